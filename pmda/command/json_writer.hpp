@@ -45,6 +45,27 @@ class JsonWriter {
   void null() { literal("null"); }
 
   // With a key.
+  template <typename Write>
+  void object(std::string_view name, Write write) {
+    key(name);
+    object(write);
+  }
+  template <typename Write>
+  void array(std::string_view name, Write write) {
+    key(name);
+    array(write);
+  }
+  // An array: write(item) writes one of the items.
+  template <typename Items, typename Write>
+  void list(std::string_view name, const Items& items, Write write) {
+    array(name, [&] {
+      for (const auto& each : items) write(each);
+    });
+  }
+  void truth(std::string_view name, bool value) {
+    key(name);
+    truth(value);
+  }
   void text(std::string_view name, std::string_view value) {
     key(name);
     text(value);

@@ -11,7 +11,7 @@
 
 #include "command/json_writer.hpp"
 #include "command/model/archive_reader.hpp"
-#include "command/model/spans_json.hpp"
+#include "command/model/model_json.hpp"
 #include "command/page/page.hpp"
 #include "views/made_spans.hpp"
 
@@ -96,10 +96,10 @@ class Maker {
       Histogram here;
       for (const double each : values) here.add(each);
       fill(series, i, calls, values);
-      sum += series.sum[i];
+      sum += series.of(Quantity::Sum)[i];
       const double failed = std::floor(calls * habit.failed * slowness_at(share) *
                                        std::uniform_real_distribution<>(0, 2)(random_));
-      series.failed[i] = static_cast<float>(failed);
+      series.of(Quantity::Failed)[i] = static_cast<float>(failed);
       tag.calls += calls;
       tag.failed = tag.failed.value_or(0) + failed;
       all.merge(here);
@@ -120,7 +120,7 @@ class Maker {
       Histogram here;
       for (const double each : values) here.add(each);
       fill(series, i, 50, values);
-      sum += static_cast<double>(series.sum[i]);
+      sum += static_cast<double>(series.of(Quantity::Sum)[i]);
       tag.calls += 50;
       all.merge(here);
       add_to_slice(series, i, model_.fine, std::move(here));
@@ -138,12 +138,12 @@ class Maker {
     for (std::size_t i = 0; i < model_.fine.points(); ++i) {
       const double share = static_cast<double>(i) / static_cast<double>(model_.fine.points());
       const int calls = std::poisson_distribution<int>(per_second * load_at(share))(random_);
-      series.calls.push_back(static_cast<float>(calls));
+      series.of(Quantity::Calls).push_back(static_cast<float>(calls));
       tag.calls += calls;
       total += calls * step;
       if (type != TraceType::Counter) continue;
-      series.counted.push_back(static_cast<float>(calls * step));
-      series.value.push_back(static_cast<float>(total));
+      series.of(Quantity::Counted).push_back(static_cast<float>(calls * step));
+      series.of(Quantity::Last).push_back(static_cast<float>(total));
     }
     if (type == TraceType::Counter) tag.counted = tag.last = total;
     tag.rate = tag.calls / model_.run.elapsed_s();
@@ -191,9 +191,10 @@ class Maker {
   static Series empty_series(std::size_t points, bool is_coarse) {
     Series series;
     series.is_coarse = is_coarse;
-    for (auto* each : {&series.calls, &series.failed, &series.sum, &series.min, &series.max})
-      each->resize(points, kUnknown);
-    for (auto& each : series.percentiles) each.resize(points, kUnknown);
+    for (const Quantity each :
+         {Quantity::Calls, Quantity::Failed, Quantity::Sum, Quantity::Min, Quantity::Max,
+          Quantity::P50, Quantity::P90, Quantity::P95, Quantity::P99, Quantity::P999})
+      series.of(each).resize(points, kUnknown);
     return series;
   }
 
@@ -208,21 +209,24 @@ class Maker {
   }
 
   static void fill(Series& series, std::size_t i, int calls, std::vector<double>& values) {
-    series.calls[i] = static_cast<float>(calls);
-    series.sum[i] = 0;
+    series.of(Quantity::Calls)[i] = static_cast<float>(calls);
+    series.of(Quantity::Sum)[i] = 0;
     if (values.empty()) return;
-    for (const double each : values) series.sum[i] += static_cast<float>(each);
-    series.min[i] = static_cast<float>(*std::min_element(values.begin(), values.end()));
-    series.max[i] = static_cast<float>(*std::max_element(values.begin(), values.end()));
+    for (const double each : values) series.of(Quantity::Sum)[i] += static_cast<float>(each);
+    series.of(Quantity::Min)[i] =
+        static_cast<float>(*std::min_element(values.begin(), values.end()));
+    series.of(Quantity::Max)[i] =
+        static_cast<float>(*std::max_element(values.begin(), values.end()));
     for (std::size_t k = 0; k < kPercentiles.size(); ++k)
-      series.percentiles[k][i] = static_cast<float>(quantile_of(values, kPercentiles[k]));
+      series.columns[index_of(Quantity::P50) + k][i] =
+          static_cast<float>(quantile_of(values, kPercentiles[k]));
   }
 
   static void note_extremes(Tag& tag, const Series& series, std::size_t i, const Grid& grid) {
-    if (std::isnan(series.max[i])) return;
-    const double max = static_cast<double>(series.max[i]);
-    if (!tag.min || static_cast<double>(series.min[i]) < tag.min->value)
-      tag.min = Extreme{static_cast<double>(series.min[i]), true};
+    if (std::isnan(series.of(Quantity::Max)[i])) return;
+    const double max = static_cast<double>(series.of(Quantity::Max)[i]);
+    if (!tag.min || static_cast<double>(series.of(Quantity::Min)[i]) < tag.min->value)
+      tag.min = Extreme{static_cast<double>(series.of(Quantity::Min)[i]), true};
     if (tag.max && tag.max->value >= max) return;
     tag.max = Extreme{max, true};
     tag.slowest = SlowestMoment{grid.edges[i + 1], max, false};
@@ -236,8 +240,8 @@ class Maker {
     if (tag.type == TraceType::Transact)
       tag.concurrency = sum / elapsed;
     else
-      tag.failed = std::nullopt, series.failed.clear(), tag.slowest = std::nullopt,
-      series.value = series.percentiles[kP50];
+      tag.failed = std::nullopt, series.of(Quantity::Failed).clear(), tag.slowest = std::nullopt,
+      series.of(Quantity::Last) = series.of(Quantity::P50);
     tag.percentile_source =
         has_histogram ? PercentileSource::Histogram : PercentileSource::SeveralWindows;
     if (has_histogram && !all.empty()) {
@@ -411,15 +415,15 @@ void write_series(JsonWriter& json, const Series& series) {
   json.object([&] {
     json.key("tag");
     json.number(static_cast<double>(series.tag));
-    write_values(json, "calls", series.calls);
-    write_values(json, "failed", series.failed);
-    write_values(json, "sum", series.sum);
-    write_values(json, "min", series.min);
-    write_values(json, "max", series.max);
+    write_values(json, "calls", series.of(Quantity::Calls));
+    write_values(json, "failed", series.of(Quantity::Failed));
+    write_values(json, "sum", series.of(Quantity::Sum));
+    write_values(json, "min", series.of(Quantity::Min));
+    write_values(json, "max", series.of(Quantity::Max));
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      write_values(json, kPercentileNames[i], series.percentiles[i]);
-    write_values(json, "value", series.value);
-    write_values(json, "counted", series.counted);
+      write_values(json, kPercentileNames[i], series.columns[index_of(Quantity::P50) + i]);
+    write_values(json, "value", series.of(Quantity::Last));
+    write_values(json, "counted", series.of(Quantity::Counted));
   });
 }
 

@@ -52,37 +52,46 @@ std::vector<WantedSeries> wanted_series(const RunTotals& totals) {
   return wanted;
 }
 
-}  // namespace
-
-Result<Totals> read_totals(const ReadRequest& request) {
-  TagNames names;
-  RunTotals totals(names);
-  if (const Result<void> read = read_totals_of(request, names, totals); !read) return read.error();
-  Totals all = totals.finish();
-  all.run.time_zone = request.time_zone;
-  return all;
-}
-
-Result<Model> read_model(const ReadRequest& request) {
-  TagNames names;
-  RunTotals totals(names);
-  if (const Result<void> read = read_totals_of(request, names, totals); !read) return read.error();
-  Model model;
-  Totals all = totals.finish();
-  model.run = std::move(all.run);
-  model.tags = std::move(all.tags);
-  model.run.time_zone = request.time_zone;
+Result<void> read_series(const ReadRequest& request, const RunTotals& totals, TagNames& names,
+                         Model& model) {
   model.fine = make_grid(totals.samples(), kFinePoints);
   model.coarse = make_grid(totals.samples(), kCoarsePoints);
-
   TagSeries series(model.fine, model.coarse, wanted_series(totals));
   const Result<void> read = for_each_archive(
       request, names,
       [&](ArchiveSource&, ArchiveChanges& changes) { return changes.read_all(series); });
-  if (!read) return read.error();
-  model.series = series.finish();
-  if (const Result<void> added = add_spans(request, model); !added) return added.error();
+  if (read) model.series = series.finish();
+  return read;
+}
+
+Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans) {
+  TagNames names;
+  RunTotals totals(names);
+  if (const Result<void> read = read_totals_of(request, names, totals); !read) return read.error();
+  Model model;
+  static_cast<Totals&>(model) = totals.finish();
+  model.run.time_zone = request.time_zone;
+  if (with_series)
+    if (const Result<void> read = read_series(request, totals, names, model); !read)
+      return read.error();
+  if (!with_spans) return model;
+  Result<std::optional<RecordedSpans>> spans = read_spans(request);
+  if (!spans) return spans.error();
+  model.spans = *std::move(spans);
+  if (model.spans) raise_to_spans(model, *model.spans);
   return model;
+}
+
+}  // namespace
+
+Result<Totals> read_totals(const ReadRequest& request) {
+  Result<Model> model = read(request, false, false);
+  if (!model) return model.error();
+  return Totals(*std::move(model));
+}
+
+Result<Model> read_model(const ReadRequest& request, bool with_series) {
+  return read(request, with_series, true);
 }
 
 }  // namespace pcp::trace::command

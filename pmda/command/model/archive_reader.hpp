@@ -20,9 +20,10 @@ struct ReadRequest {
   std::string time_zone;  // copied into the model
 };
 
-// Without series.
+// Without series and single transactions.
 Result<Totals> read_totals(const ReadRequest& request);
 
-Result<Model> read_model(const ReadRequest& request);
+// Series are only needed for the page.
+Result<Model> read_model(const ReadRequest& request, bool with_series = true);
 
 }  // namespace pcp::trace::command

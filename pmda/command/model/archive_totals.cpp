@@ -56,22 +56,15 @@ void ArchiveTotals::take_of_window(TagInArchive& tag, const Change& change) {
     if (!time_.period_s) return;
     const double calls = std::round(change.value * *time_.period_s);
     tag.calls_in_windows += calls;
-    if (!tag.fullest || calls >= tag.fullest->calls)
-      tag.fullest = AgentWindow{time_.at, calls, {}, {}, {}};
+    if (!tag.fullest || calls >= tag.fullest->calls) tag.fullest = AgentWindow{time_.at, calls, {}};
     return;
   }
-  AgentWindow* const fullest = tag.fullest && tag.fullest->at == time_.at ? &*tag.fullest : nullptr;
-  if (change.quantity == Quantity::Min) {
-    lower(tag.least, change.value);
-    if (fullest != nullptr) fullest->min = change.value;
-  } else if (change.quantity == Quantity::Max) {
-    raise(tag.greatest, change.value);
-    note_slowness(tag, change.value, false);
-    if (fullest != nullptr) fullest->max = change.value;
-  } else if (const auto percentile = percentile_of(change.quantity)) {
-    if (change.quantity == Quantity::P99) note_slowness(tag, change.value, true);
-    if (fullest != nullptr) fullest->percentiles[*percentile] = change.value;
-  }
+  if (tag.fullest && tag.fullest->at == time_.at)
+    tag.fullest->values[index_of(change.quantity)] = change.value;
+  if (change.quantity == Quantity::Min) lower(tag.least, change.value);
+  if (change.quantity == Quantity::Max) raise(tag.greatest, change.value);
+  if (change.quantity == Quantity::Max || change.quantity == Quantity::P99)
+    note_slowness(tag, change.value, change.quantity == Quantity::P99);
 }
 
 // Maxima come before percentiles. A maximum overrides all percentiles.

@@ -24,9 +24,9 @@ struct Stretch {
 struct AgentWindow {
   Moment at{};
   double calls = 0;
-  std::optional<double> min;
-  std::optional<double> max;
-  std::array<std::optional<double>, kPercentiles.size()> percentiles;
+  std::array<std::optional<double>, index_of(Quantity::Histogram)> values;  // by quantity
+
+  const std::optional<double>& of(Quantity quantity) const { return values[index_of(quantity)]; }
 };
 
 // Number of an archive's stretch between two marks.

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "command/model/recorded_metrics.hpp"
 #include "command/traces/span_trace.hpp"
 #include "wire/histogram.hpp"
 #include "wire/trace_type.hpp"
@@ -55,6 +56,10 @@ struct Extreme {
   double value = 0;
   bool is_exact = false;
 };
+
+inline std::optional<double> value_of(const std::optional<Extreme>& extreme) {
+  return extreme ? std::optional(extreme->value) : std::nullopt;
+}
 
 // When a tag was slowest: the sample with the greatest maximum (without maxima: the greatest p99),
 // or the end of a longer captured transaction.
@@ -127,6 +132,10 @@ struct Run {
   double elapsed_s() const {
     return std::chrono::duration<double>(end - begin - unrecorded).count();
   }
+  std::optional<double> interval_s() const {
+    if (!interval) return {};
+    return std::chrono::duration<double>(*interval).count();
+  }
 };
 
 // Ascending edges of intervals: point i of a series covers the time from edge i to edge i + 1.
@@ -143,22 +152,20 @@ struct TimedHistogram {
   Histogram values;
 };
 
-// The course of one tag over the points of a grid. Each vector has the grid's length, or is empty
-// if there is no such data. NaN: unknown.
+// The course of one tag over the points of a grid.
 struct Series {
-  std::size_t tag = 0;       // index of Model::tags
-  bool is_coarse = false;    // on Model::coarse rather than Model::fine
-  std::vector<float> calls;  // in each interval, not per second
-  std::vector<float> failed;
-  std::vector<float> sum;      // divided by the interval's length: transactions under way
-  std::vector<float> counted;  // added to a counter in each interval
-  std::vector<float> value;    // last value of an observation or counter
+  std::size_t tag = 0;     // index of Model::tags
+  bool is_coarse = false;  // on Model::coarse rather than Model::fine
 
-  // Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
-  // those windows, and only if one host has the tag.
-  std::vector<float> min;
-  std::vector<float> max;
-  std::array<std::vector<float>, kPercentiles.size()> percentiles;
+  // Each vector has the grid's length, or is empty if there is no such data. NaN: unknown.
+  // - Quantities that only grow: the growth in each interval, not per second. The number of
+  //   transactions under way is Sum divided by the interval's length.
+  // - Last: the last value of an observation or counter.
+  // - Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
+  //   those windows, and only if one host has the tag.
+  std::array<std::vector<float>, index_of(Quantity::Histogram)> columns;
+  std::vector<float>& of(Quantity quantity) { return columns[index_of(quantity)]; }
+  const std::vector<float>& of(Quantity quantity) const { return columns[index_of(quantity)]; }
 
   std::vector<TimedHistogram> histograms;  // sorted by time, not overlapping; for a heat map
 };

@@ -11,7 +11,6 @@
 #include "command/model/archive_source.hpp"
 #include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_metrics.hpp"
-#include "command/model/run_totals.hpp"
 #include "command/pcp_values.hpp"
 #include "command/traces/slowest_traces.hpp"
 #include "command/traces/span_event.hpp"
@@ -198,14 +197,6 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
     (*found)->longest = std::move(longest);
   }
   return found;
-}
-
-Result<void> add_spans(const ReadRequest& request, Model& model) {
-  Result<std::optional<RecordedSpans>> spans = read_spans(request);
-  if (!spans) return spans.error();
-  model.spans = *std::move(spans);
-  if (model.spans) raise_to_spans(model, *model.spans);
-  return {};
 }
 
 }  // namespace pcp::trace::command

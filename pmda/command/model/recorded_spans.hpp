@@ -22,7 +22,4 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 // The same; the result includes the slowest traces.
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request);
 
-// Adds the spans to a model with totals, and may raise its maxima.
-Result<void> add_spans(const ReadRequest& request, Model& model);
-
 }  // namespace pcp::trace::command

@@ -179,9 +179,9 @@ void RunTotals::add_extremes(Tag& tag, const TagInArchive& its, double calls, bo
   const bool is_first = tag.calls == calls;
   const bool in_one = its.fullest && is_same_count(its.fullest->calls, calls);
   const bool in_all = is_in_step && is_same_count(its.calls_in_windows, calls);
-  join(tag.min, in_one ? its.fullest->min : its.least, in_one || in_all, is_first,
+  join(tag.min, in_one ? its.fullest->of(Quantity::Min) : its.least, in_one || in_all, is_first,
        [](double one, double other) { return std::min(one, other); });
-  join(tag.max, in_one ? its.fullest->max : its.greatest, in_one || in_all, is_first,
+  join(tag.max, in_one ? its.fullest->of(Quantity::Max) : its.greatest, in_one || in_all, is_first,
        [](double one, double other) { return std::max(one, other); });
 }
 
@@ -297,7 +297,8 @@ void RunTotals::find_percentiles(Merged& merged) {
   if (is_of_histogram(tag.percentile_source)) take_percentiles(tag);
   if (tag.percentile_source == PercentileSource::OneValue) tag.percentiles.fill(tag.max->value);
   if (tag.percentile_source == PercentileSource::OneWindow)
-    tag.percentiles = merged.only_window->percentiles;
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+      tag.percentiles[i] = merged.only_window->values[index_of(Quantity::P50) + i];
 }
 
 void raise_to_spans(Totals& totals, const RecordedSpans& spans) {

@@ -15,28 +15,13 @@ constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
 // Limit of slices per tag; a page shows no more.
 constexpr std::int64_t kMostSlices = 120;
 
-std::vector<float>* grown_of(Series& series, Quantity quantity) {
-  switch (quantity) {
-    case Quantity::Calls:
-      return &series.calls;
-    case Quantity::Failed:
-      return &series.failed;
-    case Quantity::Sum:
-      return &series.sum;
-    case Quantity::Counted:
-      return &series.counted;
-    default:
-      return nullptr;  // not shown over time
-  }
+bool is_shown_over_time(Quantity quantity) {
+  return quantity != Quantity::Vanished && quantity != Quantity::Rate;
 }
 
 std::chrono::nanoseconds shortest_slice(const Grid& grid) {
   if (grid.points() == 0) return {};
   return (grid.edges.back() - grid.edges.front()) / kMostSlices;
-}
-
-void prepare(std::vector<float>& points, std::size_t count, float value) {
-  if (points.empty()) points.assign(count, value);
 }
 
 }  // namespace
@@ -69,41 +54,28 @@ void TagSeries::take_sample(const SampleTime& time) {
 
 void TagSeries::take(const Change& change) {
   Course* const course = course_of(change.tag);
-  if (course == nullptr) return;
-  Series& series = course->series;
-  TimeGrid& grid = grid_of(series);
+  const Quantity quantity = change.quantity;
+  if (course == nullptr || !is_shown_over_time(quantity)) return;
+  if (percentile_of(quantity) && !course->is_of_one_archive) return;
+  TimeGrid& grid = grid_of(course->series);
   grid.set(change.from, time_.at);
-  if (only_grows(change.quantity)) return take_grown(series, change);
-
-  const auto point = grid.last();
-  if (!point) return;
+  const bool grows = only_grows(quantity);
+  const auto at = grid.last();
+  if (!grows && !at) return;
+  std::vector<float>& points = course->series.of(quantity);
+  if (points.empty()) points.assign(grid.points(), grows ? 0 : kNothing);
+  if (grows) {
+    if (change.value != 0)
+      grid.for_each_share([&](std::size_t point, double share) {
+        points[point] += static_cast<float>(change.value * share);
+      });
+    return;
+  }
+  float& point = points[*at];
   const auto value = static_cast<float>(change.value);
-  const auto note = [&](std::vector<float>& points, auto better) {
-    prepare(points, grid.points(), kNothing);
-    points[*point] = better(points[*point], value);
-  };
-  const auto greater = [](float one, float other) { return std::fmax(one, other); };
-  if (change.quantity == Quantity::Last)
-    note(series.value, [](float, float now) { return now; });
-  else if (change.quantity == Quantity::Min)
-    note(series.min, [](float one, float other) { return std::fmin(one, other); });
-  else if (change.quantity == Quantity::Max)
-    note(series.max, greater);
-  else if (const auto percentile = percentile_of(change.quantity);
-           percentile && course->is_of_one_archive)
-    note(series.percentiles[*percentile], greater);
-}
-
-void TagSeries::take_grown(Series& series, const Change& change) {
-  TimeGrid& grid = grid_of(series);
-  std::vector<float>* const grown = grown_of(series, change.quantity);
-  if (grown == nullptr) return;
-  std::vector<float>& points = *grown;
-  prepare(points, grid.points(), 0);
-  if (change.value == 0) return;
-  grid.for_each_share([&](std::size_t point, double share) {
-    points[point] += static_cast<float>(change.value * share);
-  });
+  point = quantity == Quantity::Last  ? value
+          : quantity == Quantity::Min ? std::fmin(point, value)
+                                      : std::fmax(point, value);
 }
 
 void TagSeries::take_histogram(std::size_t tag, std::string_view text) {
@@ -125,14 +97,15 @@ std::vector<Series> TagSeries::finish() {
 void TagSeries::finish_course(Course& course) {
   Series& series = course.series;
   const TimeGrid& grid = grid_of(series);
-  for (std::vector<float>* const points :
-       {&series.calls, &series.failed, &series.sum, &series.counted}) {
-    for (std::size_t i = 0; i < points->size(); ++i)
-      if (!grid.is_covered(i)) (*points)[i] = kNothing;
+  for (std::size_t each = 0; each < kGrowing; ++each) {
+    std::vector<float>& points = series.columns[each];
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (!grid.is_covered(i)) points[i] = kNothing;
   }
   // A value stays until it changes.
-  for (std::size_t i = 1; i < series.value.size(); ++i)
-    if (std::isnan(series.value[i]) && grid.is_covered(i)) series.value[i] = series.value[i - 1];
+  std::vector<float>& last = series.of(Quantity::Last);
+  for (std::size_t i = 1; i < last.size(); ++i)
+    if (std::isnan(last[i]) && grid.is_covered(i)) last[i] = last[i - 1];
   series.histograms = course.slices.finish().slices;
 }
 

@@ -41,7 +41,6 @@ class TagSeries : public ChangeTaker {
   };
 
   Course* course_of(std::size_t tag);
-  void take_grown(Series& series, const Change& change);
   void finish_course(Course& course);
   TimeGrid& grid_of(const Series& series) { return series.is_coarse ? coarse_ : fine_; }
 

@@ -11,18 +11,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "command/json_writer.hpp"
-#include "command/model/model_names.hpp"
-#include "command/model/spans_json.hpp"
+#include "command/model/model_json.hpp"
 #include "metrics/pmapi.hpp"
 #include "wire/histogram_codec.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
+
+// The columns of a series; vanished transactions and rates have none.
+constexpr std::array kColumnNames{"calls", "failed", "sum", "vanished", "counted", "value", "rate",
+                                  "min",   "max",    "p50", "p90",      "p95",     "p99",   "p999"};
+static_assert(kColumnNames.size() == std::tuple_size_v<decltype(Series::columns)>);
 
 // Milliseconds since 1970, as in Javascript.
 double script_time(Moment at) {
@@ -95,9 +100,9 @@ std::optional<double> whole_percentile(const Whole& whole, std::size_t which) {
 }
 
 std::string_view source_of(const Whole& whole) {
-  if (whole.called.empty()) return source_name(PercentileSource::NoCalls);
-  if (whole.called.size() == 1) return source_name(whole.called.front()->percentile_source);
-  return whole.distribution ? source_name(PercentileSource::Histogram) : "several tags";
+  if (whole.called.empty()) return words_for(PercentileSource::NoCalls).name;
+  if (whole.called.size() == 1) return words_for(whole.called.front()->percentile_source).name;
+  return whole.distribution ? words_for(PercentileSource::Histogram).name : "several tags";
 }
 
 class Packer {
@@ -128,8 +133,8 @@ class Packer {
     write_tags(model_.tags);
     write_times("fine", model_.fine);
     write_times("coarse", model_.coarse);
-    write_list("series", model_.series, [&](const Series& series) { write_series(series); });
-    write_list("distributions", model_.series,
+    json_.list("series", model_.series, [&](const Series& series) { write_series(series); });
+    json_.list("distributions", model_.series,
                [&](const Series& series) { write_distribution_of(series.tag); });
     if (model_.spans) {
       json_.key("spans");
@@ -138,16 +143,8 @@ class Packer {
     if (model_.base) write_base(*model_.base);
   }
 
-  template <typename Items, typename Write>
-  void write_list(std::string_view name, const Items& items, Write write) {
-    json_.key(name);
-    json_.array([&] {
-      for (const auto& each : items) write(each);
-    });
-  }
-
   void write_texts(std::string_view name, const std::vector<std::string>& values) {
-    write_list(name, values, [&](const std::string& each) { json_.text(each); });
+    json_.list(name, values, [&](const std::string& each) { json_.text(each); });
   }
 
   void write_run(const Run& run) {
@@ -160,21 +157,17 @@ class Packer {
       json_.number("end", script_time(run.end));
       json_.number("elapsed", run.elapsed_s());
       json_.number("samples", run.samples);
-      json_.number("interval",
-                   run.interval
-                       ? std::optional(std::chrono::duration<double>(*run.interval).count())
-                       : std::nullopt);
-      write_list("gaps", run.gaps, [&](const Gap& gap) {
+      json_.number("interval", run.interval_s());
+      json_.list("gaps", run.gaps, [&](const Gap& gap) {
         json_.array([&] {
           json_.number(script_time(gap.begin));
           json_.number(script_time(gap.end));
         });
       });
-      write_list("incomplete", run.incomplete,
+      json_.list("incomplete", run.incomplete,
                  [&](const Incomplete& each) { json_.text(each.archive + ": " + each.why); });
       const RunZone zone = zone_of(run.time_zone, run.begin);
-      json_.key("zone");
-      json_.object([&] {
+      json_.object("zone", [&] {
         json_.text("name", zone.name);
         json_.number("offset", zone.east_of_utc.count());
       });
@@ -205,47 +198,45 @@ class Packer {
         {"last", &Tag::last},
         {"counted", &Tag::counted}};
     for (const auto& [name, member] : columns)
-      write_list(name, tags, [&, wanted = member](const Tag& tag) { json_.number(tag.*wanted); });
+      json_.list(name, tags, [&, wanted = member](const Tag& tag) { json_.number(tag.*wanted); });
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      write_list(kPercentileNames[i], tags,
+      json_.list(kPercentileNames[i], tags,
                  [&](const Tag& tag) { json_.number(tag.percentiles[i]); });
   }
 
   void write_extreme(const std::string& name, const std::vector<Tag>& tags,
                      std::optional<Extreme> Tag::*extreme) {
-    write_list(name, tags, [&](const Tag& tag) {
-      json_.number(tag.*extreme ? std::optional((tag.*extreme)->value) : std::nullopt);
-    });
-    write_list(name + "Exact", tags,
+    json_.list(name, tags, [&](const Tag& tag) { json_.number(value_of(tag.*extreme)); });
+    json_.list(name + "Exact", tags,
                [&](const Tag& tag) { json_.truth(tag.*extreme && (tag.*extreme)->is_exact); });
   }
 
   void write_slowest(const std::vector<Tag>& tags) {
-    write_list("slowestAt", tags, [&](const Tag& tag) {
+    json_.list("slowestAt", tags, [&](const Tag& tag) {
       json_.number(tag.slowest && tag.slowest->at ? std::optional(script_time(*tag.slowest->at))
                                                   : std::nullopt);
     });
-    write_list("slowestValue", tags, [&](const Tag& tag) {
+    json_.list("slowestValue", tags, [&](const Tag& tag) {
       json_.number(tag.slowest ? std::optional(tag.slowest->value) : std::nullopt);
     });
-    write_list("slowestIsP99", tags,
+    json_.list("slowestIsP99", tags,
                [&](const Tag& tag) { json_.truth(tag.slowest && tag.slowest->is_p99); });
   }
 
   void write_tags(const std::vector<Tag>& tags) {
     json_.object([&] {
-      write_list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
-      write_list("type", tags, [&](const Tag& tag) { json_.text(type_name(tag.type)); });
-      write_list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
-      write_list("description", tags, [&](const Tag& tag) { json_.text(tag.description); });
-      write_list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
+      json_.list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
+      json_.list("type", tags, [&](const Tag& tag) { json_.text(type_name(tag.type)); });
+      json_.list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
+      json_.list("description", tags, [&](const Tag& tag) { json_.text(tag.description); });
+      json_.list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
       write_numbers(tags);
       write_extreme("min", tags, &Tag::min);
       write_extreme("max", tags, &Tag::max);
       write_slowest(tags);
-      write_list("source", tags,
-                 [&](const Tag& tag) { json_.text(source_name(tag.percentile_source)); });
-      write_list("hosts", tags, [&](const Tag& tag) {
+      json_.list("source", tags,
+                 [&](const Tag& tag) { json_.text(words_for(tag.percentile_source).name); });
+      json_.list("hosts", tags, [&](const Tag& tag) {
         json_.array([&] {
           for (const std::uint16_t host : tag.hosts) json_.number(host);
         });
@@ -254,7 +245,7 @@ class Packer {
   }
 
   void write_times(std::string_view name, const Grid& grid) {
-    write_list(name, grid.edges, [&](Moment edge) { json_.number(script_time(edge)); });
+    json_.list(name, grid.edges, [&](Moment edge) { json_.number(script_time(edge)); });
   }
 
   void write_values(std::string_view name, const std::vector<float>& values) {
@@ -266,22 +257,13 @@ class Packer {
   void write_series(const Series& series) {
     json_.object([&] {
       json_.number("tag", series.tag);
-      json_.key("coarse");
-      json_.truth(series.is_coarse);
-      json_.key("columns");
-      json_.object([&] {
-        write_values("calls", series.calls);
-        write_values("failed", series.failed);
-        write_values("sum", series.sum);
-        write_values("min", series.min);
-        write_values("max", series.max);
-        for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-          write_values(kPercentileNames[i], series.percentiles[i]);
-        write_values("value", series.value);
-        write_values("counted", series.counted);
+      json_.truth("coarse", series.is_coarse);
+      json_.object("columns", [&] {
+        for (std::size_t i = 0; i < kColumnNames.size(); ++i)
+          write_values(kColumnNames[i], series.columns[i]);
       });
       if (!series.histograms.empty())
-        write_list("heat", series.histograms, [&](const TimedHistogram& column) {
+        json_.list("heat", series.histograms, [&](const TimedHistogram& column) {
           json_.object([&] {
             json_.number("begin", script_time(column.begin));
             json_.number("end", script_time(column.end));
@@ -304,15 +286,13 @@ class Packer {
     std::string packed;
     histogram.pack(packed);
     json_.number("coarseness", histogram.coarseness());
-    json_.key("bins");  // distances from the previous bin, mostly 1
-    json_.array([&] {
+    json_.array("bins", [&] {  // distances from the previous bin, mostly 1
       std::int32_t last = 0;
       for_each_packed_bin(packed, [&](std::int32_t bin, std::uint64_t) {
         json_.number(bin - std::exchange(last, bin));
       });
     });
-    json_.key("counts");
-    json_.array([&] {
+    json_.array("counts", [&] {
       for_each_packed_bin(packed, [&](std::int32_t, std::uint64_t count) {
         json_.number(static_cast<double>(count));
       });
@@ -320,8 +300,7 @@ class Packer {
   }
 
   void write_base(const Totals& base) {
-    json_.key("base");
-    json_.object([&] {
+    json_.object("base", [&] {
       json_.key("run");
       write_run(base.run);
       json_.key("tags");

@@ -100,9 +100,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   if (!model) return model.error();
   const std::string page = options.page.empty() ? folder.page() : options.page;
   if (Result<void> written = write_page(*model, page); !written) return written;
-  if (options.is_json)
-    return print(STDOUT_FILENO, report_json(model->run, model->tags, nullptr, {},
-                                            model->spans ? &*model->spans : nullptr));
+  if (options.is_json) return print(STDOUT_FILENO, report_json(*model));
   if (options.is_quiet) return {};
   const Terminal terminal = terminal_of(STDERR_FILENO);
   const Shown shown(terminal);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string_view>
 
+#include "command/model/model_json.hpp"
 #include "command/report/shown.hpp"
 
 namespace pcp::trace::command {
@@ -328,18 +329,7 @@ std::string Condition::why_unknown(const Tag& tag) const {
   if (tag.calls == 0) return "no calls";
   if (what_ == What::Mean && tag.nonfinite.value_or(0) > 0) return "values that are not finite";
   if (what_ != What::Percentile) return "no such value in this recording";
-  switch (tag.percentile_source) {
-    case PercentileSource::NoFiniteValues:
-      return "no finite values";
-    case PercentileSource::SeveralWindows:
-      return "percentiles of single windows only, and no histogram";
-    case PercentileSource::SeveralHosts:
-      return "percentiles of single hosts only, and no histogram";
-    case PercentileSource::IncompleteHistogram:
-      return "a histogram that lacks some calls";
-    default:
-      return "no percentiles in this recording";
-  }
+  return words_for(tag.percentile_source).why_none;
 }
 
 }  // namespace pcp::trace::command

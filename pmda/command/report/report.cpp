@@ -13,7 +13,6 @@
 #include "command/complaint.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/model/guarded_reading.hpp"
-#include "command/model/recorded_spans.hpp"
 #include "command/page/page.hpp"
 #include "command/report/comparison.hpp"
 #include "command/report/condition.hpp"
@@ -77,34 +76,23 @@ void print(const Findings& findings, std::ostream& out) {
     if (finding.outcome != Condition::Outcome::Passed) out << finding.line << '\n';
 }
 
-// The course of tags is only needed for the page.
 Result<Model> read(const ReportOptions& options) {
   const Result<ReadRequest> request = make_request(options);
   if (!request) return request.error();
-  Model model;
-  if (options.page.empty()) {
-    Result<Totals> totals = read_totals(*request);
-    if (!totals) return totals.error();
-    static_cast<Totals&>(model) = *std::move(totals);
-    if (const Result<void> added = add_spans(*request, model); !added) return added.error();
-  } else {
-    Result<Model> all = read_model(*request);
-    if (!all) return all.error();
-    model = *std::move(all);
-  }
+  Result<Model> model = read_model(*request, !options.page.empty());
+  if (!model) return model;
   Result<std::optional<Totals>> base = read_base(options);
   if (!base) return base.error();
   if (*base && is_among(request->archives, (*base)->run.archives.front()))
     return Error{options.base + ": is the run itself; name the one to compare with it"};
-  model.base = *std::move(base);
+  model->base = *std::move(base);
   return model;
 }
 
 void show(const Model& model, const ReportOptions& options, const Findings& findings) {
   if (options.is_json) {
     std::cerr << incompleteness(model.run, Shown(terminal_of(STDERR_FILENO)));
-    std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings,
-                             model.spans ? &*model.spans : nullptr);
+    std::cout << report_json(model, findings);
     return print(findings, std::cerr);
   }
   const Terminal terminal = terminal_of(STDOUT_FILENO);

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "command/json_writer.hpp"
-#include "command/model/model_names.hpp"
-#include "command/model/spans_json.hpp"
+#include "command/model/model_json.hpp"
+#include "command/rfc3339.hpp"
 
 namespace pcp::trace::command {
 
@@ -18,112 +18,45 @@ const char* word_for(Condition::Outcome outcome) {
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
-class Document {
- public:
-  void run(const Run& run);
-  void tags(const std::vector<Tag>& tags, const Run& run);
-  void findings(const std::vector<Condition::Finding>& findings);
-
-  JsonWriter json;
-
- private:
-  void texts(const char* key, const std::vector<std::string>& texts);
-  void gaps(const Run& run);
-  void tag(const Tag& tag, const Run& run);
-  void extreme(const std::string& key, const std::optional<Extreme>& extreme);
-  void slowest(const Tag& tag);
-};
-
-void Document::texts(const char* key, const std::vector<std::string>& texts) {
-  json.key(key);
-  json.array([&] {
-    for (const std::string& each : texts) json.text(each);
-  });
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
+  json.list(key, texts, [&](const std::string& each) { json.text(each); });
 }
 
-void Document::run(const Run& run) {
-  json.key("run");
-  json.object([&] {
-    texts("archives", run.archives);
-    texts("hosts", run.hosts);
+void write_run(JsonWriter& json, const Run& run) {
+  json.object("run", [&] {
+    write_texts(json, "archives", run.archives);
+    write_texts(json, "hosts", run.hosts);
     json.key("command");
     run.command.empty() ? json.null() : json.text(run.command);
     json.text("begin", rfc3339(run.begin));
     json.text("end", rfc3339(run.end));
     json.number("elapsed_s", run.elapsed_s());
     json.number("samples", run.samples);
-    json.key("interval_s");
-    if (run.interval)
-      json.number(std::chrono::duration<double>(*run.interval).count());
-    else
-      json.null();
-    gaps(run);
-    json.key("incomplete");
-    json.array([&] {
-      for (const Incomplete& each : run.incomplete)
-        json.object([&] {
-          json.text("archive", each.archive);
-          json.text("why", each.why);
-        });
-    });
-  });
-}
-
-void Document::gaps(const Run& run) {
-  json.key("gaps");
-  json.array([&] {
-    for (const Gap& gap : run.gaps)
+    json.number("interval_s", run.interval_s());
+    json.list("gaps", run.gaps, [&](const Gap& gap) {
       json.object([&] {
         json.text("host", run.hosts[gap.host]);
         json.text("begin", rfc3339(gap.begin));
         json.text("end", rfc3339(gap.end));
       });
-  });
-}
-
-void Document::tags(const std::vector<Tag>& tags, const Run& run) {
-  json.key("tags");
-  json.array([&] {
-    for (const Tag& each : tags) tag(each, run);
-  });
-}
-
-void Document::tag(const Tag& tag, const Run& run) {
-  json.object([&] {
-    json.text("name", tag.name);
-    json.text("type", type_name(tag.type));
-    json.text("unit", tag.unit);
-    json.text("description", tag.description);
-    std::vector<std::string> hosts;
-    for (const std::uint16_t host : tag.hosts) hosts.push_back(run.hosts[host]);
-    texts("hosts", hosts);
-    json.number("count", tag.calls);
-    json.number("rate", tag.rate);
-    json.number("failed", tag.failed);
-    json.number("vanished", tag.vanished);
-    json.number("nonfinite", tag.nonfinite);
-    json.number("sum", tag.sum);
-    json.number("mean", tag.mean);
-    json.number("concurrency", tag.concurrency);
-    extreme("min", tag.min);
-    extreme("max", tag.max);
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      json.number(kPercentileNames[i], tag.percentiles[i]);
-    if (has_histogram(tag.type)) json.text("percentiles_from", source_name(tag.percentile_source));
-    json.number("last", tag.last);
-    json.number("added", tag.counted);
-    slowest(tag);
+    });
+    json.list("incomplete", run.incomplete, [&](const Incomplete& each) {
+      json.object([&] {
+        json.text("archive", each.archive);
+        json.text("why", each.why);
+      });
+    });
   });
 }
 
 // The number, for comparisons; and whether the true extreme may lie further out.
-void Document::extreme(const std::string& key, const std::optional<Extreme>& extreme) {
-  json.number(key, extreme ? std::optional(extreme->value) : std::nullopt);
-  json.key(key + "_is_exact");
-  json.truth(extreme && extreme->is_exact);
+void write_extreme(JsonWriter& json, const std::string& key,
+                   const std::optional<Extreme>& extreme) {
+  json.number(key, value_of(extreme));
+  json.truth(key + "_is_exact", extreme && extreme->is_exact);
 }
 
-void Document::slowest(const Tag& tag) {
+void write_slowest(JsonWriter& json, const Tag& tag) {
   json.key("slowest");
   if (!tag.slowest) return json.null();
   json.object([&] {
@@ -133,42 +66,55 @@ void Document::slowest(const Tag& tag) {
   });
 }
 
-void Document::findings(const std::vector<Condition::Finding>& findings) {
-  json.key("conditions");
-  json.array([&] {
-    for (const Condition::Finding& finding : findings)
-      json.object([&] {
-        json.text("outcome", word_for(finding.outcome));
-        json.text("text", finding.line);
-      });
+void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
+  json.object([&] {
+    json.text("name", tag.name);
+    json.text("type", type_name(tag.type));
+    json.text("unit", tag.unit);
+    json.text("description", tag.description);
+    json.list("hosts", tag.hosts, [&](std::uint16_t host) { json.text(run.hosts[host]); });
+    json.number("count", tag.calls);
+    json.number("rate", tag.rate);
+    json.number("failed", tag.failed);
+    json.number("vanished", tag.vanished);
+    json.number("nonfinite", tag.nonfinite);
+    json.number("sum", tag.sum);
+    json.number("mean", tag.mean);
+    json.number("concurrency", tag.concurrency);
+    write_extreme(json, "min", tag.min);
+    write_extreme(json, "max", tag.max);
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+      json.number(kPercentileNames[i], tag.percentiles[i]);
+    if (has_histogram(tag.type))
+      json.text("percentiles_from", words_for(tag.percentile_source).name);
+    json.number("last", tag.last);
+    json.number("added", tag.counted);
+    write_slowest(json, tag);
   });
+}
+
+void write_totals(JsonWriter& json, const Totals& totals) {
+  write_run(json, totals.run);
+  json.list("tags", totals.tags, [&](const Tag& tag) { write_tag(json, tag, totals.run); });
 }
 
 }  // namespace
 
-std::string report_json(const Run& run, const std::vector<Tag>& tags, const Totals* base,
-                        const std::vector<Condition::Finding>& findings,
-                        const RecordedSpans* spans) {
-  Document document;
-  JsonWriter& json = document.json;
+std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings) {
+  JsonWriter json;
   json.object([&] {
     json.number("format", kFormat);
-    document.run(run);
-    document.tags(tags, run);
+    write_totals(json, model);
     json.key("base");
-    if (base == nullptr)
-      json.null();
-    else
+    model.base ? json.object([&] { write_totals(json, *model.base); }) : json.null();
+    json.list("conditions", findings, [&](const Condition::Finding& finding) {
       json.object([&] {
-        document.run(base->run);
-        document.tags(base->tags, base->run);
+        json.text("outcome", word_for(finding.outcome));
+        json.text("text", finding.line);
       });
-    document.findings(findings);
+    });
     json.key("spans");
-    if (spans == nullptr)
-      json.null();
-    else
-      write_spans(json, *spans);
+    model.spans ? write_spans(json, *model.spans) : json.null();
   });
   return json.document() + "\n";
 }

@@ -10,9 +10,7 @@
 
 namespace pcp::trace::command {
 
-// Ends with a newline. `base` and `spans` may be null.
-std::string report_json(const Run& run, const std::vector<Tag>& tags, const Totals* base,
-                        const std::vector<Condition::Finding>& findings,
-                        const RecordedSpans* spans = nullptr);
+// Ends with a newline.
+std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings = {});
 
 }  // namespace pcp::trace::command

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "command/model/model_json.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -205,23 +207,6 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   return labelled(shown, "open", text);
 }
 
-const char* why_unknown(PercentileSource source) {
-  switch (source) {
-    case PercentileSource::NoFiniteValues:
-      return "no value is a finite number";
-    case PercentileSource::NotRecorded:
-      return "the stock agent and some recordings have no percentiles";
-    case PercentileSource::SeveralWindows:
-      return "percentiles of many windows cannot be put together, histograms can";
-    case PercentileSource::SeveralHosts:
-      return "percentiles of several hosts cannot be put together, histograms can";
-    case PercentileSource::IncompleteHistogram:
-      return "the histogram lacks more than one call in a hundred";
-    default:
-      return nullptr;
-  }
-}
-
 // Explains the signs in the shown rows.
 std::string notes(const std::vector<Section>& sections, const Shown& shown) {
   const char* unknown = nullptr;
@@ -232,7 +217,7 @@ std::string notes(const std::vector<Section>& sections, const Shown& shown) {
     for (std::size_t i = 0; i < section.rows; ++i) {
       const Tag& tag = *section.tags[i];
       if (!has_histogram(tag.type)) continue;
-      if (unknown == nullptr) unknown = why_unknown(tag.percentile_source);
+      if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
       nonfinite += tag.nonfinite.value_or(0);
       is_inexact = is_inexact || (tag.max && !tag.max->is_exact && tag.nonfinite.value_or(0) == 0);
       if (tag.percentile_source == PercentileSource::NearlyAllCalls)

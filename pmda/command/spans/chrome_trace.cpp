@@ -104,14 +104,12 @@ void ChromeDocument::find_nested(std::vector<const SpanEvent*>& spans) {
 std::string ChromeDocument::text() {
   json_.object([&] {
     json_.text("displayTimeUnit", "ns");
-    json_.key("otherData");
-    json_.object([&] {
+    json_.object("otherData", [&] {
       const auto base = std::chrono::nanoseconds(base_ns_);
       json_.text("base", rfc3339(std::chrono::sys_time<std::chrono::nanoseconds>(base)));
       json_.text("base_ns", std::to_string(base_ns_));
     });
-    json_.key("traceEvents");
-    json_.array([&] {
+    json_.array("traceEvents", [&] {
       name_processes();
       for (const SpanTrace& trace : traces_) nodes(trace);
     });
@@ -133,8 +131,7 @@ void ChromeDocument::name_processes() {
       json_.text("name", what);
       json_.number("pid", process);
       json_.number("tid", thread);
-      json_.key("args");
-      json_.object([&] { json_.text("name", is); });
+      json_.object("args", [&] { json_.text("name", is); });
     });
   };
   for (const auto& [process, named] : processes_) {
@@ -202,8 +199,7 @@ void ChromeDocument::event(const SpanEvent& span) {
   write(is_counter ? "C" : "i", span, span.begin_ns, [&] {
     if (!is_counter) json_.text("s", "t");
     if (span.kind == wire::SpanKind::Point) return;
-    json_.key("args");
-    json_.object([&] { json_.number(is_counter ? "value" : "added", span.value); });
+    json_.object("args", [&] { json_.number(is_counter ? "value" : "added", span.value); });
   });
 }
 
@@ -229,8 +225,7 @@ void ChromeDocument::arrow(const SpanEvent& from, const SpanEvent& to) {
 // Without ids, so that viewers can add up spans with the same name and arguments.
 void ChromeDocument::arguments(const SpanEvent& span) {
   if (!span.aborted && span.attributes.empty()) return;
-  json_.key("args");
-  json_.object([&] {
+  json_.object("args", [&] {
     if (span.aborted) json_.text("aborted", span.reason);
     write_attributes(json_, span);
   });

@@ -46,13 +46,10 @@ void TraceObject::write() {
     trace_.id.is_set() ? json_.text(text_of(trace_.id)) : json_.null();
     time("begin", begin_);
     json_.number("duration_ns", trace_.end_ns() - begin_);
-    json_.key("has_root");
-    json_.truth(has_root);
-    json_.key("is_late");
-    json_.truth(trace_.is_late);
+    json_.truth("has_root", has_root);
+    json_.truth("is_late", trace_.is_late);
     json_.number("left_out", trace_.left_out);
-    json_.key("spans");
-    json_.array([&] {
+    json_.array("spans", [&] {
       for (const Node& each : nodes) node(each);
     });
   });
@@ -70,8 +67,7 @@ void TraceObject::node(const Node& node) {
     json_.number("offset_ns", span.begin_ns - begin_);
     if (!span.is_event()) {
       json_.number("duration_ns", span.duration_ns);
-      json_.key("aborted");
-      json_.truth(span.aborted);
+      json_.truth("aborted", span.aborted);
       text_if_any("reason", span.reason);
     } else if (span.kind != wire::SpanKind::Point) {
       json_.number("value", span.value);
@@ -83,8 +79,7 @@ void TraceObject::node(const Node& node) {
     json_.number("tid", span.tid);
     json_.number("flags", span.flags);
     if (!span.attributes.empty()) {
-      json_.key("attributes");
-      json_.object([&] { write_attributes(json_, span); });
+      json_.object("attributes", [&] { write_attributes(json_, span); });
     }
     links(span);
     if (span.left_out > 0) json_.number("left_out", span.left_out);
@@ -93,8 +88,7 @@ void TraceObject::node(const Node& node) {
 
 void TraceObject::links(const SpanEvent& span) {
   if (span.links.empty()) return;
-  json_.key("links");
-  json_.array([&] {
+  json_.array("links", [&] {
     for (const std::string& link : words_of(span.links)) json_.text(link);
   });
 }

@@ -424,12 +424,12 @@ TEST_F(SeriesOf, PointsAreTheTimesBetweenSamples) {
   const Model all = model();
   EXPECT_EQ(all.fine.edges, (std::vector<Moment>{moment(0), moment(1), moment(2), moment(4)}));
   ASSERT_EQ(all.series.size(), 1U);
-  EXPECT_EQ(all.series[0].calls, (std::vector<float>{10, 0, 20}));
-  ASSERT_EQ(all.series[0].max.size(), 3U);
-  EXPECT_EQ(all.series[0].max[0], 0.5F);
-  EXPECT_TRUE(std::isnan(all.series[0].max[1]));
-  EXPECT_EQ(all.series[0].max[2], 0.25F);
-  EXPECT_TRUE(all.series[0].min.empty());
+  EXPECT_EQ(all.series[0].of(Quantity::Calls), (std::vector<float>{10, 0, 20}));
+  ASSERT_EQ(all.series[0].of(Quantity::Max).size(), 3U);
+  EXPECT_EQ(all.series[0].of(Quantity::Max)[0], 0.5F);
+  EXPECT_TRUE(std::isnan(all.series[0].of(Quantity::Max)[1]));
+  EXPECT_EQ(all.series[0].of(Quantity::Max)[2], 0.25F);
+  EXPECT_TRUE(all.series[0].of(Quantity::Min).empty());
 }
 
 TEST_F(SeriesOf, NothingIsKnownOfGaps) {
@@ -438,7 +438,7 @@ TEST_F(SeriesOf, NothingIsKnownOfGaps) {
   archive.sample(5, {{kCalls, {{"a", 30.0}}}}).sample(6, {{kCalls, {{"a", 31.0}}}});
   archive.finish();
   const Model all = model();
-  const std::vector<float>& calls = all.series.at(0).calls;
+  const std::vector<float>& calls = all.series.at(0).of(Quantity::Calls);
   ASSERT_EQ(calls.size(), 3U);
   EXPECT_EQ(calls[0], 10);
   EXPECT_TRUE(std::isnan(calls[1]));
@@ -454,7 +454,7 @@ TEST_F(SeriesOf, ALastValueStaysUntilThereIsAnother) {
   archive.begin(0).sample(1, {{kPeriod, {{"", 1.0}}}}).sample(2, values(1, 7));
   archive.sample(3, {{kPeriod, {{"", 1.0}}}}).sample(4, values(2, 8));
   archive.finish();
-  const std::vector<float> value = model().series.at(0).value;
+  const std::vector<float> value = model().series.at(0).of(Quantity::Last);
   ASSERT_EQ(value.size(), 4U);
   EXPECT_TRUE(std::isnan(value[0]));
   EXPECT_EQ(std::vector<float>(value.begin() + 1, value.end()), (std::vector<float>{7, 7, 8}));
@@ -499,7 +499,7 @@ TEST_F(SeriesOf, TheFirstFiftyAreFineTheNextFiveHundredAreCoarse) {
   EXPECT_TRUE(all.series[50].is_coarse);
   for (const std::size_t i : {0U, 300U}) {
     double sum = 0;
-    for (const float calls : all.series[i].calls) sum += static_cast<double>(calls);
+    for (const float calls : all.series[i].of(Quantity::Calls)) sum += static_cast<double>(calls);
     EXPECT_EQ(sum, all.tags[all.series[i].tag].calls) << i;
   }
 }
@@ -516,10 +516,10 @@ TEST_F(SeriesOf, HostsThatAreSampledAtOtherTimesAddUp) {
   const Model all = model({"saturn", "jupiter"});
   const Series& series = all.series.at(0);
   double sum = 0;
-  for (const float calls : series.calls) sum += static_cast<double>(calls);
+  for (const float calls : series.of(Quantity::Calls)) sum += static_cast<double>(calls);
   EXPECT_NEAR(sum, 200, 1e-3);
-  EXPECT_NEAR(series.calls[5], 20, 1.5);
-  EXPECT_TRUE(series.percentiles[kP99].empty());
+  EXPECT_NEAR(series.of(Quantity::Calls)[5], 20, 1.5);
+  EXPECT_TRUE(series.of(Quantity::P99).empty());
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ TEST(PageData, AnEmptyRunHasAllThatAPageLooksFor) {
 TEST(PageData, SeriesKeepEveryBit) {
   Model model = model_of({transaction("a", 3)});
   Series series;
-  series.calls = {1, 2};
-  series.max = {0.1F, kUnknown};
+  series.of(Quantity::Calls) = {1, 2};
+  series.of(Quantity::Max) = {0.1F, kUnknown};
   model.series.push_back(series);
   const Unpacked data = unpacked(model);
   EXPECT_TRUE(data.has(R"("columns":{"calls":0,"max":2})")) << data.document;

@@ -13,8 +13,8 @@
 namespace pcp::trace::command {
 namespace {
 
-Totals a_run() {
-  Totals totals;
+Model a_run() {
+  Model totals;
   totals.run.archives = {"trace"};
   totals.run.hosts = {"saturn"};
   totals.run.begin = Moment(std::chrono::nanoseconds(1'800'000'000'000'000'001));
@@ -50,16 +50,16 @@ const std::string kTags =
     R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","p99":0.25}}])";
 
 TEST(ReportAsJson, HasAllThatIsKnown) {
-  const Totals run = a_run();
-  EXPECT_EQ(report_json(run.run, run.tags, nullptr, {{Condition::Outcome::Unknown, "why"}}),
+  const Model run = a_run();
+  EXPECT_EQ(report_json(run, {{Condition::Outcome::Unknown, "why"}}),
             "{\"format\":1," + kRun + "," + kTags +
                 R"(,"base":null,"conditions":[{"outcome":"unknown","text":"why"}],"spans":null})" +
                 "\n");
 }
 
 // All its numbers differ.
-Totals a_known_run() {
-  Totals totals = a_run();
+Model a_known_run() {
+  Model totals = a_run();
   totals.run.hosts = {"saturn", "jupiter"};
   totals.run.command = "./shop --fast";
   totals.run.samples = 7;
@@ -86,8 +86,8 @@ Totals a_known_run() {
 }
 
 TEST(ReportAsJson, HasEachNumberInItsPlace) {
-  const Totals run = a_known_run();
-  const std::string json = report_json(run.run, run.tags, nullptr, {});
+  const Model run = a_known_run();
+  const std::string json = report_json(run);
   for (
       const char* const part :
       {R"("command":"./shop --fast")", R"("samples":7,"interval_s":0.5,"gaps":[{"host":"jupiter")",
@@ -100,23 +100,22 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
 }
 
 TEST(ReportAsJson, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
-  Totals run = a_known_run();
+  Model run = a_known_run();
   run.tags[0].slowest->at.reset();
-  const std::string json = report_json(run.run, run.tags, nullptr, {});
+  const std::string json = report_json(run);
   EXPECT_NE(json.find(R"("slowest":{"at":null,"max":0.25})"), std::string::npos) << json;
 }
 
 TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
-  Totals run = a_run();
+  Model run = a_run();
   run.tags.front().type = TraceType::Point;
-  const std::string json = report_json(run.run, run.tags, nullptr, {});
+  const std::string json = report_json(run);
   EXPECT_EQ(json.find("percentiles_from"), std::string::npos) << json;
 }
 
 TEST(ReportAsJson, HasWhatBecameOfConditions) {
   using Outcome = Condition::Outcome;
-  const std::string json =
-      report_json({}, {}, nullptr, {{Outcome::Passed, "one"}, {Outcome::Broken, "other"}});
+  const std::string json = report_json({}, {{Outcome::Passed, "one"}, {Outcome::Broken, "other"}});
   EXPECT_NE(json.find(R"("conditions":[{"outcome":"passed","text":"one"},)"
                       R"({"outcome":"broken","text":"other"}])"),
             std::string::npos)
@@ -126,17 +125,18 @@ TEST(ReportAsJson, HasWhatBecameOfConditions) {
 TEST(ReportAsJson, TimesAreOfNoZone) {
   ::setenv("TZ", "CET-1", 1);
   ::tzset();
-  const std::string json = report_json(a_run().run, {}, nullptr, {});
+  const std::string json = report_json(a_run());
   ::unsetenv("TZ");
   ::tzset();
   EXPECT_NE(json.find(R"("begin":"2027-01-15T08:00:00.000000001Z")"), std::string::npos) << json;
 }
 
 TEST(ReportAsJson, HasTheSlowestTraces) {
-  RecordedSpans spans{3, 1000, 7, {}};
-  spans.slowest.emplace_back().spans = {span_of("request", 1, 0)};
-  const std::string json = report_json({}, {}, nullptr, {}, &spans);
-  const std::string trace = trace_json(spans.slowest.front());
+  Model run;
+  run.spans = RecordedSpans{3, 1000, 7, {}};
+  run.spans->slowest.emplace_back().spans = {span_of("request", 1, 0)};
+  const std::string json = report_json(run);
+  const std::string trace = trace_json(run.spans->slowest.front());
   EXPECT_TRUE(
       json.ends_with(R"(,"spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"slowest":[)" +
                      trace.substr(0, trace.size() - 1) + "]}}\n"))
@@ -144,9 +144,9 @@ TEST(ReportAsJson, HasTheSlowestTraces) {
 }
 
 TEST(ReportAsJson, HasTheOlderRun) {
-  const Totals run = a_run();
-  EXPECT_EQ(report_json({}, {}, &run, {}).find("\"base\":{" + kRun + "," + kTags + "}") ==
-                std::string::npos,
+  Model run;
+  run.base = a_run();
+  EXPECT_EQ(report_json(run).find("\"base\":{" + kRun + "," + kTags + "}") == std::string::npos,
             false);
 }
 
