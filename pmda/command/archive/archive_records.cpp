@@ -229,11 +229,11 @@ std::string ArchiveRecords::values(Stamp at, const Sample& sample) const {
   return out.take();
 }
 
-std::string ArchiveRecords::index_entry(Stamp at, const Place& place) const {
+std::string ArchiveRecords::index_entry(Stamp at, const Position& position) const {
   Bytes out;
   add_time(out, at, is_v3());
-  out.u32(place.volume);
-  for (const std::uint64_t offset : {place.metadata_at, place.volume_at})
+  out.u32(position.volume);
+  for (const std::uint64_t offset : {position.metadata_at, position.volume_at})
     is_v3() ? out.u64(offset) : out.u32(static_cast<std::uint32_t>(offset));
   return out.take();
 }

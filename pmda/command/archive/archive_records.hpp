@@ -55,13 +55,13 @@ class ArchiveRecords {
   // A sample without metrics is a mark: nothing is known of the time before.
   std::string values(Stamp at, const Sample& sample) const;
 
-  // The position in a volume and in the metadata.
-  struct Place {
+  // Where readers of a time start.
+  struct Position {
     std::int32_t volume = 0;
     std::uint64_t metadata_at = 0;
     std::uint64_t volume_at = 0;
   };
-  std::string index_entry(Stamp at, const Place& place) const;
+  std::string index_entry(Stamp at, const Position& position) const;
 
  private:
   bool is_v3() const { return version_ == ArchiveVersion::V3; }

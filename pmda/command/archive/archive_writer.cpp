@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
-#include "command/archive/text_sample.hpp"
+#include "collector/engine/write_all.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
 
 // To find a time, a reader must scan up to this much of a volume.
-constexpr std::uint64_t kBytesBetweenMarks = 100'000;
+constexpr std::uint64_t kBytesBetweenEntries = 100'000;
 
 // Version 2 has 31-bit positions.
 constexpr std::uint64_t kMostBytesV2 = std::numeric_limits<std::int32_t>::max();
@@ -88,8 +88,8 @@ const Instances& ArchiveWriter::instances(pmInDom domain) const {
 
 void ArchiveWriter::add_sample(Stamp at, const Sample& sample) {
   const std::string record = framed(records_.values(at, sample));
-  if (volume_.bytes + record.size() > max_volume_bytes_ && marked_at_ > 0) begin_volume(at);
-  if (!marked_ || volume_.bytes - marked_at_ > kBytesBetweenMarks) mark(at);
+  if (volume_.bytes + record.size() > max_volume_bytes_ && indexed_at_ > 0) begin_volume(at);
+  if (!indexed_ || volume_.bytes - indexed_at_ > kBytesBetweenEntries) add_index_entry(at);
   const std::uint64_t before = volume_.bytes;
   append(volume_, record);
   last_ = at;
@@ -119,7 +119,7 @@ void ArchiveWriter::put_over_last_sample(pmID metric, std::string text) {
 }
 
 Result<void> ArchiveWriter::finish() {
-  mark(last_);
+  add_index_entry(last_);
   for (File* const file : {&volume_, &metadata_, &index_})
     if (file->descriptor && !file->descriptor.close() && !failure_) fail(*file, errno);
   if (failure_) return *failure_;
@@ -128,25 +128,25 @@ Result<void> ArchiveWriter::finish() {
 
 // Readers that start at an index entry must find this metadata.
 void ArchiveWriter::add_metadata(Stamp at, const std::string& record) {
-  mark(at);
+  add_index_entry(at);
   append_framed(metadata_, record);
   last_ = at;
 }
 
-void ArchiveWriter::mark(Stamp at) {
-  if (marked_ == at) return;
+void ArchiveWriter::add_index_entry(Stamp at) {
+  if (indexed_ == at) return;
   append(index_, records_.index_entry(at, {volume_number_, metadata_.bytes, volume_.bytes}));
-  marked_ = at;
-  marked_at_ = volume_.bytes;
+  indexed_ = at;
+  indexed_at_ = volume_.bytes;
 }
 
 void ArchiveWriter::begin_volume(Stamp at) {
-  mark(last_);
+  add_index_entry(last_);
   ++volume_number_;
   last_sample_bytes_ = 0;
   open(volume_, "." + std::to_string(volume_number_), volume_number_);
-  marked_.reset();
-  mark(at);
+  indexed_.reset();
+  add_index_entry(at);
 }
 
 void ArchiveWriter::append_framed(File& file, const std::string& record) {

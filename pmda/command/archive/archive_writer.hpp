@@ -75,7 +75,7 @@ class ArchiveWriter {
 
   void open(File& file, const std::string& suffix, std::int32_t number);
   void add_metadata(Stamp at, const std::string& record);
-  void mark(Stamp at);
+  void add_index_entry(Stamp at);
   void begin_volume(Stamp at);
   void append_framed(File& file, const std::string& record);
   void append(File& file, std::string_view bytes);
@@ -94,8 +94,8 @@ class ArchiveWriter {
   std::uint64_t last_sample_at_ = 0;     // position in the volume
   std::uint64_t last_sample_bytes_ = 0;  // 0: the volume has no sample
   Stamp last_;                           // the last stamp added
-  std::optional<Stamp> marked_;          // the last stamp in the index
-  std::uint64_t marked_at_ = 0;          // position in the volume
+  std::optional<Stamp> indexed_;         // the last stamp in the index
+  std::uint64_t indexed_at_ = 0;         // position in the volume
   std::unordered_map<pmInDom, Instances> instances_;
   std::optional<Error> failure_;
 };

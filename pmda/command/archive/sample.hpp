@@ -2,10 +2,13 @@
 // One reading of metrics: for each its values, one per instance with a value.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "metrics/pmapi.hpp"
@@ -54,5 +57,27 @@ Sample to_sample(const auto& result) {
   }
   return sample;
 }
+
+// A sample with one text.
+class TextSample {
+ public:
+  TextSample(pmID metric, std::string_view text)
+      : memory_((PM_VAL_HDR_SIZE + text.size()) / sizeof(std::uint32_t) + 1) {
+    auto* const block = reinterpret_cast<pmValueBlock*>(memory_.data());
+    block->vtype = PM_TYPE_STRING;
+    block->vlen = (PM_VAL_HDR_SIZE + text.size()) & 0xffffff;
+    std::memcpy(block->vbuf, text.data(), text.size());
+    pmValue value{};
+    value.inst = static_cast<int>(PM_IN_NULL);
+    value.value.pval = block;
+    sample_.push_back({metric, PM_VAL_DPTR, {value}});
+  }
+
+  const Sample& sample() const { return sample_; }
+
+ private:
+  std::vector<std::uint32_t> memory_;
+  Sample sample_;
+};
 
 }  // namespace pcp::trace::command

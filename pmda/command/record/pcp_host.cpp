@@ -2,10 +2,10 @@
 #include "command/record/pcp_host.hpp"
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 
+
+#include "command/archive/sample.hpp"
+#include "command/pcp_values.hpp"
 namespace pcp::trace::command {
 
 namespace {
@@ -15,25 +15,14 @@ constexpr const char* kHowToBePermitted =
     " (-h unix:/run/pcp/pmcd.socket): to root and PCP's user those of all programs, to others their"
     " own; to all with its option --capture-remote";
 
-struct Freed {
-  void operator()(void* memory) const { std::free(memory); }
-};
-
 // Stores a text into a metric without instances.
 int store_text(pmID metric, const std::string& text) {
-  const std::size_t length = PM_VAL_HDR_SIZE + text.size() + 1;
-  const std::unique_ptr<pmValueBlock, Freed> block(
-      static_cast<pmValueBlock*>(std::calloc(1, length)));
-  if (!block) return -ENOMEM;
-  block->vtype = PM_TYPE_STRING;
-  block->vlen = length & PM_VAL_VLEN_MAX;
-  std::memcpy(block->vbuf, text.c_str(), text.size() + 1);
+  const TextSample sample(metric, {text.c_str(), text.size() + 1});  // with its NUL
   pmValueSet set{};
   set.pmid = metric;
   set.numval = 1;
   set.valfmt = PM_VAL_DPTR;
-  set.vlist[0].inst = static_cast<int>(PM_IN_NULL);
-  set.vlist[0].value.pval = block.get();
+  set.vlist[0] = sample.sample().front().values.front();
   pmResult result{};
   result.numpmid = 1;
   result.vset[0] = &set;

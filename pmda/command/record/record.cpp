@@ -27,9 +27,8 @@
 #include "command/record/recording.hpp"
 #include "command/record/unmatched_filter.hpp"
 #include "command/report/report_json.hpp"
-#include "command/report/span_summary.hpp"
 #include "command/report/summary.hpp"
-#include "command/words.hpp"
+#include "command/report/waterfall.hpp"
 
 namespace pcp::trace::command {
 
@@ -104,7 +103,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   if (options.is_quiet) return {};
   const Terminal terminal = terminal_of(STDERR_FILENO);
   const Shown shown(terminal);
-  std::string text = summary(model->run, model->tags, page, terminal);
+  std::string text = summary(*model, page, terminal);
   if (model->spans) {
     text += span_counts(*model->spans, shown);
     if (model->spans->traces > 0)

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/comparison.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>

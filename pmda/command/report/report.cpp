@@ -14,14 +14,13 @@
 #include "command/model/archive_reader.hpp"
 #include "command/model/guarded_reading.hpp"
 #include "command/page/page.hpp"
-#include "command/report/comparison.hpp"
 #include "command/report/condition.hpp"
 #include "command/report/report_input.hpp"
 #include "command/report/report_json.hpp"
 #include "command/report/report_options.hpp"
 #include "command/report/shown.hpp"
-#include "command/report/span_summary.hpp"
 #include "command/report/summary.hpp"
+#include "command/report/waterfall.hpp"
 
 namespace pcp::trace::command {
 
@@ -99,7 +98,7 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
   if (model.base)
     std::cout << comparison(*model.base, model, terminal);
   else
-    std::cout << summary(model.run, model.tags, options.page, terminal);
+    std::cout << summary(model, options.page, terminal);
   if (model.spans) std::cout << "\n" << span_summary(*model.spans, Shown(terminal));
   print(findings, std::cout);
 }

@@ -337,8 +337,8 @@ std::string summary_head(const Run& run, const Shown& shown) {
   return shown.bold(shown.name(run.command, room)) + "  " + where + "\n" + when + "\n";
 }
 
-std::string summary(const Run& run, const std::vector<Tag>& tags, const std::string& page,
-                    const Terminal& terminal) {
+std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal) {
+  const auto& [run, tags] = totals;
   const Shown shown(terminal);
   const std::string head = incompleteness(run, shown) + summary_head(run, shown) + "\n";
   std::string tail =

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A run in at most 25 lines: where its time went.
+// A run in at most 25 lines: where its time went; or two runs side by side.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "command/model/model.hpp"
 #include "command/report/shown.hpp"
@@ -11,8 +10,10 @@
 namespace pcp::trace::command {
 
 // Lines end with a newline. `page` is the HTML page's file, empty if there is none.
-std::string summary(const Run& run, const std::vector<Tag>& tags, const std::string& page,
-                    const Terminal& terminal);
+std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal);
+
+// Shows what became slower or faster than in an older run, and by how much.
+std::string comparison(const Totals& base, const Totals& now, const Terminal& terminal);
 
 // The first lines: what was recorded, where and when.
 std::string summary_head(const Run& run, const Shown& shown);

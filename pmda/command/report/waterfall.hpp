@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A trace in a terminal: a line per span, with a bar for its time.
+// Single transactions in a terminal: a line per span, with a bar for its time.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
+#include "command/model/model.hpp"
 #include "command/report/shown.hpp"
 #include "command/traces/span_trace.hpp"
 
@@ -15,5 +16,11 @@ inline constexpr std::size_t kMostSpanLines = 200;
 // Shows up to most_spans spans. Requires: there are spans.
 std::string waterfall(const SpanTrace& trace, const Shown& shown,
                       std::size_t most_spans = kMostSpanLines);
+
+// The number of a run's single transactions, in one line.
+std::string span_counts(const RecordedSpans& spans, const Shown& shown);
+
+// The same, and the slowest as trees.
+std::string span_summary(const RecordedSpans& spans, const Shown& shown);
 
 }  // namespace pcp::trace::command

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "command/json_writer.hpp"
-#include "command/traces/span_ids.hpp"
+#include "command/rfc3339.hpp"
 #include "command/traces/trace_json.hpp"
 
 namespace pcp::trace::command {

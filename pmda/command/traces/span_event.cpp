@@ -28,83 +28,61 @@ std::uint64_t from_hex(std::string_view digits) {
   return id;
 }
 
+// A parameter of a record. A call reads it into a field if it is this item, and tells whether it
+// is.
 struct Parameter {
   unsigned item = 0;
   unsigned type = 0;
   std::string_view bytes;
 
-  std::string text() const { return std::string(type == PM_TYPE_STRING ? bytes : ""); }
+  std::string_view text() const { return type == PM_TYPE_STRING ? bytes : std::string_view(); }
+
+  bool operator()(agent::SpanItem wanted, std::string& field) const {
+    if (item == wanted) field = text();
+    return item == wanted;
+  }
+  bool operator()(agent::SpanItem wanted, std::uint32_t& field) const {
+    return number(wanted, PM_TYPE_U32, field);
+  }
+  bool operator()(agent::SpanItem wanted, std::uint64_t& field) const {
+    return number(wanted, PM_TYPE_U64, field);
+  }
+  bool operator()(agent::SpanItem wanted, double& field) const {
+    return number(wanted, PM_TYPE_DOUBLE, field);
+  }
+
+ private:
   template <typename Number>
-  void to(Number& number, unsigned wanted) const {
-    if (type == wanted && bytes.size() == sizeof number)
-      std::memcpy(&number, bytes.data(), sizeof number);
+  bool number(agent::SpanItem wanted, unsigned wanted_type, Number& field) const {
+    if (item == wanted && type == wanted_type && bytes.size() == sizeof field)
+      std::memcpy(&field, bytes.data(), sizeof field);
+    return item == wanted;
   }
 };
 
-void take_number(const Parameter& parameter, SpanEvent& span) {
-  switch (parameter.item) {
-    case agent::kPidParam:
-      return parameter.to(span.pid, PM_TYPE_U32);
-    case agent::kTidParam:
-      return parameter.to(span.tid, PM_TYPE_U32);
-    case agent::kFlagsParam:
-      return parameter.to(span.flags, PM_TYPE_U32);
-    case agent::kMissingParam:
-      return parameter.to(span.left_out, PM_TYPE_U32);
-    case agent::kTimeParam:
-      return parameter.to(span.begin_ns, PM_TYPE_U64);
-    case agent::kDurationParam:
-      return parameter.to(span.duration_ns, PM_TYPE_U64);
-    case agent::kValueParam:
-      return parameter.to(span.value, PM_TYPE_DOUBLE);
-    default:
-      return;
-  }
+bool take_number_or_text(const Parameter& field, SpanEvent& span) {
+  return field(agent::kPidParam, span.pid) || field(agent::kTidParam, span.tid) ||
+         field(agent::kFlagsParam, span.flags) || field(agent::kMissingParam, span.left_out) ||
+         field(agent::kTimeParam, span.begin_ns) ||
+         field(agent::kDurationParam, span.duration_ns) || field(agent::kValueParam, span.value) ||
+         field(agent::kTagParam, span.tag) || field(agent::kServiceParam, span.service) ||
+         field(agent::kProcessParam, span.process) || field(agent::kHostParam, span.host) ||
+         field(agent::kAttributesParam, span.attributes) || field(agent::kLinksParam, span.links) ||
+         field(agent::kReasonParam, span.reason);
 }
 
-void take_id(const Parameter& parameter, SpanEvent& span) {
+// Takes what a text stands for.
+void take_meaning(const Parameter& parameter, SpanEvent& span) {
   constexpr std::size_t kDigits = 16;
-  const std::string text = parameter.text();
+  const std::string_view text = parameter.text();
   if (parameter.item == agent::kSpanParam) span.span = from_hex(text);
   if (parameter.item == agent::kParentParam) span.parent = from_hex(text);
   if (parameter.item == agent::kTraceParam && text.size() == 2 * kDigits)
-    span.trace = {from_hex(std::string_view(text).substr(0, kDigits)),
-                  from_hex(std::string_view(text).substr(kDigits))};
-}
-
-void take_text(const Parameter& parameter, SpanEvent& span) {
-  switch (parameter.item) {
-    case agent::kTagParam:
-      span.tag = parameter.text();
-      return;
-    case agent::kServiceParam:
-      span.service = parameter.text();
-      return;
-    case agent::kProcessParam:
-      span.process = parameter.text();
-      return;
-    case agent::kHostParam:
-      span.host = parameter.text();
-      return;
-    case agent::kAttributesParam:
-      span.attributes = parameter.text();
-      return;
-    case agent::kLinksParam:
-      span.links = parameter.text();
-      return;
-    case agent::kReasonParam:
-      span.reason = parameter.text();
-      return;
-    case agent::kStatusParam:
-      span.aborted = parameter.text() == "aborted";
-      return;
-    case agent::kKindParam:
-      for (const auto& [kind, name] : kKinds)
-        if (parameter.text() == name) span.kind = kind;
-      return;
-    default:
-      return;
-  }
+    span.trace = {from_hex(text.substr(0, kDigits)), from_hex(text.substr(kDigits))};
+  if (parameter.item == agent::kStatusParam) span.aborted = text == "aborted";
+  if (parameter.item != agent::kKindParam) return;
+  for (const auto& [kind, name] : kKinds)
+    if (text == name) span.kind = kind;
 }
 
 // Our parameters are known by their cluster; the agent's domain may differ.
@@ -117,9 +95,7 @@ SpanEvent read_span(BytePieces& pieces, int parameters) {
     const Parameter parameter{pmID_item(head.ep_pmid), head.ep_type,
                               pieces.take(padded).substr(0, length)};
     if (pieces.has_failed() || pmID_cluster(head.ep_pmid) != agent::kSpanCluster) continue;
-    take_number(parameter, span);
-    take_id(parameter, span);
-    take_text(parameter, span);
+    if (!take_number_or_text(parameter, span)) take_meaning(parameter, span);
   }
   return span;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/spans/span_text.hpp"
 #include "metrics/pmapi.hpp"
 #include "wire/events.hpp"
 
@@ -49,6 +50,12 @@ struct SpanNews {
 // Parses an array of event records. Unknown parameters are skipped. Nothing if the array is
 // invalid.
 std::optional<SpanNews> read_events(const pmValueBlock& block);
+
+// Ids as text.
+inline std::string text_of(std::uint64_t id) { return agent::hex_of(id).data(); }
+inline std::string text_of(const wire::TraceId& id) {
+  return agent::hex_of(id.high, id.low).data();
+}
 
 // The agent's names: "transact", "server", ...
 const char* name_of(wire::SpanKind kind);

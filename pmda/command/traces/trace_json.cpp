@@ -4,92 +4,52 @@
 #include <chrono>
 
 #include "command/traces/span_attributes.hpp"
-#include "command/traces/span_ids.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
 
-class TraceObject {
- public:
-  TraceObject(JsonWriter& json, const SpanTrace& trace)
-      : trace_(trace), begin_(trace.begin_ns()), json_(json) {}
-
-  void write();
-
- private:
-  void text_if_any(const char* key, const std::string& value) {
-    if (!value.empty()) json_.text(key, value);
-  }
-  void id(const char* key, std::uint64_t id) {
-    json_.key(key);
-    id == 0 ? json_.null() : json_.text(text_of(id));
-  }
-  void time(const char* key, std::uint64_t ns) {
-    using Nanoseconds = std::chrono::nanoseconds;
-    json_.text(key, rfc3339(std::chrono::sys_time<Nanoseconds>(Nanoseconds(ns))));
-  }
-  void node(const Node& node);
-  void links(const SpanEvent& span);
-
-  const SpanTrace& trace_;
-  const std::uint64_t begin_;
-  JsonWriter& json_;
-};
-
-void TraceObject::write() {
-  const std::vector<Node> nodes = nodes_of(trace_);
-  bool has_root = false;
-  for (const Node& each : nodes) has_root |= !each.span->is_event() && each.span->parent == 0;
-  json_.object([&] {
-    json_.key("trace");
-    trace_.id.is_set() ? json_.text(text_of(trace_.id)) : json_.null();
-    time("begin", begin_);
-    json_.number("duration_ns", trace_.end_ns() - begin_);
-    json_.truth("has_root", has_root);
-    json_.truth("is_late", trace_.is_late);
-    json_.number("left_out", trace_.left_out);
-    json_.array("spans", [&] {
-      for (const Node& each : nodes) node(each);
-    });
-  });
+void write_if_any(JsonWriter& json, const char* key, const std::string& value) {
+  if (!value.empty()) json.text(key, value);
 }
 
-void TraceObject::node(const Node& node) {
+void write_id(JsonWriter& json, const char* key, std::uint64_t id) {
+  json.key(key);
+  id == 0 ? json.null() : json.text(text_of(id));
+}
+
+void write_time(JsonWriter& json, const char* key, std::uint64_t ns) {
+  using Nanoseconds = std::chrono::nanoseconds;
+  json.text(key, rfc3339(std::chrono::sys_time<Nanoseconds>(Nanoseconds(ns))));
+}
+
+void write_node(JsonWriter& json, const Node& node, std::uint64_t begin_ns) {
   const SpanEvent& span = *node.span;
-  json_.object([&] {
-    json_.text("tag", span.tag);
-    json_.text("kind", name_of(span.kind));
-    id("span", span.span);
-    if (!span.is_event()) id("parent", span.parent);
-    json_.number("depth", node.depth);
-    time("begin", span.begin_ns);
-    json_.number("offset_ns", span.begin_ns - begin_);
+  json.object([&] {
+    json.text("tag", span.tag);
+    json.text("kind", name_of(span.kind));
+    write_id(json, "span", span.span);
+    if (!span.is_event()) write_id(json, "parent", span.parent);
+    json.number("depth", node.depth);
+    write_time(json, "begin", span.begin_ns);
+    json.number("offset_ns", span.begin_ns - begin_ns);
     if (!span.is_event()) {
-      json_.number("duration_ns", span.duration_ns);
-      json_.truth("aborted", span.aborted);
-      text_if_any("reason", span.reason);
+      json.number("duration_ns", span.duration_ns);
+      json.truth("aborted", span.aborted);
+      write_if_any(json, "reason", span.reason);
     } else if (span.kind != wire::SpanKind::Point) {
-      json_.number("value", span.value);
+      json.number("value", span.value);
     }
-    json_.text("host", span.host);
-    json_.text("service", span.service);
-    json_.text("process", span.process.empty() ? span.service : span.process);
-    json_.number("pid", span.pid);
-    json_.number("tid", span.tid);
-    json_.number("flags", span.flags);
-    if (!span.attributes.empty()) {
-      json_.object("attributes", [&] { write_attributes(json_, span); });
-    }
-    links(span);
-    if (span.left_out > 0) json_.number("left_out", span.left_out);
-  });
-}
-
-void TraceObject::links(const SpanEvent& span) {
-  if (span.links.empty()) return;
-  json_.array("links", [&] {
-    for (const std::string& link : words_of(span.links)) json_.text(link);
+    json.text("host", span.host);
+    json.text("service", span.service);
+    json.text("process", span.process.empty() ? span.service : span.process);
+    json.number("pid", span.pid);
+    json.number("tid", span.tid);
+    json.number("flags", span.flags);
+    if (!span.attributes.empty()) json.object("attributes", [&] { write_attributes(json, span); });
+    if (!span.links.empty())
+      json.list("links", words_of(span.links), [&](const std::string& link) { json.text(link); });
+    if (span.left_out > 0) json.number("left_out", span.left_out);
   });
 }
 
@@ -102,7 +62,22 @@ void write_attributes(JsonWriter& json, const SpanEvent& span) {
   }
 }
 
-void write_trace(JsonWriter& json, const SpanTrace& trace) { TraceObject(json, trace).write(); }
+void write_trace(JsonWriter& json, const SpanTrace& trace) {
+  const std::vector<Node> nodes = nodes_of(trace);
+  const std::uint64_t begin_ns = trace.begin_ns();
+  bool has_root = false;
+  for (const Node& each : nodes) has_root |= !each.span->is_event() && each.span->parent == 0;
+  json.object([&] {
+    json.key("trace");
+    trace.id.is_set() ? json.text(text_of(trace.id)) : json.null();
+    write_time(json, "begin", begin_ns);
+    json.number("duration_ns", trace.end_ns() - begin_ns);
+    json.truth("has_root", has_root);
+    json.truth("is_late", trace.is_late);
+    json.number("left_out", trace.left_out);
+    json.list("spans", nodes, [&](const Node& node) { write_node(json, node, begin_ns); });
+  });
+}
 
 std::string trace_json(const SpanTrace& trace) {
   JsonWriter json;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/comparison.hpp"
-
 #include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "command/report/summary.hpp"
 
 namespace pcp::trace::command {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/span_summary.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "command/report/waterfall.hpp"
 #include "unit/command/span_samples.hpp"
 
 namespace pcp::trace::command {

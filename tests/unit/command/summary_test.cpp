@@ -58,7 +58,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 TEST(Summary, ShowsOfATagWhatOneWantsToKnow) {
   const std::vector<std::string> lines =
-      lines_of(summary(an_hour(), {transaction("checkout")}, "app.trace/trace.html", kPlain));
+      lines_of(summary({an_hour(), {transaction("checkout")}}, "app.trace/trace.html", kPlain));
   ASSERT_EQ(lines.size(), 9U);
   EXPECT_EQ(lines[0], "./app --fast  on saturn");
   EXPECT_NE(lines[1].find(", 60.0 min, 3601 samples 1.00 s apart"), std::string::npos);
@@ -76,14 +76,14 @@ TEST(Summary, SaysFirstThatCallsMayBeMissing) {
   auto run = an_hour();
   run.incomplete = {{"app.trace/trace", "its end is missing"}};
   const std::string line = "incomplete: app.trace/trace: its end is missing";
-  EXPECT_EQ(lines_of(summary(run, {transaction("checkout")}, "", kPlain)).front(), line);
-  EXPECT_EQ(lines_of(summary(run, {}, "", kPlain)).front(), line);
+  EXPECT_EQ(lines_of(summary({run, {transaction("checkout")}}, "", kPlain)).front(), line);
+  EXPECT_EQ(lines_of(summary({run, {}}, "", kPlain)).front(), line);
 }
 
 TEST(Summary, ShowsFailuresWhereThereAreAny) {
   Tag tag = transaction("checkout");
   tag.failed = 17;
-  const std::string text = summary(an_hour(), {tag, transaction("login")}, "", kPlain);
+  const std::string text = summary({an_hour(), {tag, transaction("login")}}, "", kPlain);
   EXPECT_NE(text.find("failed"), std::string::npos);
   EXPECT_NE(text.find("    3.43     17 1.20 ms"), std::string::npos) << text;
 }
@@ -94,7 +94,7 @@ TEST(Summary, SaysWhatHadNotEnded) {
   Tag leaked = transaction("session");
   leaked.vanished = 12;
   const auto text = [](const std::vector<Tag>& tags) {
-    return summary(an_hour(), tags, "", kPlain);
+    return summary({an_hour(), tags}, "", kPlain);
   };
   EXPECT_NE(text({hung, leaked})
                 .find("\nopen     not ended with their program: 12 session, 1 checkout\n"),
@@ -114,7 +114,7 @@ TEST(Summary, HasAtMostTwentyFiveLinesHoweverManyArchivesAreIncomplete) {
   for (const std::size_t archives : {4U, 9U, 30U}) {
     auto run = an_hour();
     run.incomplete.assign(archives, {"app.trace/trace", "its end is missing"});
-    EXPECT_LE(lines_of(summary(run, tags, "", kPlain)).size(), 25U) << archives;
+    EXPECT_LE(lines_of(summary({run, tags}, "", kPlain)).size(), 25U) << archives;
   }
 }
 
@@ -122,14 +122,14 @@ TEST(Summary, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
   Tag tag = transaction("checkout");
   tag.max = Extreme{0.039, false};
   tag.slowest = SlowestMoment{{}, 0.039, false};
-  const std::string text = summary(an_hour(), {tag}, "", kPlain);
+  const std::string text = summary({an_hour(), {tag}}, "", kPlain);
   EXPECT_NE(text.find("\nslowest  >39.0 ms in checkout\n"), std::string::npos) << text;
 }
 
 TEST(Summary, SaysThatTheSlowestLeavesAbortedOnesOut) {
   Tag tag = transaction("checkout");
   const auto text = [&](std::size_t columns) {
-    return summary(an_hour(), {tag}, "", {false, false, columns});
+    return summary({an_hour(), {tag}}, "", {false, false, columns});
   };
   EXPECT_EQ(text(120).find("not aborted"), std::string::npos);
   tag.failed = 1;
@@ -143,12 +143,12 @@ TEST(Summary, SaysThatTheSlowestLeavesAbortedOnesOut) {
 TEST(Summary, SaysWhereTheOtherTagsAreAndHowManyHaveFailed) {
   std::vector<Tag> tags(40, transaction("checkout"));
   for (const std::size_t failed : {38U, 39U}) tags[failed].failed = 2;
-  const std::string with_page = summary(an_hour(), tags, "page.html", kPlain);
+  const std::string with_page = summary({an_hour(), tags}, "page.html", kPlain);
   EXPECT_NE(with_page.find(" more tags, 2 of them with aborted calls: see the page\n"),
             std::string::npos)
       << with_page;
   tags[38].failed = tags[39].failed = 0;
-  const std::string without = summary(an_hour(), tags, "", kPlain);
+  const std::string without = summary({an_hour(), tags}, "", kPlain);
   EXPECT_NE(without.find(" more tags: see the page (--html FILE), or --json\n"), std::string::npos)
       << without;
 }
@@ -162,7 +162,7 @@ TEST(Summary, ShowsTheUnitOfValues) {
   with_much.unit = "\033[31mred and far too long";
   Tag point = of_type(TraceType::Point, "point");
   point.unit = "none of its own";
-  const auto lines = lines_of(summary(an_hour(), {tag, other, with_much, point}, "", kPlain));
+  const auto lines = lines_of(summary({an_hour(), {tag, other, with_much, point}}, "", kPlain));
   const auto starts = [&lines](const std::string& text) {
     return std::any_of(lines.begin(), lines.end(),
                        [&text](const auto& line) { return line.starts_with(text); });
@@ -179,7 +179,7 @@ TEST(Summary, SaysWhyAValueIsUnknown) {
   tag.percentiles = {};
   tag.percentile_source = PercentileSource::SeveralHosts;
   tag.max->is_exact = false;
-  const std::string text = summary(an_hour(), {tag}, "", kPlain);
+  const std::string text = summary({an_hour(), {tag}}, "", kPlain);
   EXPECT_NE(text.find("       -       -       - >20.1 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("-        percentiles of several hosts"), std::string::npos) << text;
   EXPECT_NE(text.find(">        or more"), std::string::npos) << text;
@@ -203,7 +203,7 @@ TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
   run.hosts = {"a", std::string(300, 'h')};
   run.archives = std::vector<std::string>(9, std::string(300, 'a'));
   for (const bool is_utf8 : {false, true}) {
-    const auto lines = lines_of(summary(run, tags, std::string(300, 'p'), {is_utf8, false, 80}));
+    const auto lines = lines_of(summary({run, tags}, std::string(300, 'p'), {is_utf8, false, 80}));
     EXPECT_LE(lines.size(), 25U);
     EXPECT_GE(lines.size(), 22U);
     for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
@@ -216,14 +216,14 @@ TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
 
 TEST(Summary, SaysHowManyTagsItDoesNotShow) {
   std::vector<Tag> tags(100, transaction("checkout"));
-  const std::string text = summary(an_hour(), tags, "", kPlain);
+  const std::string text = summary({an_hour(), tags}, "", kPlain);
   const auto shown = std::count(text.begin(), text.end(), '\n');
   EXPECT_LE(shown, 25);
   EXPECT_NE(text.find("more tags: see the page"), std::string::npos) << text;
 }
 
 TEST(Summary, OfNothingSaysWhatToDo) {
-  const std::string text = summary(an_hour(), {}, "", kPlain);
+  const std::string text = summary({an_hour(), {}}, "", kPlain);
   EXPECT_NE(text.find("Nothing was traced."), std::string::npos);
   EXPECT_NE(text.find("PCP_TRACE_DEBUG"), std::string::npos);
 }
@@ -231,11 +231,11 @@ TEST(Summary, OfNothingSaysWhatToDo) {
 TEST(Summary, IsPlainTextWithoutColoursWhateverTagsAreCalled) {
   Tag tag = transaction("\033[31m\xff\xe2\x80\xae");
   tag.failed = 1;
-  const std::string text = summary(an_hour(), {tag}, "", kPlain);
+  const std::string text = summary({an_hour(), {tag}}, "", kPlain);
   EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) {
     return c == '\n' || (c >= ' ' && c <= '~');
   })) << text;
-  EXPECT_NE(summary(an_hour(), {tag}, "", {false, true, 80}).find("\033[31m"), std::string::npos);
+  EXPECT_NE(summary({an_hour(), {tag}}, "", {false, true, 80}).find("\033[31m"), std::string::npos);
 }
 
 }  // namespace
