@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/archive/archive_events.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -8,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "command/archive/archive_records.hpp"
 #include "command/byte_pieces.hpp"
 
 namespace pcp::trace::command {

@@ -5,8 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "command/archive/archive_events.hpp"
-
 namespace pcp::trace::command {
 
 namespace {

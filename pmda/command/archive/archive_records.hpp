@@ -32,6 +32,10 @@ struct ArchiveLabel {
   std::string time_zone;  // at most 39 and 255
 };
 
+// An array of event records in the form of archives: the whole array with the value's head, in
+// big-endian numbers. A malformed array becomes one without records.
+std::string archived_events(const pmValueBlock& block);
+
 class ArchiveRecords {
  public:
   explicit ArchiveRecords(ArchiveVersion version) : version_(version) {}

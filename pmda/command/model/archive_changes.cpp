@@ -206,7 +206,7 @@ void ArchiveChanges::read_names(const QuantityValues& values) {
   if (std::all_of(all.begin(), all.end(),
                   [&](const pmValue& each) { return tags.contains(each.inst); }))
     return;
-  for (const auto& [number, name] : source_.instances_ever(domain))
+  for (const auto& [number, name] : source_.instances(domain, true))
     if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "command/model/recorded_spans.hpp"
 #include "command/model/run_totals.hpp"
 #include "command/model/tag_series.hpp"
 #include "command/model/time_grid.hpp"

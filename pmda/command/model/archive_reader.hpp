@@ -5,6 +5,8 @@
 // Thread: one.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,5 +27,14 @@ Result<Totals> read_totals(const ReadRequest& request);
 
 // Series are only needed for the page.
 Result<Model> read_model(const ReadRequest& request, bool with_series = true);
+
+// Assembles the spans of the archives into traces, in bounded memory, and hands out each trace that
+// began in the requested time. The rest of a very long trace comes later, marked as late. `take`
+// returns false to stop. Returns the counts, without traces; nothing: no archive has spans.
+Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
+                                                 const std::function<bool(SpanTrace&&)>& take);
+
+// The same; the result includes the slowest traces.
+Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request);
 
 }  // namespace pcp::trace::command

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "command/archive/sample.hpp"
 #include "command/model/labels.hpp"
 #include "command/pcp_values.hpp"
 #include "wire/first_word.hpp"
@@ -45,10 +44,10 @@ std::vector<std::string> programs_with_mmv_files() {
 
 // The agent shows a tag whose first word another tag has with its number after that word. Gives the
 // tags as the programs call them: other runs give them other numbers.
-std::map<int, std::string> without_numbers(const std::map<int, std::string>& names) {
+Instances without_numbers(const Instances& names) {
   std::set<std::string_view> words;
   for (const auto& [number, name] : names) words.insert(first_word(name));
-  std::map<int, std::string> tags;
+  Instances tags;
   std::set<std::string> taken;
   for (const auto& [number, name] : names) {
     const std::string suffix = suffix_of(number);
@@ -258,7 +257,7 @@ std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) c
   });
   if (of_type == metrics_.end()) return all;
   const pmInDom domain = of_type->second.description.indom;
-  const std::map<int, std::string> names = instances(domain);
+  const Instances names = instances(domain);
   pmLabelSet* sets = nullptr;
   const int count = pmGetInstancesLabels(domain, &sets);
   const OwnedLabels labels(sets, count);
@@ -271,14 +270,9 @@ std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) c
   return all;
 }
 
-std::map<int, std::string> ArchiveSource::instances(pmInDom domain) const {
+Instances ArchiveSource::instances(pmInDom domain, bool ever) const {
   pmUseContext(context_.number());
-  return without_numbers(instances_by(pmGetInDom, domain));
-}
-
-std::map<int, std::string> ArchiveSource::instances_ever(pmInDom domain) const {
-  pmUseContext(context_.number());
-  return without_numbers(instances_by(pmGetInDomArchive, domain));
+  return without_numbers(instances_by(ever ? pmGetInDomArchive : pmGetInDom, domain));
 }
 
 }  // namespace pcp::trace::command

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "command/archive/sample.hpp"
 #include "command/model/guarded_reading.hpp"
 #include "command/model/model.hpp"
 #include "command/model/recorded_metrics.hpp"
@@ -87,11 +88,8 @@ class ArchiveSource {
   // The descriptions of a type's tags at the last sample, by tag name.
   std::map<std::string, Description> descriptions(TraceType type) const;
 
-  // The names of a domain's instances at the last sample.
-  std::map<int, std::string> instances(pmInDom domain) const;
-
-  // The same over the whole archive.
-  std::map<int, std::string> instances_ever(pmInDom domain) const;
+  // The names of a domain's instances, at the last sample or in the whole archive.
+  Instances instances(pmInDom domain, bool ever = false) const;
 
  private:
   struct Metric {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/model/recorded_spans.hpp"
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "command/archive/sample.hpp"
+#include "command/model/archive_reader.hpp"
 #include "command/model/archive_source.hpp"
 #include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_metrics.hpp"

@@ -6,13 +6,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 
 #include "base/base64.hpp"
 #include "base/descriptor.hpp"
-#include "command/page/page_data.hpp"
-#include "command/page/page_frame.hpp"
+#include "collector/engine/base64.hpp"
+#include "collector/engine/descriptor.hpp"
 #include "command/replace_file.hpp"
 
 namespace pcp::trace::command {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/page/page_data.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,6 +15,7 @@
 
 #include "command/json_writer.hpp"
 #include "command/model/model_json.hpp"
+#include "command/page/page.hpp"
 #include "metrics/pmapi.hpp"
 #include "wire/histogram_codec.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "base/descriptor.hpp"
 #include "command/complaint.hpp"
+#include "command/model/archive_reader.hpp"
 #include "command/model/guarded_reading.hpp"
-#include "command/model/recorded_spans.hpp"
 #include "command/replace_file.hpp"
 #include "command/report/report_input.hpp"
 #include "command/report/shown.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/archive/archive_events.hpp"
-
 #include <cstring>
 #include <vector>
 
+#include "command/archive/archive_records.hpp"
 #include "unit/command/archive_fixture.hpp"
 #include "unit/command/event_arrays.hpp"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // tests/views tests how a browser shows the data.
-#include "command/page/page_data.hpp"
-
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "command/page/page.hpp"
 #include "command/traces/trace_json.hpp"
 #include "unit/command/span_samples.hpp"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/model/recorded_spans.hpp"
-
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "command/model/archive_reader.hpp"
 #include "command/model/run_totals.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/event_arrays.hpp"
