@@ -22,26 +22,6 @@ constexpr std::size_t kArrayHead = offsetof(pmEventArray, ea_record);
 constexpr std::size_t kRecordHead = offsetof(pmEventRecord, er_param);
 constexpr std::size_t kParameterHead = sizeof(pmEventParameter);
 
-const char* name_of(wire::SpanKind kind) {
-  switch (kind) {
-    case wire::SpanKind::Internal:
-      return "transact";
-    case wire::SpanKind::Server:
-      return "server";
-    case wire::SpanKind::Client:
-      return "client";
-    case wire::SpanKind::Point:
-      return "point";
-    case wire::SpanKind::Observe:
-      return "observe";
-    case wire::SpanKind::Counter:
-      return "counter";
-    case wire::SpanKind::Add:
-      return "add";
-  }
-  return "";
-}
-
 template <typename Head>
 void append_head(std::string& bytes, const Head& head, std::size_t size) {
   std::array<char, sizeof(Head)> copy;

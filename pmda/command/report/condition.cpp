@@ -166,17 +166,8 @@ bool Condition::is_of_transactions() const {
 
 // With a time unit the values are of transactions, without one of observations.
 bool Condition::applies_to(TraceType type) const {
-  switch (what_) {
-    case What::Count:
-    case What::Rate:
-      return true;
-    case What::Failed:
-    case What::FailedShare:
-    case What::Vanished:
-      return type == TraceType::Transact;
-    default:
-      return type == (is_time_ ? TraceType::Transact : TraceType::Observe);
-  }
+  if (what_ == What::Count || what_ == What::Rate) return true;
+  return type == (is_time_ || is_of_transactions() ? TraceType::Transact : TraceType::Observe);
 }
 
 std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags,

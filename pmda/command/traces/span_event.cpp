@@ -2,25 +2,16 @@
 #include "command/traces/span_event.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "command/byte_pieces.hpp"
-#include "metrics/span_items.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
-
-constexpr std::array kKinds{
-    std::pair{wire::SpanKind::Internal, "transact"}, std::pair{wire::SpanKind::Server, "server"},
-    std::pair{wire::SpanKind::Client, "client"},     std::pair{wire::SpanKind::Point, "point"},
-    std::pair{wire::SpanKind::Observe, "observe"},   std::pair{wire::SpanKind::Counter, "counter"},
-    std::pair{wire::SpanKind::Add, "add"},
-};
 
 std::uint64_t from_hex(std::string_view digits) {
   std::uint64_t id = 0;
@@ -81,8 +72,10 @@ void take_meaning(const Parameter& parameter, SpanEvent& span) {
     span.trace = {from_hex(text.substr(0, kDigits)), from_hex(text.substr(kDigits))};
   if (parameter.item == agent::kStatusParam) span.aborted = text == "aborted";
   if (parameter.item != agent::kKindParam) return;
-  for (const auto& [kind, name] : kKinds)
-    if (text == name) span.kind = kind;
+  const auto* const found =
+      std::find(agent::kSpanKindNames.begin(), agent::kSpanKindNames.end(), text);
+  if (found != agent::kSpanKindNames.end())
+    span.kind = static_cast<wire::SpanKind>(found - agent::kSpanKindNames.begin());
 }
 
 // Our parameters are known by their cluster; the agent's domain may differ.
@@ -127,12 +120,6 @@ std::optional<SpanNews> read_events(const pmValueBlock& block) {
   }
   if (pieces.has_failed()) return {};
   return news;
-}
-
-const char* name_of(wire::SpanKind kind) {
-  for (const auto& [each, name] : kKinds)
-    if (each == kind) return name;
-  return "";
 }
 
 }  // namespace pcp::trace::command

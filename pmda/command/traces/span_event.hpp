@@ -10,6 +10,7 @@
 
 #include "collector/spans/span_text.hpp"
 #include "metrics/pmapi.hpp"
+#include "metrics/span_items.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::command {
@@ -57,7 +58,6 @@ inline std::string text_of(const wire::TraceId& id) {
   return agent::hex_of(id.high, id.low).data();
 }
 
-// The agent's names: "transact", "server", ...
-const char* name_of(wire::SpanKind kind);
+using agent::name_of;
 
 }  // namespace pcp::trace::command
