@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
-#include "collector/engine/write_all.hpp"
 
 namespace pcp::trace::command {
 

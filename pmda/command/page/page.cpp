@@ -10,8 +10,6 @@
 
 #include "base/base64.hpp"
 #include "base/descriptor.hpp"
-#include "collector/engine/base64.hpp"
-#include "collector/engine/descriptor.hpp"
 #include "command/replace_file.hpp"
 
 namespace pcp::trace::command {

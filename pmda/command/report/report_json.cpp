@@ -5,7 +5,6 @@
 
 #include "command/json_writer.hpp"
 #include "command/model/model_json.hpp"
-#include "command/rfc3339.hpp"
 
 namespace pcp::trace::command {
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "command/json_writer.hpp"
-#include "command/rfc3339.hpp"
 #include "command/traces/trace_json.hpp"
 
 namespace pcp::trace::command {
