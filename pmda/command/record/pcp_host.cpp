@@ -3,7 +3,6 @@
 
 #include <cerrno>
 
-
 #include "command/archive/sample.hpp"
 #include "command/pcp_values.hpp"
 namespace pcp::trace::command {

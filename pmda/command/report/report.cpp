@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/words.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +19,7 @@
 #include "command/report/shown.hpp"
 #include "command/report/summary.hpp"
 #include "command/report/waterfall.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 

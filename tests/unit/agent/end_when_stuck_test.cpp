@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/main_loop.hpp"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/main_loop.hpp"
 #include "base/clock.hpp"
 
 namespace pcp::trace::agent {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/disk_thread.hpp"
-
 #include <thread>
 
 #include <gtest/gtest.h>
+
+#include "agent/disk_thread.hpp"
 
 namespace pcp::trace::agent {
 

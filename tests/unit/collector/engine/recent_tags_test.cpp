@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/engine/tag_table.hpp"
-
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "collector/engine/tag_table.hpp"
 #include "fixture.hpp"
 
 namespace pcp::trace::agent {

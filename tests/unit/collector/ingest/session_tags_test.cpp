@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/ingest/session.hpp"
-
 #include <gtest/gtest.h>
+
+#include "collector/ingest/session.hpp"
 
 namespace pcp::trace::agent {
 namespace {
