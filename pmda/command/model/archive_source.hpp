@@ -79,7 +79,7 @@ class ArchiveSource {
   // Makes PCP show times in the archive's zone.
   Result<void> use_its_time_zone() const;
 
-  // Reads the next sample, skipping records for recorded_spans.hpp. Nothing at the end.
+  // Reads the next sample, skipping records of single transactions. Nothing at the end.
   Result<std::optional<ArchiveSample>> next();
 
   // Skips the remaining records.

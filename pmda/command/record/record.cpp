@@ -29,6 +29,7 @@
 #include "command/report/report_json.hpp"
 #include "command/report/summary.hpp"
 #include "command/report/waterfall.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 
