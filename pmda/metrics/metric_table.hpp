@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All metrics of the agent, in name-space order: for each a row with its number, name, meaning and
+// All metrics of the agent: for each a row with its number, name, meaning and
 // the reader of its values. The files `pmns` and `pmns.tracing` repeat names and numbers for PCP's
 // Install procedures; a test compares them. The file `help` has the texts, and is built in.
 #pragma once

@@ -33,6 +33,7 @@ enum SpanItem : unsigned {
   kTimeParam,
   kDurationParam,
   kValueParam,
+  kSpanItems,  // so many
 };
 
 inline constexpr std::array kSpanKindNames{"transact", "server",  "client", "point",
@@ -44,7 +45,7 @@ constexpr const char* name_of(wire::SpanKind kind) {
 
 // True for the metric of events and its parameters.
 inline constexpr bool is_of_events(unsigned cluster, unsigned item) {
-  return cluster == kSpanCluster && item <= kValueParam;
+  return cluster == kSpanCluster && item < kSpanItems;
 }
 
 }  // namespace pcp::trace::agent

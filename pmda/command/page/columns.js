@@ -38,7 +38,7 @@ const maxColumn = numberColumn(
     {wide: 3, ...notRecorded});
 
 const failedColumn = numberColumn(
-    'Failed', 'Share of the calls that were aborted', failedShare, failedCell,
+    'Failed', 'Share of all that ended, also aborted ones', failedShare, failedCell,
     {width: 80, wide: 2, ...notRecorded});
 
 function flightColumn({tags}) {

@@ -23,7 +23,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// The columns of a series; vanished transactions and rates have none.
+// The columns of a series. Series have no values for vanished transactions and rates.
 constexpr std::array kColumnNames{"calls", "failed", "sum", "vanished", "counted", "value", "rate",
                                   "min",   "max",    "p50", "p90",      "p95",     "p99",   "p999"};
 static_assert(kColumnNames.size() == std::tuple_size_v<decltype(Series::columns)>);
