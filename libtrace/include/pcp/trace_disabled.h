@@ -31,6 +31,7 @@ namespace pmtrace_disabled {
 #define PMTRACE_FUNCTION_ PMTRACE_INLINE_
 #endif
 
+/* NOLINTBEGIN(misc-unused-parameters): the names say what each is */
 PMTRACE_FUNCTION_ int pmtracebegin(const char* tag) { return 0; }
 PMTRACE_FUNCTION_ int pmtraceend(const char* tag) { return 0; }
 PMTRACE_FUNCTION_ int pmtraceabort(const char* tag) { return 0; }
@@ -93,6 +94,7 @@ PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   memset(stats, 0, size);
   return 0;
 }
+/* NOLINTEND(misc-unused-parameters) */
 
 /* Return their argument: a macro must begin with a name to work after "::". */
 PMTRACE_INLINE_ int pmtrace_code_(int code) { return code; }

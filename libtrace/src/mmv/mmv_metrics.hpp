@@ -11,7 +11,7 @@ namespace pcp::trace::client {
 
 // Numbers of PCP, in mmv(5) and PMAPI(3).
 enum class MmvType : std::int32_t { Unsigned64 = 3, Double = 5 };
-enum class MmvSemantics : std::int32_t { Counter = 1, Instant = 3 };
+enum class MmvSemantics : std::int32_t { Counter = 1, Gauge = 3 };
 enum class MmvUnits : std::uint32_t { None = 0, Count = 1 << 20, Seconds = 1 << 24 | 3 << 12 };
 
 // The instance has no value of the metric. A value cannot say that to every version of pmdammv, so

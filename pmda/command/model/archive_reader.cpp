@@ -56,7 +56,7 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, Ta
   model.fine = make_grid(totals.samples(), kFinePoints);
   model.coarse = make_grid(totals.samples(), kCoarsePoints);
   TagSeries series(model.fine, model.coarse, wanted_series(totals));
-  const Result<void> read = for_each_archive(
+  Result<void> read = for_each_archive(
       request, names,
       [&](ArchiveSource&, ArchiveChanges& changes) { return changes.read_all(series); });
   if (read) model.series = series.finish();

@@ -100,7 +100,7 @@ Result<OwnedResult> read_values(PcpHost& host, const std::vector<pmID>& metrics)
   return read;
 }
 
-Result<PcpHost::Spans> read_spans(PcpHost& host) {
+Result<PcpHost::Spans> fetch_spans_of(PcpHost& host) {
   if (!host.is_connected()) return Error{"pmcd has gone"};
   if (host.must_ask_for_spans())
     if (const Result<void> asked = host.ask_for_spans(); !asked) return asked.error();
@@ -162,7 +162,7 @@ Result<Sample> HostAgent::read(std::span<const pmID> metrics, Instant) {
 Result<RecordedAgent::Events> HostAgent::read_events(Instant) {
   Events events;
   if (!has_spans_) return events;
-  auto read = ask(read_spans);
+  auto read = ask(fetch_spans_of);
   if (!read || !*read || (*read)->events().numval == 0) return events;
   result_ = std::move((*read)->result);
   events.sample = to_sample(*result_);
