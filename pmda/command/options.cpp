@@ -101,6 +101,7 @@ Result<std::vector<std::string>> read_options(int argc, char* const* argv,
     if (const Result<void> stored = row.store(optarg); !stored)
       return Error{(found >= kFirstLong ? std::string("--") + row.name : with_dash(found)) + ": " +
                    stored.error().message};
+    if (row.letter == '?') return std::vector<std::string>();  // --help: nothing else matters
   }
 }
 

@@ -70,8 +70,9 @@ std::string in_pcps_words(std::string_view text);
 
 enum class OtherWords { Anywhere, Behind };  // Behind: options end at the first one
 
-// Stores the options, and returns all other words. An error begins with the option's name as typed.
-// `mistake_text` replaces the usual ones for unknown options and missing arguments.
+// Stores the options, and returns all other words. An error begins with the option's name. --help
+// ends the reading. `mistake_text` replaces the usual ones for unknown options and missing
+// arguments.
 Result<std::vector<std::string>> read_options(int argc, char* const* argv,
                                               const std::vector<Option>& table, OtherWords others,
                                               const char* mistake_text = nullptr);

@@ -42,11 +42,14 @@ class Sequenced {
   }
   void remove_last() { in_flight_.pop_back(); }
 
+  // False if there never was such a message.
+  bool has_made(std::uint64_t sequence) const { return sequence <= last_; }
+
   // The agent has all messages up to this one: calls taken(message) for each in flight, and removes
   // it. False if there was no such message.
   template <typename Taken>
   bool take_ack(std::uint64_t sequence, Taken taken) {
-    if (sequence > last_) return false;
+    if (!has_made(sequence)) return false;
     last_taken_ = std::max(last_taken_, sequence);
     for (; !empty() && front().sequence <= sequence; in_flight_.pop_front()) taken(front());
     return true;

@@ -45,6 +45,7 @@ Session::Session(Transport& transport, Outbox& outbox, const Options& options)
       hello_(introduce(options)) {}
 
 void Session::connected() {
+  sent_before_ = sent_;
   std::string out;
   wire::append_hello(out, own_pid(), hello_);
   send(out);
@@ -87,7 +88,6 @@ bool Session::take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
   if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
   welcomed_ = true;
   features_ = welcome.features;
-  sent_before_ = sent_;
   defined_.clear();
   outbox_.open.begin_anew();
 

@@ -65,6 +65,7 @@ SpanSender::SpanSender(Recorders& recorders, const Options& options)
 
 bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
                           const std::optional<wire::Control>& asked) {
+  if (!in_flight_.has_made(last_sequence)) return false;
   is_connected_ = true;
   if (agent == Agent::Another) {
     if (!waits_for_first_agent_) forget_all();
@@ -72,8 +73,8 @@ bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
     give_up_in_flight();  // the agent may have taken it
     in_flight_.begin_with_new_agent();
     books_.note_forgotten();
-  } else if (!take_ack(last_sequence)) {
-    return false;
+  } else {
+    take_ack(last_sequence);
   }
   take_control(asked.value_or(wire::Control{}));
   return true;

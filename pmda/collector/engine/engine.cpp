@@ -293,6 +293,7 @@ void Engine::vanish(TagIndex tag, std::uint64_t open, Instant now) {
 }
 
 void Engine::reset(Instant now) {
+  discarded_.reserve(discarded_.size() + histories_.size());  // may throw, so before any change
   clock_.restart(now);
   current_ = 0;
   interval_end_ = clock_.begin_of(1);

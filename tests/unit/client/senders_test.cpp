@@ -429,6 +429,14 @@ TEST_F(SessionTest, GivesUpTheBatchThatTheAgentCannotRead) {
   EXPECT_EQ(take_sequences(), Sequences{2});
 }
 
+TEST_F(SessionTest, GivesUpNothingThatThisConnectionHasNotCarried) {
+  begin();
+  record_batches(1);
+  reconnect();
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_EQ(counters.uncertain, 0u);
+}
+
 TEST_F(SessionTest, GivesUpNothingForAnyOtherGoodbye) {
   begin();
   record_batches(1);

@@ -448,6 +448,11 @@ TEST_F(SpanSenderTest, CountsWhatMayHaveBeenTakenForTheAgentThatForgot) {
   EXPECT_EQ(count(9), (wire::CaptureCount{.capture = 9, .captured = 1, .missed_away = 1}));
 }
 
+TEST_F(SpanSenderTest, RefusesAnAgentThatHasWhatWasNeverSent) {
+  for (const Agent agent : {Agent::Another, Agent::SameThatForgot, Agent::Same})
+    EXPECT_FALSE(sender.welcomed(agent, 1, control(1, kAsked)));
+}
+
 TEST_F(SpanSenderTest, TellsCountsAlone) {
   sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
   for (int i = 0; i < 50; ++i) trace();

@@ -96,6 +96,7 @@ TEST(RecordOptions, AMistakeIsNamed) {
 TEST(RecordOptions, HelpNeedsNothingElse) {
   EXPECT_TRUE(parse({"--help"})->wants_help);
   EXPECT_TRUE(parse({"-?"})->wants_help);
+  EXPECT_TRUE(parse({"--help", "--nonsense"})->wants_help);
 }
 
 }  // namespace
