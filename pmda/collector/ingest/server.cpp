@@ -177,8 +177,10 @@ void Server::run() {
   asio::post(io_, [this] {
     for (Acceptor& acceptor : acceptors_) acceptor.start();
     rotation_.start();
-    wait_for_list_request();
-    wait_for_bell();
+    answer(list_request_, [this] { list_clients(); });
+    answer(bell_, [this] {
+      if (context_.spans.has_changed()) tell_controls_soon();
+    });
     tick();
   });
   for (;;) {
@@ -232,16 +234,16 @@ void Server::look_after_spans() {
   if (sweeping_) asio::post(io_, [this] { look_after_spans(); });
 }
 
-// The main thread rings the bell.
-void Server::wait_for_bell() {
-  bell_.async_wait(asio::posix::stream_descriptor::wait_read,
-                   [this](const asio::error_code& error) {
-                     if (error) return;
-                     eventfd_t rung = 0;
-                     ::eventfd_read(bell_.native_handle(), &rung);
-                     wait_for_bell();
-                     if (context_.spans.has_changed()) tell_controls_soon();
-                   });
+// Calls act() each time when the main thread rings this eventfd.
+void Server::answer(asio::posix::stream_descriptor& bell, const std::function<void()>& act) {
+  bell.async_wait(asio::posix::stream_descriptor::wait_read,
+                  [this, &bell, act](const asio::error_code& error) {
+                    if (error) return;
+                    eventfd_t rung = 0;
+                    ::eventfd_read(bell.native_handle(), &rung);
+                    answer(bell, act);
+                    act();
+                  });
 }
 
 void Server::tell_controls_soon() {
@@ -323,17 +325,6 @@ void Server::release(Connection& connection) {
   const auto of_user = talking_of_.find(connection.peer().owner());
   if (--of_user->second == 0) talking_of_.erase(of_user);
   shared_.counters.connections.store(talking_, std::memory_order_relaxed);
-}
-
-void Server::wait_for_list_request() {
-  list_request_.async_wait(asio::posix::stream_descriptor::wait_read,
-                           [this](const asio::error_code& error) {
-                             if (error) return;
-                             eventfd_t requests = 0;
-                             ::eventfd_read(list_request_.native_handle(), &requests);
-                             wait_for_list_request();
-                             list_clients();
-                           });
 }
 
 void Server::list_clients() {

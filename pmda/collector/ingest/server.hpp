@@ -60,9 +60,8 @@ class Server {
   void tick();
   void enter_in_flight_again();
   void look_after_spans();
-  void wait_for_bell();
+  void answer(asio::posix::stream_descriptor& bell, const std::function<void()>& act);
   void tell_controls_soon();
-  void wait_for_list_request();
   void list_clients();
   void visit_connections(int at_once, const std::function<void(Connection&)>& visit,
                          const std::function<void()>& done, std::uint64_t after = 0);
