@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "collector/engine/cumulative_histogram.hpp"
-#include "command/archive/archive_writer.hpp"
-#include "command/model/recorded_metrics.hpp"
+#include "command/pcp/archive_writer.hpp"
+#include "command/pcp/recorded_metrics.hpp"
 
 namespace pcp::trace::command {
 

@@ -26,9 +26,8 @@ FLOORS = (
      ("libtrace/src/counts", "libtrace/src/spans"), "libtrace/src/open", "libtrace/src/link", "libtrace/src/tags",
      "libtrace/src/harmless", "libtrace/wire", "libtrace/base", "libtrace/include"),
     ("pmda/agent", *BELOW_THE_AGENT),
-    ("pmda/command/main.cpp", "pmda/command/spans", "pmda/command/record", "pmda/command/report", "pmda/command/page",
-     "pmda/command/model", "pmda/command/traces", "pmda/command/pcp_values.cpp", "pmda/command/pcp_values.hpp", "pmda/command/archive", "pmda/command/json_writer.cpp",
-     "pmda/command/complaint.hpp", "pmda/command/json_writer.hpp", "pmda/command/byte_pieces.hpp", "pmda/command/options.cpp", "pmda/command/options.hpp", "pmda/command/words.hpp", "pmda/command/replace_file.cpp", "pmda/command/replace_file.hpp", *BELOW_THE_AGENT),
+    ("pmda/command/main.cpp", ("pmda/command/record", "pmda/command/report", "pmda/command/spans"),
+     "pmda/command/show", "pmda/command/run", "pmda/command/pcp", "pmda/command", *BELOW_THE_AGENT),
 )
 # These two go through the recorders of all threads, so they include the list, which knows all rooms below it.
 MEETINGS = {("libtrace/src/open/open_report.hpp", "libtrace/src/thread/recorders.hpp"),

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "command/model/model.hpp"
-#include "command/traces/slowest_traces.hpp"
+#include "command/run/model.hpp"
+#include "command/run/slowest_traces.hpp"
 
 namespace pcp::trace::command {
 
@@ -82,7 +82,7 @@ inline SpanTrace deep(std::uint64_t begin_us) {
   return trace;
 }
 
-inline RecordedSpans made_spans(Moment begin) {
+inline RecordedSpans made_spans(WallTime begin) {
   const auto begin_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(begin.time_since_epoch()).count());
   std::mt19937 random(5);

@@ -9,10 +9,10 @@
 #include <random>
 #include <string>
 
-#include "command/json_writer.hpp"
-#include "command/model/archive_reader.hpp"
-#include "command/model/model_json.hpp"
-#include "command/page/page.hpp"
+#include "command/run/archive_reader.hpp"
+#include "command/show/json_writer.hpp"
+#include "command/show/model_json.hpp"
+#include "command/show/page/page.hpp"
 #include "views/made_spans.hpp"
 
 using namespace pcp::trace;
@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Moment kBegin{std::chrono::seconds(1'790'000'000)};
+constexpr WallTime kBegin{std::chrono::seconds(1'790'000'000)};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 Grid grid_of(std::size_t points, std::chrono::nanoseconds step) {

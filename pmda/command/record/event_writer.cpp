@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "command/traces/span_event.hpp"
+#include "command/pcp/span_event.hpp"
 
 namespace pcp::trace::command {
 

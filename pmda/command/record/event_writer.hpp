@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "command/archive/archive_writer.hpp"
+#include "command/pcp/archive_writer.hpp"
 #include "command/record/recorded_agent.hpp"
 
 namespace pcp::trace::command {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "command/pcp_values.hpp"
+#include "command/pcp/pcp_values.hpp"
 
 namespace pcp::trace::command {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "command/record/interruption.hpp"
-#include "command/record/pcp_host.hpp"
+#include "command/interruption.hpp"
+#include "command/pcp/pcp_host.hpp"
 #include "command/record/recorded_agent.hpp"
 
 namespace pcp::trace::command {

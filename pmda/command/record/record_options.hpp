@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 #include "collector/engine/types.hpp"
-#include "command/archive/archive_records.hpp"
+#include "command/pcp/archive_records.hpp"
 
 namespace pcp::trace::command {
 

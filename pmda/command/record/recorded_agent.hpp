@@ -8,8 +8,8 @@
 
 #include "base/result.hpp"
 #include "collector/engine/types.hpp"
-#include "command/archive/sample.hpp"
-#include "command/model/labels.hpp"
+#include "command/pcp/labels.hpp"
+#include "command/pcp/sample.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "command/model/recorded_metrics.hpp"
+#include "command/pcp/recorded_metrics.hpp"
 
 namespace pcp::trace::command {
 

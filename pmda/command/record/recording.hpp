@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "command/archive/recording_folder.hpp"
+#include "command/pcp/recording_folder.hpp"
 #include "command/record/event_writer.hpp"
 #include "command/record/record_options.hpp"
 #include "command/record/sample_writer.hpp"

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "command/archive/archive_writer.hpp"
+#include "command/pcp/archive_writer.hpp"
 #include "command/record/recorded_agent.hpp"
 
 namespace pcp::trace::command {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "command/model/model.hpp"
-#include "command/report/shown.hpp"
+#include "command/run/model.hpp"
+#include "command/show/shown.hpp"
 
 namespace pcp::trace::command {
 

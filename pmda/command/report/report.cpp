@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "command/complaint.hpp"
-#include "command/model/archive_reader.hpp"
-#include "command/model/guarded_reading.hpp"
-#include "command/page/page.hpp"
-#include "command/report/condition.hpp"
+#include "command/pcp/guarded_reading.hpp"
 #include "command/report/report_input.hpp"
-#include "command/report/report_json.hpp"
 #include "command/report/report_options.hpp"
-#include "command/report/shown.hpp"
-#include "command/report/summary.hpp"
-#include "command/report/waterfall.hpp"
+#include "command/run/archive_reader.hpp"
+#include "command/show/condition.hpp"
+#include "command/show/page/page.hpp"
+#include "command/show/report_json.hpp"
+#include "command/show/shown.hpp"
+#include "command/show/summary.hpp"
+#include "command/show/waterfall.hpp"
 #include "command/words.hpp"
 
 namespace pcp::trace::command {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "command/archive/recording_folder.hpp"
-#include "command/model/archive_source.hpp"
+#include "command/pcp/archive_source.hpp"
+#include "command/pcp/recording_folder.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
@@ -19,8 +19,6 @@ namespace pcp::trace::command {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kIndex = ".index";
 
 const char* to_c(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
 
@@ -34,7 +32,7 @@ std::string in_one_line(std::string_view problem) {
 }
 
 // Resolves the options for archives from `begin` to `end`.
-Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment end) {
+Result<Window> parse_window(const ReportOptions& options, WallTime begin, WallTime end) {
   const timespec first = to_timespec(begin.time_since_epoch());
   const timespec last = to_timespec(end.time_since_epoch());
   timespec start{};
@@ -83,52 +81,6 @@ Result<void> use_zone(const ReportOptions& options, const ArchiveSource& first) 
 
 }  // namespace
 
-Result<std::string> find_archive(const std::string& name) {
-  std::error_code ignored;
-  if (!fs::is_directory(name, ignored)) {
-    for (const std::string_view suffix :
-         {kIndex, std::string_view(".meta"), std::string_view(".0")})
-      if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
-    return name;
-  }
-  std::string archive = RecordingFolder::archive_in(name);
-  if (fs::exists(archive + std::string(kIndex), ignored)) return archive;
-  return Error{name +
-               ": has no recording, that is to say no file trace.index. If a pmlogger has made it, "
-               "name one of its archives, such as " +
-               name + "/20261126"};
-}
-
-std::vector<std::string> recordings_in(const std::string& directory) {
-  std::error_code error;
-  std::vector<std::pair<fs::file_time_type, std::string>> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    const fs::path folder = directory == "." ? entry.path().filename() : entry.path();
-    const auto at =
-        fs::last_write_time(RecordingFolder::archive_in(folder) + std::string(kIndex), error);
-    if (!error) found.emplace_back(at, folder);
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> folders;
-  folders.reserve(found.size());
-  for (auto& [at, folder] : found) folders.push_back(std::move(folder));
-  return folders;
-}
-
-Result<std::string> newest_recording(const std::string& directory) {
-  const std::vector<std::string> folders = recordings_in(directory);
-  if (!folders.empty()) return RecordingFolder::archive_in(folders.front());
-  return Error{"there is no recording here. Make one with: pcp-trace record ./your-program"};
-}
-
-bool is_among(const std::vector<std::string>& archives, const std::string& archive) {
-  std::error_code ignored;
-  return std::any_of(archives.begin(), archives.end(), [&](const std::string& other) {
-    return other == archive || fs::equivalent(other + ".meta", archive + ".meta", ignored);
-  });
-}
-
 Result<ReadRequest> make_request(const ReportOptions& options) {
   ReadRequest request;
   if (options.archives.empty()) {
@@ -143,12 +95,12 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
     if (!is_among(request.archives, *archive)) request.archives.push_back(*std::move(archive));
   }
   request.time_zone = options.time_zone;
-  Moment begin = Moment::max();
-  Moment end = Moment::min();
+  WallTime begin = WallTime::max();
+  WallTime end = WallTime::min();
   for (const std::string& archive : request.archives) {
     const Result<ArchiveSource> source = ArchiveSource::open(archive);
     if (!source) return source.error();
-    if (begin == Moment::max()) {
+    if (begin == WallTime::max()) {
       if (const Result<void> used = use_zone(options, *source); !used) return used.error();
       if (options.has_archives_zone) request.time_zone = source->time_zone();
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "command/report/condition.hpp"
+#include "command/show/condition.hpp"
 
 namespace pcp::trace::command {
 

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <optional>
 
-#include "command/json_writer.hpp"
-#include "command/pcp_values.hpp"
-#include "command/record/pcp_host.hpp"
+#include "command/pcp/pcp_host.hpp"
+#include "command/pcp/pcp_values.hpp"
+#include "command/show/json_writer.hpp"
 
 namespace pcp::trace::command {
 

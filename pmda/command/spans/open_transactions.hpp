@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "command/record/interruption.hpp"
-#include "command/report/shown.hpp"
+#include "command/interruption.hpp"
+#include "command/show/shown.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::command {

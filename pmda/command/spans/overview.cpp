@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/escape.hpp"
-#include "command/pcp_values.hpp"
-#include "command/record/pcp_host.hpp"
-#include "command/report/report_input.hpp"
+#include "command/pcp/pcp_host.hpp"
+#include "command/pcp/pcp_values.hpp"
+#include "command/pcp/recording_folder.hpp"
 #include "command/words.hpp"
 
 namespace pcp::trace::command {

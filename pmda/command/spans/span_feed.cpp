@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
-#include "command/record/pcp_host.hpp"
+#include "command/pcp/pcp_host.hpp"
 
 namespace pcp::trace::command {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "command/spans/explanation.hpp"
-#include "command/traces/span_event.hpp"
+#include "command/pcp/span_event.hpp"
+#include "command/show/explanation.hpp"
 
 namespace pcp::trace::command {
 

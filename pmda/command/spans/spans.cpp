@@ -6,11 +6,11 @@
 
 #include "base/descriptor.hpp"
 #include "command/complaint.hpp"
-#include "command/report/waterfall.hpp"
+#include "command/show/trace_json.hpp"
+#include "command/show/waterfall.hpp"
 #include "command/spans/open_transactions.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
-#include "command/traces/trace_json.hpp"
 #include "command/words.hpp"
 
 namespace pcp::trace::command {

@@ -9,10 +9,10 @@
 
 #include "base/clock.hpp"
 #include "command/complaint.hpp"
-#include "command/report/shown.hpp"
-#include "command/spans/explanation.hpp"
+#include "command/run/trace_assembly.hpp"
+#include "command/show/explanation.hpp"
+#include "command/show/shown.hpp"
 #include "command/spans/span_feed.hpp"
-#include "command/traces/trace_assembly.hpp"
 
 namespace pcp::trace::command {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "command/record/interruption.hpp"
+#include "command/interruption.hpp"
+#include "command/run/span_trace.hpp"
 #include "command/spans/spans_options.hpp"
-#include "command/traces/span_trace.hpp"
 
 namespace pcp::trace::command {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/model/archive_changes.hpp"
+#include "command/pcp/archive_changes.hpp"
 
 #include <sstream>
 #include <string>
@@ -36,10 +36,12 @@ class Told : public ChangeTaker {
   std::vector<std::string> lines;
 
  private:
-  static double second(Moment at) { return std::chrono::duration<double>(at - moment(0)).count(); }
+  static double second(WallTime at) {
+    return std::chrono::duration<double>(at - moment(0)).count();
+  }
 
   const TagNames& names_;
-  Moment at_{};
+  WallTime at_{};
 };
 
 class ArchiveChangesOf : public OfArchives {

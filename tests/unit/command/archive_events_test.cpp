@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "command/archive/archive_records.hpp"
+#include "command/pcp/archive_records.hpp"
 #include "unit/command/archive_fixture.hpp"
 #include "unit/command/event_arrays.hpp"
 

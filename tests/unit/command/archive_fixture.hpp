@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command/archive/archive_writer.hpp"
+#include "command/pcp/archive_writer.hpp"
 #include "metrics/pmapi.hpp"
 #include "support/scratch_directory.hpp"
 

@@ -14,10 +14,10 @@
 #include <gtest/gtest.h>
 
 #include "collector/engine/cumulative_histogram.hpp"
-#include "command/archive/archive_writer.hpp"
-#include "command/model/archive_reader.hpp"
-#include "command/model/labels.hpp"
-#include "command/model/recorded_metrics.hpp"
+#include "command/pcp/archive_writer.hpp"
+#include "command/pcp/labels.hpp"
+#include "command/pcp/recorded_metrics.hpp"
+#include "command/run/archive_reader.hpp"
 #include "metrics/label_sets.hpp"
 #include "support/scratch_directory.hpp"
 #include "unit/command/archive_fixture.hpp"
@@ -26,8 +26,8 @@ namespace pcp::trace::command {
 
 // Gives the time so many seconds after 16:53:20, 1 January 2025, UTC.
 inline constexpr std::int64_t kSecond0 = 1'735'750'400;
-inline Moment moment(double second) {
-  return Moment(
+inline WallTime moment(double second) {
+  return WallTime(
       std::chrono::nanoseconds(static_cast<std::int64_t>(second * 1e9) + kSecond0 * 1'000'000'000));
 }
 

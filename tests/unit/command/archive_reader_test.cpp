@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reads the archives of a run from files.
-#include "command/model/archive_reader.hpp"
+#include "command/run/archive_reader.hpp"
 
 #include <cmath>
 #include <random>
@@ -265,7 +265,7 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
     if (!end.empty()) archive.end(end);
     archive.finish();
     const Totals found = totals({name}, window);
-    EXPECT_EQ(found.run.samples, window.end == Moment::max() ? 3U : 2U);
+    EXPECT_EQ(found.run.samples, window.end == WallTime::max() ? 3U : 2U);
     const std::string reason = found.run.incomplete.empty() ? "" : found.run.incomplete.front().why;
     for (const char* const suffix : {".0", ".meta", ".index"})
       std::filesystem::remove(path(name) + suffix);
@@ -422,7 +422,7 @@ TEST_F(SeriesOf, PointsAreTheTimesBetweenSamples) {
   archive.sample(4, {{kCalls, {{"a", 30.0}}}, {kMost, {{"a", 0.25}}}});
   archive.finish();
   const Model all = model();
-  EXPECT_EQ(all.fine.edges, (std::vector<Moment>{moment(0), moment(1), moment(2), moment(4)}));
+  EXPECT_EQ(all.fine.edges, (std::vector<WallTime>{moment(0), moment(1), moment(2), moment(4)}));
   ASSERT_EQ(all.series.size(), 1U);
   EXPECT_EQ(all.series[0].of(Quantity::Calls), (std::vector<float>{10, 0, 20}));
   ASSERT_EQ(all.series[0].of(Quantity::Max).size(), 3U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/archive/archive_writer.hpp"
+#include "command/pcp/archive_writer.hpp"
 
 #include <sys/resource.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/chrome_trace.hpp"
+#include "command/show/chrome_trace.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command/report/summary.hpp"
+#include "command/show/summary.hpp"
 
 namespace pcp::trace::command {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/condition.hpp"
+#include "command/show/condition.hpp"
 
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "command/archive/sample.hpp"
+#include "command/pcp/sample.hpp"
 #include "metrics/event_array.hpp"
 #include "metrics/span_items.hpp"
 

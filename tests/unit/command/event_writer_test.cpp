@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "command/traces/span_event.hpp"
+#include "command/pcp/span_event.hpp"
 #include "unit/command/archive_fixture.hpp"
 #include "unit/command/event_arrays.hpp"
 

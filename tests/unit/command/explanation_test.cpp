@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/explanation.hpp"
+#include "command/show/explanation.hpp"
 
 #include <string>
 

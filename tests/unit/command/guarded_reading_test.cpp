@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/model/guarded_reading.hpp"
+#include "command/pcp/guarded_reading.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/model/histogram_slices.hpp"
+#include "command/run/histogram_slices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(HistogramSlices, SayThatOneTextWasInvalid) {
 }
 
 TEST(HistogramSlices, KnowSinceWhenATextCounts) {
-  EXPECT_EQ(since_of("1 17 0 0 0 -"), Moment(std::chrono::nanoseconds(17)));
+  EXPECT_EQ(since_of("1 17 0 0 0 -"), WallTime(std::chrono::nanoseconds(17)));
   for (const char* const none : {"", "1", "1 17", "1 x 0", "2 17 0 0 0 -"})
     EXPECT_EQ(since_of(none), std::nullopt) << none;
 }

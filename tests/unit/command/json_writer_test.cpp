@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/json_writer.hpp"
+#include "command/show/json_writer.hpp"
 
 #include <limits>
 #include <string>

@@ -7,14 +7,14 @@
 
 #include <gtest/gtest.h>
 
-#include "command/page/page.hpp"
-#include "command/traces/trace_json.hpp"
+#include "command/show/page/page.hpp"
+#include "command/show/trace_json.hpp"
 #include "unit/command/span_samples.hpp"
 
 namespace pcp::trace::command {
 namespace {
 
-constexpr Moment kBegin{std::chrono::seconds(1'790'000'000)};
+constexpr WallTime kBegin{std::chrono::seconds(1'790'000'000)};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 // The unpacked data of a page.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/page/page.hpp"
+#include "command/show/page/page.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "command/model/archive_reader.hpp"
-#include "command/model/run_totals.hpp"
+#include "command/run/archive_reader.hpp"
+#include "command/run/run_totals.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/event_arrays.hpp"
 

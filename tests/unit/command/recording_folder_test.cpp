@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/archive/recording_folder.hpp"
+#include "command/pcp/recording_folder.hpp"
 
 #include <filesystem>
 #include <fstream>

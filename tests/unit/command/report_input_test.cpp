@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "command/model/archive_source.hpp"
+#include "command/pcp/archive_source.hpp"
+#include "command/pcp/recording_folder.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
@@ -109,8 +110,8 @@ TEST_F(ReportInput, HasAllOfTheTimeUnlessItIsTold) {
   make_archive();
   const auto request = request_for({});
   ASSERT_TRUE(request) << request.error().message;
-  EXPECT_EQ(request->window.begin, Moment::min());
-  EXPECT_EQ(request->window.end, Moment::max());
+  EXPECT_EQ(request->window.begin, WallTime::min());
+  EXPECT_EQ(request->window.end, WallTime::max());
 }
 
 TEST_F(ReportInput, HasATimeAsPcpUnderstandsIt) {
@@ -119,16 +120,16 @@ TEST_F(ReportInput, HasATimeAsPcpUnderstandsIt) {
     const auto request = request_for(std::move(words));
     EXPECT_TRUE(request) << request.error().message;
     return request ? std::pair(request->window.begin, request->window.end)
-                   : std::pair<Moment, Moment>();
+                   : std::pair<WallTime, WallTime>();
   };
-  EXPECT_EQ(window({"-S", "10s"}), std::pair(moment(10), Moment::max()));
+  EXPECT_EQ(window({"-S", "10s"}), std::pair(moment(10), WallTime::max()));
   EXPECT_EQ(window({"-S", "10s", "-T", "20s"}), std::pair(moment(10), moment(30)));
   EXPECT_EQ(window({"-S", "10000ms", "-T", "20000ms"}), std::pair(moment(10), moment(30)));
   EXPECT_EQ(window({"-S", "10000MS", "-T", "1s 19000Ms"}), std::pair(moment(10), moment(30)));
-  EXPECT_EQ(window({"-T", "-20s"}), std::pair(Moment::min(), moment(80)));
-  EXPECT_EQ(window({"-O", "5s"}), std::pair(moment(5), Moment::max()));
-  EXPECT_EQ(window({"-S", "7s", "-A", "10s"}), std::pair(moment(10), Moment::max()));
-  EXPECT_EQ(window({"-A", "1min"}), std::pair(moment(40), Moment::max()));
+  EXPECT_EQ(window({"-T", "-20s"}), std::pair(WallTime::min(), moment(80)));
+  EXPECT_EQ(window({"-O", "5s"}), std::pair(moment(5), WallTime::max()));
+  EXPECT_EQ(window({"-S", "7s", "-A", "10s"}), std::pair(moment(10), WallTime::max()));
+  EXPECT_EQ(window({"-A", "1min"}), std::pair(moment(40), WallTime::max()));
   EXPECT_EQ(window({"-z", "-S", "@17:53:40"}).first, moment(20));
   EXPECT_EQ(window({"-Z", "UTC-3", "-S", "@19:53:40"}).first, moment(20));
 }

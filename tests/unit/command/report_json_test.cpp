@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/report_json.hpp"
+#include "command/show/report_json.hpp"
 
 #include <cstdlib>
 #include <ctime>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command/traces/trace_json.hpp"
+#include "command/show/trace_json.hpp"
 #include "unit/command/span_samples.hpp"
 
 namespace pcp::trace::command {
@@ -17,7 +17,7 @@ Model a_run() {
   Model totals;
   totals.run.archives = {"trace"};
   totals.run.hosts = {"saturn"};
-  totals.run.begin = Moment(std::chrono::nanoseconds(1'800'000'000'000'000'001));
+  totals.run.begin = WallTime(std::chrono::nanoseconds(1'800'000'000'000'000'001));
   totals.run.end = totals.run.begin + std::chrono::seconds(2);
   totals.run.gaps = {{totals.run.begin, totals.run.end, 0}};
   totals.run.incomplete = {{"trace", "no \"room\""}};

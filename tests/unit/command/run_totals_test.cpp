@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Totals of a run whose parts know different things of it.
-#include "command/model/run_totals.hpp"
+#include "command/run/run_totals.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/shown.hpp"
+#include "command/show/shown.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/traces/slowest_traces.hpp"
+#include "command/run/slowest_traces.hpp"
 
 #include <algorithm>
 #include <string>

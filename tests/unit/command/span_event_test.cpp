@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/traces/span_event.hpp"
+#include "command/pcp/span_event.hpp"
 
 #include <cstring>
 #include <memory>
@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/spans/span_text.hpp"
-#include "command/traces/span_attributes.hpp"
+#include "command/pcp/span_attributes.hpp"
 #include "metrics/event_array.hpp"
 
 namespace pcp::trace::command {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "command/traces/span_event.hpp"
+#include "command/pcp/span_event.hpp"
 
 namespace pcp::trace::command {
 

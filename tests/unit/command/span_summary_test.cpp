@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command/report/waterfall.hpp"
+#include "command/show/waterfall.hpp"
 #include "unit/command/span_samples.hpp"
 
 namespace pcp::trace::command {

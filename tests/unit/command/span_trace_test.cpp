@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/traces/span_trace.hpp"
+#include "command/run/span_trace.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/summary.hpp"
+#include "command/show/summary.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -18,7 +18,7 @@ Run an_hour() {
   run.archives = {"app.trace/trace"};
   run.hosts = {"saturn"};
   run.command = "./app --fast";
-  run.begin = Moment(std::chrono::seconds(1'800'000'000));
+  run.begin = WallTime(std::chrono::seconds(1'800'000'000));
   run.end = run.begin + std::chrono::hours(1);
   run.samples = 3601;
   run.interval = std::chrono::seconds(1);
@@ -36,7 +36,7 @@ Tag transaction(const std::string& name) {
   tag.max = Extreme{0.0201, true};
   tag.percentiles = {0.0012, 0.003, 0.0034, 0.0088, 0.01};
   tag.percentile_source = PercentileSource::Histogram;
-  tag.slowest = SlowestMoment{Moment(std::chrono::seconds(1'800'000'060)), 0.0201, false};
+  tag.slowest = SlowestMoment{WallTime(std::chrono::seconds(1'800'000'060)), 0.0201, false};
   return tag;
 }
 

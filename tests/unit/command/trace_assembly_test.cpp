@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/traces/trace_assembly.hpp"
+#include "command/run/trace_assembly.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/traces/trace_json.hpp"
+#include "command/show/trace_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/waterfall.hpp"
+#include "command/show/waterfall.hpp"
 
 #include <clocale>
 #include <string>

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/pcp/archive_changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "wire/delta.hpp"
+
+namespace pcp::trace::command {
+
+Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
+  while (true) {
+    Result<std::optional<ArchiveSample>> sample = source_.next();
+    if (!sample) return sample.error();
+    if (!*sample || (*sample)->at > window_.end) return {};
+    if ((*sample)->is_mark)
+      take_mark();
+    else
+      take_sample(**sample, taker);
+  }
+}
+
+// Changes meanwhile are unknown: the next values are only a new start.
+void ArchiveChanges::take_mark() {
+  if (samples_ > 0 && !before_mark_) before_mark_ = at_;
+  last_.reset();
+  sampled_.fill({});
+  agent_ = {};
+  counts_since_.reset();
+  for (Known& each : known_) each.is_known.fill(false);
+}
+
+void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker) {
+  take_facts_of_agent(sample);
+  ++samples_;
+  at_ = sample.at;
+  const bool has_tags =
+      std::any_of(sample.quantities.begin(), sample.quantities.end(),
+                  [](const auto& values) { return is_of_tags(values.what.quantity); });
+  // A pmlogger may log other metrics at other times.
+  if (!has_tags && !source_.is_sparse()) return;
+
+  if (before_mark_) begin_with_agent(taker);
+  if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_});
+  for (const QuantityValues& values : sample.quantities)
+    if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
+  if (at_ >= window_.begin) last_ = at_;
+}
+
+// If the agent began to count after the last sample before a mark, it counted from 0.
+void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
+  const WallTime before_mark = *std::exchange(before_mark_, std::nullopt);
+  const bool has_begun_anew = std::exchange(has_begun_anew_, false);
+  if (!counts_since_) return;
+  WallTime begin = *counts_since_;
+  // A sample's time is the request's, not the answer's.
+  if (has_begun_anew) begin = std::max(begin, before_mark + std::chrono::nanoseconds(1));
+  if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
+  for (auto& tags : tags_) tags.clear();  // the new agent may number tags differently
+  taker.take_sample({begin, {}, period_s_});
+  last_ = begin;
+  sampled_.fill(begin);
+}
+
+bool ArchiveChanges::Agent::is_other_than(const Agent& before) const {
+  return (before.uptime_s && uptime_s < before.uptime_s) ||
+         (before.started_s && started_s != before.started_s) ||
+         (before.reset_s && reset_s != before.reset_s);
+}
+
+// Both times are by the agent's own clock.
+std::optional<double> ArchiveChanges::Agent::counts_for_s() const {
+  if (!uptime_s || !started_s || !reset_s) return uptime_s;
+  return *uptime_s - std::max(*reset_s - *started_s, 0.0);
+}
+
+void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
+  Agent agent = agent_;
+  bool has_uptime = false;
+  for (const QuantityValues& values : sample.quantities) {
+    if (is_of_tags(values.what.quantity) || values.values().empty()) continue;
+    const double value = values.number(values.values().front());
+    if (!std::isfinite(value)) continue;
+    switch (values.what.quantity) {
+      case Quantity::Uptime:
+        agent.uptime_s = value;
+        has_uptime = true;
+        break;
+      case Quantity::Started:
+        agent.started_s = value;
+        break;
+      case Quantity::Reset:
+        agent.reset_s = value;
+        break;
+      default:
+        period_s_ = value;
+    }
+  }
+  const bool is_other = agent.is_other_than(agent_);
+  std::optional<WallTime> since;
+  if (const auto age_s = agent.counts_for_s(); has_uptime && age_s)
+    since = sample.at - std::chrono::duration_cast<std::chrono::nanoseconds>(
+                            std::chrono::duration<double>(*age_s));
+  // Calls between the last sample and that moment are unknown. Tags that a pmlogger logged in
+  // between belong to the new agent.
+  if (is_other && (source_.is_sparse() || (since && *since > at_))) {
+    take_mark();
+    has_begun_anew_ = true;
+  }
+  agent_ = agent;
+  if (since) counts_since_ = since;
+}
+
+// The start of the time that a metric's new values cover: its last reading. In sparse archives
+// unchanged metrics are omitted, so each sample counts as a reading of all.
+std::optional<WallTime> ArchiveChanges::since(const QuantityValues& values) {
+  const std::optional<WallTime>& own = sampled_at(values.what);
+  if (!own || *own < window_.begin || at_ < window_.begin) return {};
+  return source_.is_sparse() ? last_ : own;
+}
+
+void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker) {
+  const Quantity quantity = values.what.quantity;
+  const std::optional<WallTime> from = since(values);
+  if (quantity == Quantity::Calls) forget_names_if_begun_anew(values);
+  for (const pmValue& value : values.values()) {
+    if (only_grows(quantity)) {
+      take_growing(values, value, from, taker);
+    } else if (at >= window_.begin) {
+      const std::size_t tag = tag_of(values, value.inst);
+      if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
+      // Windows of the first sample cover the time before.
+      else if (const double number = values.number(value);
+               quantity == Quantity::Last || (from && !std::isnan(number)))
+        taker.take({tag, quantity, number, from.value_or(at), false});
+    }
+  }
+  sampled_at(values.what) = at;
+}
+
+void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& value,
+                                  std::optional<WallTime> from, ChangeTaker& taker) {
+  const double now = values.number(value);
+  if (!std::isfinite(now)) return;
+  const std::size_t tag = tag_of(values, value.inst);
+  const std::size_t index = index_of(values.what.quantity);
+  Known& its = known(tag);
+  const bool was_sampled = sampled_at(values.what).has_value();
+  const bool is_new = !its.is_known[index];
+  if (is_new) its.last[index] = was_sampled ? 0 : now;
+  const double grown = growth(values, its, now);
+  its.is_known[index] = true;
+  its.last[index] = now;
+  if (at_ < window_.begin) return;
+  const bool is_from_zero = (is_new && was_sampled) || its.began_anew == samples_;
+  taker.take(
+      {tag, values.what.quantity, from ? grown : 0, from.value_or(at_), from && is_from_zero});
+}
+
+// A fallen value means a restart from 0. Sums of values that may be negative can fall without one.
+double ArchiveChanges::growth(const QuantityValues& values, Known& known, double now) const {
+  const auto [metric, type, quantity] = values.what;
+  const double before = known.last[index_of(quantity)];
+  if (!is_known_sum(now)) return std::numeric_limits<double>::quiet_NaN();
+  const bool may_fall =
+      quantity == Quantity::Counted || (quantity == Quantity::Sum && type == TraceType::Observe);
+  if (now < before && !may_fall) known.began_anew = samples_;
+  return known.began_anew == samples_ ? now : now - before;
+}
+
+// A restarted agent may number tags differently.
+void ArchiveChanges::forget_names_if_begun_anew(const QuantityValues& calls) {
+  const auto all = calls.values();
+  const bool has_fallen = std::any_of(all.begin(), all.end(), [&](const pmValue& value) {
+    const auto tag = tags_[index_of(calls.what.type)].find(value.inst);
+    if (tag == tags_[index_of(calls.what.type)].end()) return false;
+    const Known& its = known(tag->second);
+    return its.is_known[0] && calls.number(value) < its.last[0];
+  });
+  if (has_fallen) tags_[index_of(calls.what.type)].clear();
+}
+
+std::size_t ArchiveChanges::tag_of(const QuantityValues& values, int instance) {
+  const TraceType type = values.what.type;
+  auto& tags = tags_[index_of(type)];
+  if (const auto found = tags.find(instance); found != tags.end()) return found->second;
+  if (std::uint64_t& read_at = names_read_at_[index_of(type)]; read_at != samples_) {
+    read_at = samples_;
+    read_names(values);
+    if (const auto found = tags.find(instance); found != tags.end()) return found->second;
+  }
+  return tags[instance] = names_.find_or_add(type, "instance " + std::to_string(instance));
+}
+
+// Takes long. A name from another time is better than none.
+void ArchiveChanges::read_names(const QuantityValues& values) {
+  const TraceType type = values.what.type;
+  const pmInDom domain = values.metric.indom;
+  auto& tags = tags_[index_of(type)];
+  for (const auto& [number, name] : source_.instances(domain))
+    tags[number] = names_.find_or_add(type, name);
+  const auto all = values.values();
+  if (std::all_of(all.begin(), all.end(),
+                  [&](const pmValue& each) { return tags.contains(each.inst); }))
+    return;
+  for (const auto& [number, name] : source_.instances(domain, true))
+    if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name);
+}
+
+ArchiveChanges::Known& ArchiveChanges::known(std::size_t tag) {
+  if (tag >= known_.size()) known_.resize(std::max(tag + 1, names_.size()));
+  return known_[tag];
+}
+
+std::optional<WallTime>& ArchiveChanges::sampled_at(const RecordedQuantity& what) {
+  return sampled_[index_of(what.quantity) * kTraceTypes.size() + index_of(what.type)];
+}
+
+}  // namespace pcp::trace::command

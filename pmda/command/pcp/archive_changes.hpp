@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads an archive, and reports each tag's changes from one sample to the next.
+//
+// Thread: one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "command/pcp/archive_source.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::command {
+
+// Numbers the tags of all archives of a report. The same type and name is the same tag, whatever
+// its number in an archive or on a host.
+class TagNames {
+ public:
+  using Key = std::pair<TraceType, std::string>;
+
+  std::size_t find_or_add(TraceType type, const std::string& name) {
+    const auto [found, is_new] = numbers_.try_emplace(Key(type, name), keys_.size());
+    if (is_new) keys_.push_back(&found->first);
+    return found->second;
+  }
+
+  std::size_t size() const { return keys_.size(); }
+  TraceType type(std::size_t tag) const { return keys_[tag]->first; }
+  const std::string& name(std::size_t tag) const { return keys_[tag]->second; }
+
+ private:
+  std::map<Key, std::size_t> numbers_;
+  std::vector<const Key*> keys_;
+};
+
+// The time range of a report; both ends are included.
+struct Window {
+  WallTime begin = WallTime::min();
+  WallTime end = WallTime::max();
+};
+
+struct Change {
+  std::size_t tag = 0;
+  Quantity quantity{};
+  double value = 0;           // growth if the quantity only grows, NaN if unknown; else its value
+  WallTime from{};            // the previous sample, or this one if there is none
+  bool is_from_zero = false;  // only grows, and started from 0 in this time
+};
+
+struct SampleTime {
+  WallTime at{};
+  std::optional<WallTime> from;    // the previous sample; none: the first, or after a gap
+  std::optional<double> period_s;  // the time that the agent's windows cover
+};
+
+// Receives the changes. take_sample() comes first, then growing quantities, then the others.
+class ChangeTaker {
+ public:
+  virtual ~ChangeTaker() = default;
+  virtual void take_sample(const SampleTime& time) = 0;
+  virtual void take(const Change& change) = 0;
+  virtual void take_histogram(std::size_t tag, std::string_view text) = 0;
+};
+
+class ArchiveChanges {
+ public:
+  ArchiveChanges(ArchiveSource& source, TagNames& names, const Window& window)
+      : source_(source), names_(names), window_(window) {}
+
+  Result<void> read_all(ChangeTaker& taker);
+
+ private:
+  static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
+
+  // A tag's last values. Agents count from 0.
+  struct Known {
+    std::array<double, kGrowing> last{};
+    std::array<bool, kGrowing> is_known{};
+    std::uint64_t began_anew = 0;  // the sample in which the values restarted; 0: none
+  };
+
+  // An agent's own times. A changed start or reset means that it counts from 0 again.
+  struct Agent {
+    std::optional<double> uptime_s;
+    std::optional<double> started_s;
+    std::optional<double> reset_s;
+
+    bool is_other_than(const Agent& before) const;
+    std::optional<double> counts_for_s() const;
+  };
+
+  void take_mark();
+  void begin_with_agent(ChangeTaker& taker);
+  void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
+  void take_facts_of_agent(const ArchiveSample& sample);
+  void take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker);
+  void take_growing(const QuantityValues& values, const pmValue& value,
+                    std::optional<WallTime> from, ChangeTaker& taker);
+  double growth(const QuantityValues& values, Known& known, double now) const;
+  void forget_names_if_begun_anew(const QuantityValues& calls);
+  std::size_t tag_of(const QuantityValues& values, int instance);
+  void read_names(const QuantityValues& values);
+  Known& known(std::size_t tag);
+  std::optional<WallTime>& sampled_at(const RecordedQuantity& what);
+  std::optional<WallTime> since(const QuantityValues& values);
+
+  ArchiveSource& source_;
+  TagNames& names_;
+  Window window_;
+
+  std::uint64_t samples_ = 0;
+  WallTime at_{};
+  std::optional<WallTime> last_;         // the previous sample since the last mark
+  std::optional<WallTime> before_mark_;  // the last sample before a mark, until tags follow
+  std::array<std::optional<WallTime>, kSlots> sampled_{};  // last reading of each metric
+  bool has_begun_anew_ = false;                            // since `before_mark_`
+  std::optional<double> period_s_;
+  Agent agent_;
+  std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
+  std::vector<Known> known_;              // by tag
+  std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
+  std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
+};
+
+}  // namespace pcp::trace::command

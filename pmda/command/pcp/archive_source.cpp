@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/pcp/archive_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "command/pcp/labels.hpp"
+#include "command/pcp/pcp_values.hpp"
+#include "wire/first_word.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::string_view kOfAgent = "trace.";
+
+bool has_counts(std::string_view before) {
+  const auto is_there = [before](const char* count) {
+    return lookup((std::string(before) + count).c_str()) != PM_ID_NULL;
+  };
+  return is_there("transact.count") || is_there("point.count") || is_there("observe.count") ||
+         is_there("counter.count");
+}
+
+// Gives the beginning of their metrics' names.
+std::vector<std::string> programs_with_mmv_files() {
+  std::vector<std::string> programs;
+  char** children = nullptr;
+  const int count = pmGetChildren("mmv", &children);
+  for (int i = 0; i < count; ++i)
+    if (std::string before = std::string("mmv.") + children[i] + '.'; has_counts(before))
+      programs.push_back(std::move(before));
+  std::free(children);
+  std::sort(programs.begin(), programs.end());
+  return programs;
+}
+
+// The agent shows a tag whose first word another tag has with its number after that word. Gives the
+// tags as the programs call them: other runs give them other numbers.
+Instances without_numbers(const Instances& names) {
+  std::set<std::string_view> words;
+  for (const auto& [number, name] : names) words.insert(first_word(name));
+  Instances tags;
+  std::set<std::string> taken;
+  for (const auto& [number, name] : names) {
+    const std::string suffix = suffix_of(number);
+    const std::string_view word = first_word(name);
+    std::string tag = name;
+    if (word.ends_with(suffix) && words.contains(word.substr(0, word.size() - suffix.size())))
+      tag.erase(word.size() - suffix.size(), suffix.size());
+    // Two tags that look the same stay two.
+    if (!taken.insert(tag).second) tag = name;
+    tags[number] = std::move(tag);
+  }
+  return tags;
+}
+
+OwnedLabels labels_of_present_context() {
+  pmLabelSet* sets = nullptr;
+  const int count = pmGetContextLabels(&sets);
+  return {sets, count};
+}
+
+}  // namespace
+
+std::span<const pmValue> QuantityValues::values() const {
+  return {set->vlist, static_cast<std::size_t>(std::max(set->numval, 0))};
+}
+
+double QuantityValues::number(const pmValue& value) const {
+  pmAtomValue found;
+  const int error = pmExtractValue(set->valfmt, &value, metric.type, &found, PM_TYPE_DOUBLE);
+  return error < 0 ? std::numeric_limits<double>::quiet_NaN() : found.d;
+}
+
+std::string_view QuantityValues::text(const pmValue& value) const {
+  if (metric.type != PM_TYPE_STRING || set->valfmt == PM_VAL_INSITU) return {};
+  const pmValueBlock& block = *value.value.pval;
+  if (block.vlen <= PM_VAL_HDR_SIZE) return {};
+  const std::size_t room = block.vlen - PM_VAL_HDR_SIZE;
+  return {block.vbuf, strnlen(block.vbuf, room)};
+}
+
+Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
+  Result<ArchiveContext> context = open_archive(path);
+  if (!context) return context.error();
+  ArchiveSource source(path, *std::move(context));
+  if (const Result<void> found = source.find_bounds(); !found) return found.error();
+  if (const Result<void> found = source.find_metrics(); !found) return found.error();
+  const OwnedLabels labels = labels_of_present_context();
+  if (!labels.all().empty()) {
+    source.command_ = label_of(labels.all().front(), "command");
+    source.filter_ = label_of(labels.all().front(), "spans");
+  }
+  if (const int error = source.context_.rewind(); error < 0) return source.failed(pmErrStr(error));
+  return source;
+}
+
+Result<void> ArchiveSource::find_bounds() {
+  pmapi::ArchiveLabel label;
+  if (const int error = pmapi::get_archive_label(&label); error < 0) return failed(pmErrStr(error));
+  timespec end{};
+  const int error = pmapi::get_archive_end(&end);
+  if (error < 0 && error != PM_ERR_LOGREC)
+    return failed(std::string("is damaged: ") + pmErrStr(error));
+  time_zone_ = label.timezone;
+  begin_ = moment_of(label.start);
+  is_cut_ = error == PM_ERR_LOGREC;
+  end_ = is_cut_ ? WallTime::max() : moment_of(end);
+  return {};
+}
+
+Result<void> ArchiveSource::find_metrics() {
+  bool has_tags = false;
+  // An agent's, or else those of programs that share a name in files of mmv(5).
+  std::string of_all(kOfAgent);
+  if (const std::vector<std::string> programs = programs_with_mmv_files();
+      !programs.empty() && !has_counts(kOfAgent)) {
+    of_all = programs.front();
+    if (programs.size() > 1)
+      return failed("has the totals of several names, such as " + programs[0] + "* and " +
+                    programs[1] + "*; pmlogextract makes an archive of one");
+  }
+  for (const RecordedQuantity& what : kRecordedQuantities) {
+    Metric metric{what, {}};
+    const std::string_view name = what.metric;
+    const bool is_of_all = name.starts_with(kOfAgent);
+    const pmID id = lookup(
+        (is_of_all ? of_all + std::string(name.substr(kOfAgent.size())) : what.metric).c_str());
+    if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
+    metrics_.emplace(id, metric);
+    if (what.quantity == Quantity::Calls) has_tags = true;
+  }
+  events_ = lookup(kEventsMetric);
+  end_metric_ = lookup(kEndMetric);
+  is_sparse_ = lookup("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes this metric
+  if (has_tags) return {};
+  return failed(
+      "has no counts of a trace agent. Record with `pcp-trace record`, or let pmlogger log "
+      "\"trace\"");
+}
+
+std::string ArchiveSource::host() const { return host_name_of(context_.number()); }
+
+bool ArchiveSource::has(TraceType type, Quantity quantity) const {
+  return std::any_of(metrics_.begin(), metrics_.end(), [&](const auto& metric) {
+    return metric.second.what.type == type && metric.second.what.quantity == quantity;
+  });
+}
+
+std::string ArchiveSource::unit_of(TraceType type) const {
+  if (type == TraceType::Transact) return "s";
+  for (const auto& [id, metric] : metrics_) {
+    const Quantity quantity = metric.what.quantity;
+    if (metric.what.type != type || !is_of_tags(quantity)) continue;
+    if (quantity != Quantity::Last && quantity != Quantity::Counted) continue;
+    const std::string unit = pmUnitsStr(&metric.description.units);
+    return unit == "none" ? "" : unit;
+  }
+  return "";
+}
+
+Result<void> ArchiveSource::use_its_time_zone() const {
+  pmUseContext(context_.number());
+  if (const int error = pmNewContextZone(); error < 0) return failed(pmErrStr(error));
+  return {};
+}
+
+Result<std::optional<ArchiveSample>> ArchiveSource::next() {
+  for (;;) {
+    const Result<bool> read = read_record();
+    if (!read) return read.error();
+    if (!*read) return std::optional<ArchiveSample>();
+    if (!is_between_samples()) return std::optional(sorted_sample());
+  }
+}
+
+Result<void> ArchiveSource::read_to_end() {
+  for (;;) {
+    const Result<bool> read = read_record();
+    if (!read) return read.error();
+    if (!*read) return {};
+  }
+}
+
+// False at the end.
+Result<bool> ArchiveSource::read_record() {
+  pmUseContext(context_.number());
+  pmapi::ArchiveResult* read = nullptr;
+  const int error = pmapi::fetch_archive(&read);
+  is_cut_ |= error == PM_ERR_LOGREC;
+  if (error == PM_ERR_EOL || error == PM_ERR_LOGREC) return false;
+  if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
+  result_.reset(read);
+  note_end();
+  return true;
+}
+
+// Such a record has only single transactions, or the statement at the end.
+bool ArchiveSource::is_between_samples() const {
+  if (result_->numpmid != 1) return false;
+  const pmID only = result_->vset[0]->pmid;
+  return only != PM_ID_NULL && (only == events_ || only == end_metric_);
+}
+
+// Marks, which PCP's tools may add after the end, are ignored.
+void ArchiveSource::note_end() {
+  if (result_->numpmid > 0) said_.reset();
+  if (result_->numpmid != 1 || result_->vset[0]->pmid != end_metric_) return;
+  const pmValueSet& set = *result_->vset[0];
+  pmAtomValue text{};
+  if (set.numval != 1 ||
+      pmExtractValue(set.valfmt, &set.vlist[0], PM_TYPE_STRING, &text, PM_TYPE_STRING) < 0)
+    return;
+  said_ = text.cp;
+  std::free(text.cp);
+}
+
+std::string ArchiveSource::why_incomplete() const {
+  if (is_cut_) return "its end is missing";
+  if (!tells_whether_complete())
+    return command_.empty() ? ""
+                            : "it does not say whether all is there, as recordings of older"
+                              " releases and parts of one do not";
+  if (!said_)
+    return "it does not say at its end that all is there: it goes on, or its recorder was killed";
+  return *said_ == kComplete ? "" : *said_;
+}
+
+ArchiveSample ArchiveSource::sorted_sample() const {
+  ArchiveSample sample;
+  sample.at = moment_of(result_->timestamp);
+  sample.is_mark = result_->numpmid == 0;
+  for (const pmValueSet* set :
+       std::span(result_->vset, static_cast<std::size_t>(result_->numpmid))) {
+    const auto metric = metrics_.find(set->pmid);
+    if (metric == metrics_.end() || set->numval < 0) continue;
+    sample.quantities.push_back({metric->second.what, metric->second.description, set});
+  }
+  std::stable_sort(
+      sample.quantities.begin(), sample.quantities.end(),
+      [](const auto& one, const auto& other) { return one.what.quantity < other.what.quantity; });
+  return sample;
+}
+
+std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) const {
+  std::map<std::string, Description> all;
+  const auto of_type = std::find_if(metrics_.begin(), metrics_.end(), [type](const auto& metric) {
+    return is_of_tags(metric.second.what.quantity) && metric.second.what.type == type;
+  });
+  if (of_type == metrics_.end()) return all;
+  const pmInDom domain = of_type->second.description.indom;
+  const Instances names = instances(domain);
+  pmLabelSet* sets = nullptr;
+  const int count = pmGetInstancesLabels(domain, &sets);
+  const OwnedLabels labels(sets, count);
+  for (const pmLabelSet& set : labels.all()) {
+    Description its{label_of(set, "unit"), label_of(set, "description")};
+    const auto name = names.find(static_cast<int>(set.inst));
+    if (name != names.end() && !(its.unit.empty() && its.text.empty()))
+      all.emplace(name->second, std::move(its));
+  }
+  return all;
+}
+
+Instances ArchiveSource::instances(pmInDom domain, bool ever) const {
+  pmUseContext(context_.number());
+  return without_numbers(instances_by(ever ? pmGetInDomArchive : pmGetInDom, domain));
+}
+
+}  // namespace pcp::trace::command

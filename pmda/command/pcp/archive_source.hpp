@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A PCP archive, read record by record without interpolation. Its writer is `record`, or a pmlogger
+// that asked our agent or the stock one.
+//
+// Thread: one. PCP's library has one current archive: the last used.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "command/pcp/guarded_reading.hpp"
+#include "command/pcp/recorded_metrics.hpp"
+#include "command/pcp/sample.hpp"
+#include "metrics/pmapi.hpp"
+
+namespace pcp::trace::command {
+
+// The values of one metric in a sample.
+struct QuantityValues {
+  RecordedQuantity what{};
+  pmDesc metric{};
+  const pmValueSet* set = nullptr;
+
+  std::span<const pmValue> values() const;
+  double number(const pmValue& value) const;          // NaN if not a number
+  std::string_view text(const pmValue& value) const;  // empty if not a text
+};
+
+struct ArchiveSample {
+  WallTime at{};
+  bool is_mark = false;  // nothing is known of the time between the neighbouring samples
+
+  // The readable quantities, ascending; valid until the next sample is read.
+  std::vector<QuantityValues> quantities;
+};
+
+// A program's description of a tag; either member may be empty.
+struct Description {
+  std::string unit;
+  std::string text;
+};
+
+inline WallTime moment_of(const timespec& time) {
+  return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
+class ArchiveSource {
+ public:
+  // `path` in PCP's form: without .0, .meta and .index.
+  static Result<ArchiveSource> open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  std::string host() const;
+  const std::string& command() const { return command_; }  // the recorded command; empty if unknown
+  const std::string& filter() const { return filter_; }    // of its spans; or empty
+  WallTime begin() const { return begin_; }
+  WallTime end() const { return end_; }
+
+  // True if the recorder states at the end whether the recording is complete.
+  bool tells_whether_complete() const { return end_metric_ != PM_ID_NULL; }
+
+  // Why calls may be missing, known after the last record; empty: complete, or (pmlogger) unknown.
+  std::string why_incomplete() const;
+
+  // True if samples omit metrics that did not change.
+  bool is_sparse() const { return is_sparse_; }
+  bool has(TraceType type, Quantity quantity) const;
+  std::string unit_of(TraceType type) const;
+
+  // The archive's time zone, in the form of TZ.
+  const std::string& time_zone() const { return time_zone_; }
+
+  // Makes PCP show times in the archive's zone.
+  Result<void> use_its_time_zone() const;
+
+  // Reads the next sample, skipping records of single transactions. Nothing at the end.
+  Result<std::optional<ArchiveSample>> next();
+
+  // Skips the remaining records.
+  Result<void> read_to_end();
+
+  // The descriptions of a type's tags at the last sample, by tag name.
+  std::map<std::string, Description> descriptions(TraceType type) const;
+
+  // The names of a domain's instances, at the last sample or in the whole archive.
+  Instances instances(pmInDom domain, bool ever = false) const;
+
+ private:
+  struct Metric {
+    RecordedQuantity what{};
+    pmDesc description{};
+  };
+
+  ArchiveSource(std::string path, ArchiveContext context)
+      : path_(std::move(path)), context_(std::move(context)) {}
+  Result<void> find_bounds();
+  Result<void> find_metrics();
+  Result<bool> read_record();
+  bool is_between_samples() const;
+  void note_end();
+  ArchiveSample sorted_sample() const;
+  Error failed(const std::string& why) const { return {path_ + ": " + why}; }
+
+  std::string path_;
+  ArchiveContext context_;
+  OwnedArchiveResult result_;
+  std::map<pmID, Metric> metrics_;
+  pmID events_ = PM_ID_NULL;
+  std::string time_zone_;
+  WallTime begin_{};
+  WallTime end_{};
+  std::string command_;
+  std::string filter_;
+  pmID end_metric_ = PM_ID_NULL;
+  std::optional<std::string> said_;  // statement in the last record about the recording
+  bool is_cut_ = false;              // the last record is incomplete: its writer was killed
+  bool is_sparse_ = false;
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/pcp/pcp_values.hpp"
+
+#include <array>
+#include <cerrno>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// Calls take(instance, value) for each value of a metric, converted to the type `wanted`.
+template <typename Take>
+void read_all(const char* name, int wanted, Take take) {
+  pmID id = lookup(name);
+  pmDesc description{};
+  if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) return;
+  pmResult* read = nullptr;
+  if (pmFetch(1, &id, &read) < 0) return;
+  const OwnedResult result(read, pmFreeResult);
+  const pmValueSet& set = *result->vset[0];
+  for (int i = 0; i < set.numval; ++i) {
+    pmAtomValue value{};
+    if (pmExtractValue(set.valfmt, &set.vlist[i], description.type, &value, wanted) >= 0)
+      take(set.vlist[i].inst, value);
+  }
+}
+
+}  // namespace
+
+Error pcp_error(const std::string& what, int status) {
+  std::array<char, PM_MAXERRMSGLEN> text{};
+  return {what + ": " + pmErrStr_r(status, text.data(), static_cast<int>(text.size()))};
+}
+
+Error connection_error(const std::string& what, int status) {
+  // PCP gives this error for an unknown name, too.
+  if (status == -EHOSTUNREACH) return {what + ": no such host, or no way to it"};
+  Error error = pcp_error(what, status);
+  if (status == -ECONNREFUSED || status == -ENOENT)
+    error.message += ". Does it run? `pcp-trace record COMMAND` needs none";
+  return error;
+}
+
+pmID lookup(const char* name) {
+  pmID id = PM_ID_NULL;
+  return pmLookupName(1, &name, &id) < 0 ? PM_ID_NULL : id;
+}
+
+std::string host_name_of(int context) {
+  std::array<char, 256> name{};
+  return pmGetContextHostName_r(context, name.data(), static_cast<int>(name.size()));
+}
+
+std::vector<double> read_numbers(std::initializer_list<const char*> names) {
+  std::vector<double> numbers;
+  for (const char* const name : names) {
+    double number = 0;
+    read_all(name, PM_TYPE_DOUBLE, [&](int, const pmAtomValue& value) { number = value.d; });
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::optional<double> double_of(const pmValueSet& set) {
+  pmAtomValue value{};
+  if (set.numval != 1 ||
+      pmExtractValue(set.valfmt, &set.vlist[0], PM_TYPE_DOUBLE, &value, PM_TYPE_DOUBLE) < 0)
+    return {};
+  return value.d;
+}
+
+std::map<int, double> read_numbers_of(const char* name) {
+  std::map<int, double> numbers;
+  read_all(name, PM_TYPE_DOUBLE,
+           [&](int instance, const pmAtomValue& value) { numbers[instance] = value.d; });
+  return numbers;
+}
+
+std::map<int, std::string> read_texts_of(const char* name) {
+  std::map<int, std::string> texts;
+  read_all(name, PM_TYPE_STRING, [&](int instance, const pmAtomValue& value) {
+    texts[instance] = value.cp;
+    std::free(value.cp);
+  });
+  return texts;
+}
+
+Instances instances_of(const char* name) {
+  const pmID id = lookup(name);
+  pmDesc description{};
+  if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) return {};
+  return instances_by(pmGetInDom, description.indom);
+}
+
+}  // namespace pcp::trace::command

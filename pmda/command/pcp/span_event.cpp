@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/pcp/span_event.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "command/pcp/byte_pieces.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+std::uint64_t from_hex(std::string_view digits) {
+  std::uint64_t id = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), id, 16);
+  return id;
+}
+
+// A parameter of a record. A call reads it into a field if it is this item, and tells whether it
+// is.
+struct Parameter {
+  unsigned item = 0;
+  unsigned type = 0;
+  std::string_view bytes;
+
+  std::string_view text() const { return type == PM_TYPE_STRING ? bytes : std::string_view(); }
+
+  bool operator()(agent::SpanItem wanted, std::string& field) const {
+    if (item == wanted) field = text();
+    return item == wanted;
+  }
+  bool operator()(agent::SpanItem wanted, std::uint32_t& field) const {
+    return number(wanted, PM_TYPE_U32, field);
+  }
+  bool operator()(agent::SpanItem wanted, std::uint64_t& field) const {
+    return number(wanted, PM_TYPE_U64, field);
+  }
+  bool operator()(agent::SpanItem wanted, double& field) const {
+    return number(wanted, PM_TYPE_DOUBLE, field);
+  }
+
+ private:
+  template <typename Number>
+  bool number(agent::SpanItem wanted, unsigned wanted_type, Number& field) const {
+    if (item == wanted && type == wanted_type && bytes.size() == sizeof field)
+      std::memcpy(&field, bytes.data(), sizeof field);
+    return item == wanted;
+  }
+};
+
+bool take_number_or_text(const Parameter& field, SpanEvent& span) {
+  return field(agent::kPidParam, span.pid) || field(agent::kTidParam, span.tid) ||
+         field(agent::kFlagsParam, span.flags) || field(agent::kMissingParam, span.left_out) ||
+         field(agent::kTimeParam, span.begin_ns) ||
+         field(agent::kDurationParam, span.duration_ns) || field(agent::kValueParam, span.value) ||
+         field(agent::kTagParam, span.tag) || field(agent::kServiceParam, span.service) ||
+         field(agent::kProcessParam, span.process) || field(agent::kHostParam, span.host) ||
+         field(agent::kAttributesParam, span.attributes) || field(agent::kLinksParam, span.links) ||
+         field(agent::kReasonParam, span.reason);
+}
+
+// Takes what a text stands for.
+void take_meaning(const Parameter& parameter, SpanEvent& span) {
+  constexpr std::size_t kDigits = 16;
+  const std::string_view text = parameter.text();
+  if (parameter.item == agent::kSpanParam) span.span = from_hex(text);
+  if (parameter.item == agent::kParentParam) span.parent = from_hex(text);
+  if (parameter.item == agent::kTraceParam && text.size() == 2 * kDigits)
+    span.trace = {from_hex(text.substr(0, kDigits)), from_hex(text.substr(kDigits))};
+  if (parameter.item == agent::kStatusParam) span.aborted = text == "aborted";
+  if (parameter.item != agent::kKindParam) return;
+  const auto* const found =
+      std::find(agent::kSpanKindNames.begin(), agent::kSpanKindNames.end(), text);
+  if (found != agent::kSpanKindNames.end())
+    span.kind = static_cast<wire::SpanKind>(found - agent::kSpanKindNames.begin());
+}
+
+// Our parameters are known by their cluster; the agent's domain may differ.
+SpanEvent read_span(BytePieces& pieces, int parameters) {
+  SpanEvent span;
+  for (int i = 0; i < parameters && !pieces.has_failed(); ++i) {
+    const auto head = pieces.take_head<pmEventParameter>();
+    const std::size_t length = head.ep_len < PM_VAL_HDR_SIZE ? 0 : head.ep_len - PM_VAL_HDR_SIZE;
+    const std::size_t padded = (length + 3) / 4 * 4;
+    const Parameter parameter{pmID_item(head.ep_pmid), head.ep_type,
+                              pieces.take(padded).substr(0, length)};
+    if (pieces.has_failed() || pmID_cluster(head.ep_pmid) != agent::kSpanCluster) continue;
+    if (!take_number_or_text(parameter, span)) take_meaning(parameter, span);
+  }
+  return span;
+}
+
+}  // namespace
+
+std::size_t bytes_of(const SpanEvent& span) {
+  return sizeof span + span.tag.size() + span.service.size() + span.process.size() +
+         span.host.size() + span.reason.size() + span.attributes.size() + span.links.size();
+}
+
+// END records have all data, so START records are skipped.
+std::optional<SpanNews> read_events(const pmValueBlock& block) {
+  if (block.vtype != PM_TYPE_EVENT) return {};
+  BytePieces pieces({reinterpret_cast<const char*>(&block), block.vlen});
+  constexpr std::size_t kArrayHead = offsetof(pmEventArray, ea_record);
+  constexpr std::size_t kRecordHead = offsetof(pmEventRecord, er_param);
+  const auto array = pieces.take_head<pmEventArray>(kArrayHead);
+  SpanNews news;
+  for (int i = 0; i < array.ea_nrecords && !pieces.has_failed(); ++i) {
+    const auto record = pieces.take_head<pmEventRecord>(kRecordHead);
+    if ((record.er_flags & PM_EVENT_FLAG_MISSED) != 0) {
+      news.missed += static_cast<std::uint64_t>(std::max(record.er_nparams, 0));
+      continue;
+    }
+    SpanEvent span = read_span(pieces, record.er_nparams);
+    if (!pieces.has_failed() && (record.er_flags & PM_EVENT_FLAG_START) == 0)
+      news.spans.push_back(std::move(span));
+  }
+  if (pieces.has_failed()) return {};
+  return news;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/archive_totals.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pcp::trace::command {
+
+namespace {
+
+void lower(std::optional<double>& least, double value) {
+  least = std::min(value, least.value_or(value));
+}
+
+void raise(std::optional<double>& greatest, double value) {
+  greatest = std::max(value, greatest.value_or(value));
+}
+
+}  // namespace
+
+void ArchiveTotals::take_sample(const SampleTime& time) {
+  time_ = time;
+  samples_.push_back(time.at);
+  if (time.from) {
+    stretches_.back().end = time.at;
+  } else {
+    stretches_.push_back({time.at, time.at});
+    for (TagInArchive& tag : tags_) tag.distribution.interrupt();
+  }
+}
+
+void ArchiveTotals::take(const Change& change) {
+  TagInArchive& tag = in_archive(change.tag);
+  if (change.is_from_zero) tag.from_zero_in = stretches_.size();
+  if (only_grows(change.quantity)) {
+    tag.grown[index_of(change.quantity)] += change.value;
+  } else if (change.quantity == Quantity::Last) {
+    tag.last = change.value;
+    tag.last_at = time_.at;
+  } else {
+    tag.has_percentiles = tag.has_percentiles || percentile_of(change.quantity);
+    if (is_of_this_time_only(tag)) take_of_window(tag, change);
+  }
+}
+
+// A window may begin before the first sample, unless the tag began in this stretch.
+bool ArchiveTotals::is_of_this_time_only(const TagInArchive& tag) const {
+  if (tag.from_zero_in == stretches_.size()) return true;
+  if (!time_.period_s) return false;
+  const std::chrono::duration<double> since_begin = time_.at - stretches_.back().begin;
+  return since_begin.count() >= *time_.period_s;
+}
+
+void ArchiveTotals::take_of_window(TagInArchive& tag, const Change& change) {
+  if (change.quantity == Quantity::Rate) {
+    if (!time_.period_s) return;
+    const double calls = std::round(change.value * *time_.period_s);
+    tag.calls_in_windows += calls;
+    if (!tag.fullest || calls >= tag.fullest->calls) tag.fullest = AgentWindow{time_.at, calls, {}};
+    return;
+  }
+  if (tag.fullest && tag.fullest->at == time_.at)
+    tag.fullest->values[index_of(change.quantity)] = change.value;
+  if (change.quantity == Quantity::Min) lower(tag.least, change.value);
+  if (change.quantity == Quantity::Max) raise(tag.greatest, change.value);
+  if (change.quantity == Quantity::Max || change.quantity == Quantity::P99)
+    note_slowness(tag, change.value, change.quantity == Quantity::P99);
+}
+
+// Maxima come before percentiles. A maximum overrides all percentiles.
+void ArchiveTotals::note_slowness(TagInArchive& tag, double value, bool is_p99) const {
+  if (tag.slowest && is_p99 && !tag.slowest->is_p99) return;
+  if (!tag.slowest || tag.slowest->is_p99 != is_p99 || value > tag.slowest->value)
+    tag.slowest = SlowestMoment{time_.at, value, is_p99};
+}
+
+void ArchiveTotals::take_histogram(std::size_t tag, std::string_view text) {
+  TagInArchive& its = in_archive(tag);
+  const WallTime begin = stretches_.back().begin;
+  its.distribution.take(text, time_.at, begin,
+                        its.from_zero_in == stretches_.size() || since_of(text) >= begin);
+}
+
+TagInArchive& ArchiveTotals::in_archive(std::size_t tag) {
+  if (tag >= tags_.size()) tags_.resize(tag + 1);
+  tags_[tag].is_there = true;
+  return tags_[tag];
+}
+
+std::optional<std::chrono::nanoseconds> usual_interval(const std::vector<WallTime>& samples) {
+  if (samples.size() < 2) return {};
+  std::vector<std::chrono::nanoseconds> gaps;
+  for (std::size_t i = 1; i < samples.size(); ++i) gaps.push_back(samples[i] - samples[i - 1]);
+  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
+  std::nth_element(gaps.begin(), middle, gaps.end());
+  return *middle;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The data of a recorded run: totals of each tag, and the course of some tags over time.
+// archive_reader.hpp makes it from archives; `report` shows it in the summary, the page and
+// elsewhere.
+//
+// Unknown data is absent: an empty optional, or NaN in a series. It is never guessed.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "command/pcp/recorded_metrics.hpp"
+#include "command/run/span_trace.hpp"
+#include "wire/histogram.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::command {
+
+// The percentiles that agents give.
+inline constexpr std::array kPercentiles{0.50, 0.90, 0.95, 0.99, 0.999};
+inline constexpr std::array kPercentileNames{"p50", "p90", "p95", "p99", "p999"};
+inline constexpr std::size_t kP50 = 0, kP90 = 1, kP95 = 2, kP99 = 3, kP999 = 4;
+
+// The source of a tag's percentiles, or why there are none.
+enum class PercentileSource {
+  Histogram,       // of all finite values of the run, merged over time and hosts: at most 2% error
+  NearlyAllCalls,  // of a histogram that lacks at most 1% of the calls
+  WholeIntervals,  // of a histogram of an agent's intervals: may differ from the run at both ends
+  OneValue,        // all calls have the same value
+  OneWindow,       // the agent's percentiles of one window, which has all calls of the run
+  NoCalls,         // none: no calls
+  NoFiniteValues,  // none: all values are infinite or NaN
+  NotRecorded,     // none: the agent or the recording has none for this tag
+  SeveralWindows,  // none: percentiles of several windows cannot be merged
+  SeveralHosts,    // none: percentiles of several hosts cannot be merged
+  IncompleteHistogram,  // none: the histogram lacks too many calls
+};
+
+inline bool is_of_histogram(PercentileSource source) {
+  return source == PercentileSource::Histogram || source == PercentileSource::NearlyAllCalls ||
+         source == PercentileSource::WholeIntervals;
+}
+
+// The least or greatest value of the run. If inexact, it covers only some calls: the true extreme
+// is at least as far out.
+struct Extreme {
+  double value = 0;
+  bool is_exact = false;
+};
+
+inline std::optional<double> value_of(const std::optional<Extreme>& extreme) {
+  return extreme ? std::optional(extreme->value) : std::nullopt;
+}
+
+// When a tag was slowest: the sample with the greatest maximum (without maxima: the greatest p99),
+// or the end of a longer captured transaction.
+struct SlowestMoment {
+  // Time of the sample, which covers the time before it, or the transaction's end. Nothing: from
+  // the distribution, which has no times; then `value` is the lower edge of its highest bin.
+  std::optional<WallTime> at;
+  double value = 0;
+  bool is_p99 = false;
+};
+
+// A tag's totals over the whole run and all hosts. Times are in seconds.
+struct Tag {
+  std::string name;  // in PCP's form, from a program: any bytes, maybe invalid UTF-8
+  TraceType type{};
+  std::string unit;         // of observed or counted values, from PCP or the program; often empty
+  std::string description;  // from the program; often empty
+
+  double calls = 0;  // completed transactions, points passed, values, reports of a counter
+  std::optional<double> failed;       // aborted transactions, not included in `calls`
+  std::optional<double> vanished;     // transactions open when their program ended
+  std::optional<double> nonfinite;    // non-finite values in `calls`, not counted below
+  std::optional<double> sum;          // of durations or observed values
+  std::optional<double> rate;         // calls per second of the run
+  std::optional<double> mean;         // sum / calls
+  std::optional<double> concurrency;  // transactions under way, on average
+  std::optional<Extreme> min;
+  std::optional<Extreme> max;
+  std::array<std::optional<double>, kPercentiles.size()> percentiles;
+  PercentileSource percentile_source = PercentileSource::NotRecorded;
+  std::optional<double> last;     // value observed or reported last, on any host
+  std::optional<double> counted;  // added to a counter in this run
+  std::optional<SlowestMoment> slowest;
+
+  // The distribution of `distribution->total()` finite values. Calls that a thread had no room for,
+  // and calls before distributions were recorded, are missing from it.
+  std::optional<Histogram> distribution;
+
+  std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
+};
+
+// A time in the run without recorded samples.
+struct Gap {
+  WallTime begin{};
+  WallTime end{};
+  std::uint16_t host = 0;
+};
+
+// An archive that may lack calls.
+struct Incomplete {
+  std::string archive;
+  std::string why;
+};
+
+// Facts about the run.
+struct Run {
+  std::vector<std::string> archives;     // names as given
+  std::vector<std::string> hosts;        // without duplicates
+  std::vector<Incomplete> incomplete{};  // archives known to be incomplete
+  std::string command;                   // recorded command; empty if unknown
+  std::string filter{};                  // filter of captured spans; empty if unknown
+  std::string time_zone;                 // for shown times, as in TZ; empty: this machine's
+  WallTime begin{};
+  WallTime end{};
+  std::size_t samples = 0;                           // of all archives
+  std::optional<std::chrono::nanoseconds> interval;  // median time between two samples
+  std::vector<Gap> gaps;                             // sorted by time
+  std::chrono::nanoseconds unrecorded{};             // time when all hosts have gaps
+
+  double elapsed_s() const {
+    return std::chrono::duration<double>(end - begin - unrecorded).count();
+  }
+  std::optional<double> interval_s() const {
+    if (!interval) return {};
+    return std::chrono::duration<double>(*interval).count();
+  }
+};
+
+// Ascending edges of intervals: point i of a series covers the time from edge i to edge i + 1.
+// Lengths may differ. Fewer than two edges: no points.
+struct Grid {
+  std::vector<WallTime> edges;
+  std::size_t points() const { return edges.empty() ? 0 : edges.size() - 1; }
+};
+
+// The distribution of values in a part of the run.
+struct TimedHistogram {
+  WallTime begin{};
+  WallTime end{};
+  Histogram values;
+};
+
+// The course of one tag over the points of a grid.
+struct Series {
+  std::size_t tag = 0;     // index of Model::tags
+  bool is_coarse = false;  // on Model::coarse rather than Model::fine
+
+  // Each vector has the grid's length, or is empty if there is no such data. NaN: unknown.
+  // - Quantities that only grow: the growth in each interval, not per second. The number of
+  //   transactions under way is Sum divided by the interval's length.
+  // - Last: the last value of an observation or counter.
+  // - Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
+  //   those windows, and only if one host has the tag.
+  std::array<std::vector<float>, index_of(Quantity::Histogram)> columns;
+  std::vector<float>& of(Quantity quantity) { return columns[index_of(quantity)]; }
+  const std::vector<float>& of(Quantity quantity) const { return columns[index_of(quantity)]; }
+
+  std::vector<TimedHistogram> histograms;  // sorted by time, not overlapping; for a heat map
+};
+
+// A tag's longest transaction that was not aborted.
+struct LongestSpan {
+  std::uint64_t duration_ns = 0;
+  WallTime end{};
+};
+
+// The single transactions captured in the run.
+struct RecordedSpans {
+  std::uint64_t traces = 0;
+  std::uint64_t spans = 0;   // including events
+  std::uint64_t missed = 0;  // captured but not recorded, including events
+  std::vector<SpanTrace> slowest;
+  std::map<std::string, LongestSpan> longest{};  // by tag
+  std::vector<std::string> cut{};                // archives whose end is missing
+  bool has_gap = false;                          // more are missing, in unknown number
+};
+
+// The totals of one run.
+struct Totals {
+  Run run;
+  std::vector<Tag> tags;  // sorted by most total time, most calls, name
+};
+
+struct Model : Totals {
+  Grid fine;
+  Grid coarse;
+  std::vector<Series> series;          // of the first tags
+  std::optional<RecordedSpans> spans;  // nothing: not requested
+  std::optional<Totals> base;          // the older run to compare with
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command/pcp/archive_source.hpp"
+#include "command/pcp/guarded_reading.hpp"
+#include "command/pcp/pcp_values.hpp"
+#include "command/pcp/recorded_metrics.hpp"
+#include "command/pcp/sample.hpp"
+#include "command/pcp/span_event.hpp"
+#include "command/run/archive_reader.hpp"
+#include "command/run/slowest_traces.hpp"
+#include "command/run/trace_assembly.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+// A pmlogger samples every minute; a trace may be split over two samples.
+constexpr TraceAssembly::Limits kLimits{.quiet = std::chrono::seconds(70),
+                                        .orphaned = std::chrono::seconds(70),
+                                        .longest = std::chrono::seconds(600),
+                                        .traces = 100'000,
+                                        .remembered = 100'000};
+constexpr Duration kBetweenLooks = std::chrono::seconds(1);
+
+// The single transactions in one archive, record by record: from `record --spans`, or from a
+// pmlogger that logged tracing.events.
+class SpanArchive {
+ public:
+  static Result<SpanArchive> open(const std::string& path);
+
+  // False: the archive lacks the metric, and there is nothing to read.
+  bool has_spans() const { return events_ != PM_ID_NULL; }
+
+  struct Record {
+    WallTime at{};
+    SpanNews news;                 // spans with their host; may be empty
+    bool comes_after_gap = false;  // of unknown content, or with a new agent after it
+  };
+
+  // The next record of the readable part; nothing at the end.
+  const std::optional<Record>& next() const { return next_; }
+  std::optional<Record> take_next() {
+    std::optional<Record> taken = std::exchange(next_, {});
+    read_next();
+    return taken;
+  }
+
+  const std::string& path() const { return path_; }
+
+  // True if the end is missing; known once next() is nothing.
+  bool is_cut() const { return is_cut_; }
+
+ private:
+  SpanArchive(std::string path, ArchiveContext context)
+      : path_(std::move(path)), context_(std::move(context)) {}
+  void read_next();
+  void read_record(const pmapi::ArchiveResult& result);
+
+  std::string path_;
+  ArchiveContext context_;
+  std::string host_;
+  pmID events_ = PM_ID_NULL;
+  pmID uptime_ = PM_ID_NULL;
+  double uptime_s_ = 0;  // the agent's last uptime
+  bool is_cut_ = false;
+  std::optional<Record> next_;
+};
+
+Result<SpanArchive> SpanArchive::open(const std::string& path) {
+  Result<ArchiveContext> context = open_archive(path);
+  if (!context) return context.error();
+  SpanArchive archive(path, *std::move(context));
+  archive.events_ = lookup(kEventsMetric);
+  archive.uptime_ = lookup("trace.agent.uptime");
+  archive.host_ = host_name_of(archive.context_.number());
+  timespec end{};
+  archive.is_cut_ = pmapi::get_archive_end(&end) == PM_ERR_LOGREC;
+  if (const int error = archive.context_.rewind(); error < 0) return pcp_error(path, error);
+  if (archive.has_spans()) archive.read_next();
+  return archive;
+}
+
+void SpanArchive::read_next() {
+  pmUseContext(context_.number());
+  while (!next_) {
+    pmapi::ArchiveResult* read = nullptr;
+    if (const int error = pmapi::fetch_archive(&read); error < 0) {
+      is_cut_ |= error != PM_ERR_EOL;
+      return;
+    }
+    read_record(*OwnedArchiveResult(read));
+  }
+}
+
+void SpanArchive::read_record(const pmapi::ArchiveResult& result) {
+  Record record{moment_of(result.timestamp), {}, result.numpmid == 0};
+  bool has_news = record.comes_after_gap;
+  for (const pmValueSet* const set : sets_of(result)) {
+    if (set->pmid == uptime_ && uptime_ != PM_ID_NULL) {
+      const double uptime_s = double_of(*set).value_or(uptime_s_);
+      record.comes_after_gap = uptime_s < std::exchange(uptime_s_, uptime_s);
+      has_news |= record.comes_after_gap;
+    }
+    if (set->pmid != events_ || set->numval < 1 || set->valfmt == PM_VAL_INSITU) continue;
+    std::optional<SpanNews> news = read_events(*set->vlist[0].value.pval);
+    if (!news) continue;
+    for (SpanEvent& span : news->spans)
+      if (span.host.empty()) span.host = host_;
+    record.news = *std::move(news);
+    has_news = true;
+  }
+  if (has_news) next_ = std::move(record);
+}
+
+// Takes the earliest next record of all archives.
+std::optional<SpanArchive::Record> take_earliest(std::vector<SpanArchive>& archives) {
+  const auto first = std::min_element(
+      archives.begin(), archives.end(), [](const SpanArchive& one, const SpanArchive& other) {
+        return one.next() && (!other.next() || one.next()->at < other.next()->at);
+      });
+  return first->take_next();
+}
+
+bool is_within(WallTime at, const Window& window) { return at >= window.begin && at <= window.end; }
+
+WallTime begin_of(const SpanTrace& trace) {
+  return WallTime(std::chrono::nanoseconds(trace.begin_ns()));
+}
+
+void note_longest(std::map<std::string, LongestSpan>& longest, const SpanTrace& trace) {
+  for (const SpanEvent& span : trace.spans) {
+    if (span.aborted || span.is_event()) continue;
+    LongestSpan& its = longest[span.tag];
+    if (span.duration_ns >= its.duration_ns)
+      its = {span.duration_ns, WallTime(std::chrono::nanoseconds(span.end_ns()))};
+  }
+}
+
+}  // namespace
+
+Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
+                                                 const std::function<bool(SpanTrace&&)>& take) {
+  std::vector<SpanArchive> archives;
+  for (const std::string& path : request.archives) {
+    Result<SpanArchive> archive = SpanArchive::open(path);
+    if (!archive) return archive.error();
+    if (archive->has_spans()) archives.push_back(*std::move(archive));
+  }
+  if (archives.empty()) return std::optional<RecordedSpans>();
+  RecordedSpans found;
+  bool is_enough = false;
+  const auto give = [&](std::vector<SpanTrace> traces) {
+    for (SpanTrace& trace : traces) {
+      if (is_enough || !is_within(begin_of(trace), request.window)) continue;
+      if (!trace.is_late) ++found.traces;
+      found.spans += trace.spans.size() + trace.left_out;
+      is_enough = !take(std::move(trace));
+    }
+  };
+  TraceAssembly assembly(kLimits);
+  Instant looked{};
+  while (!is_enough) {
+    std::optional<SpanArchive::Record> record = take_earliest(archives);
+    if (!record) break;
+    const Instant now(record->at.time_since_epoch());  // only differences matter
+    if (is_within(record->at, request.window)) {
+      found.missed += record->news.missed;
+      found.has_gap |= record->comes_after_gap;
+    }
+    for (SpanEvent& span : record->news.spans) assembly.add(std::move(span), now);
+    if (now - looked < kBetweenLooks) continue;
+    looked = now;
+    give(assembly.take_finished(now));
+  }
+  give(assembly.take_all());
+  for (const SpanArchive& each : archives)
+    if (each.is_cut()) found.cut.push_back(each.path());
+  return std::optional(std::move(found));
+}
+
+Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
+  SlowestTraces slowest;
+  std::map<std::string, LongestSpan> longest;
+  Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
+    note_longest(longest, trace);
+    slowest.add(std::move(trace));
+    return true;
+  });
+  if (found && *found) {
+    (*found)->slowest = slowest.take();
+    (*found)->longest = std::move(longest);
+  }
+  return found;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/run_totals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// Rates have seven digits, so counts made from rates are equal if they differ this little.
+bool is_same_count(double one, double other) {
+  return std::abs(one - other) < 0.5 + 1e-7 * std::max(one, other);
+}
+
+void add_known(std::optional<double>& sum, bool is_first, bool is_known, double value) {
+  if (!is_known)
+    sum.reset();
+  else if (is_first || sum)
+    sum = sum.value_or(0) + value;
+}
+
+// Joins the extremes of two parts. The result is exact only if both are.
+template <typename Better>
+void join(std::optional<Extreme>& all, const std::optional<double>& part, bool is_exact,
+          bool is_first, Better better) {
+  if (!part) {
+    if (all) all->is_exact = false;
+    return;
+  }
+  if (!all)
+    all = Extreme{*part, is_exact && is_first};
+  else
+    all = Extreme{better(all->value, *part), all->is_exact && is_exact};
+}
+
+// Joins stretches that touch or overlap, in ascending order.
+std::vector<Stretch> joined(std::vector<Stretch> stretches) {
+  std::sort(stretches.begin(), stretches.end(),
+            [](const Stretch& one, const Stretch& other) { return one.begin < other.begin; });
+  std::vector<Stretch> all;
+  for (const Stretch& each : stretches) {
+    if (!all.empty() && each.begin <= all.back().end)
+      all.back().end = std::max(all.back().end, each.end);
+    else
+      all.push_back(each);
+  }
+  return all;
+}
+
+bool has_one_value(const Tag& tag) {
+  return tag.min && tag.max && tag.min->is_exact && tag.max->is_exact &&
+         tag.min->value == tag.max->value;
+}
+
+// Agents show maxima of windows, which may not cover the whole run. So the greatest value is at
+// least this one.
+void raise(Tag& tag, double value, const std::optional<WallTime>& at) {
+  if (tag.max && (tag.max->is_exact || tag.max->value >= value)) return;
+  tag.max = Extreme{value, false};
+  if (tag.slowest && tag.slowest->value < value) tag.slowest = SlowestMoment{at, value, false};
+}
+
+// The distribution tells the bin of the greatest value, but not the value or its time.
+void raise_to_distribution(Tag& tag) {
+  if (!tag.distribution || tag.distribution->empty()) return;
+  const double least = tag.distribution->quantile_edges(1).least;
+  if (least > 0) raise(tag, least, {});
+}
+
+// A quantile from the distribution is the middle of a bin, so it is clamped to exact extremes.
+void take_percentiles(Tag& tag) {
+  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+    double value = tag.distribution->quantile(kPercentiles[i]);
+    if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
+    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
+    tag.percentiles[i] = value;
+  }
+}
+
+}  // namespace
+
+void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
+  run_.archives.push_back(source.path());
+  note_incompleteness(source, archive);
+  run_.samples += archive.samples().size();
+  if (run_.command.empty()) run_.command = source.command();
+  if (run_.filter.empty()) run_.filter = source.filter();
+  const std::uint16_t host = host_number(source.host());
+  auto& of_host = stretches_[host];
+  of_host.insert(of_host.end(), archive.stretches().begin(), archive.stretches().end());
+
+  // True if the windows follow each other without a gap, or overlap, as for a recorded command.
+  const auto interval = usual_interval(archive.samples());
+  const bool is_in_step =
+      !source.command().empty() ||
+      (interval && archive.period_s() &&
+       *archive.period_s() <= 1.05 * std::chrono::duration<double>(*interval).count());
+  if (interval && (!run_.interval || *interval > *run_.interval)) run_.interval = interval;
+  samples_.push_back(archive.samples());
+
+  tags_.resize(std::max(tags_.size(), names_.size()));
+  std::map<TraceType, std::map<std::string, Description>> descriptions;
+  for (const TraceType type : kTraceTypes) descriptions[type] = source.descriptions(type);
+  for (std::size_t i = 0; i < archive.tags().size(); ++i) {
+    if (!archive.tags()[i].is_there) continue;
+    tags_[i].tag.type = names_.type(i);
+    const auto& of_type = descriptions[names_.type(i)];
+    if (const auto its = of_type.find(names_.name(i)); its != of_type.end())
+      describe(tags_[i].tag, its->second);
+    add_tag(tags_[i], archive.tags()[i], source, is_in_step);
+    auto& hosts = tags_[i].tag.hosts;
+    if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
+  }
+}
+
+// A pmlogger's gaps are only shown as gaps: it does not promise to be complete.
+void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive) {
+  if (const std::string why = source.why_incomplete(); !why.empty())
+    run_.incomplete.push_back({source.path(), why});
+  else if (source.tells_whether_complete() && archive.stretches().size() > 1)
+    run_.incomplete.push_back(
+        {source.path(), "it has gaps: the host or its agent was away, began anew, or was reset"});
+}
+
+std::uint16_t RunTotals::host_number(const std::string& host) {
+  const auto found = std::find(run_.hosts.begin(), run_.hosts.end(), host);
+  const auto number = static_cast<std::uint16_t>(found - run_.hosts.begin());
+  if (found == run_.hosts.end()) {
+    run_.hosts.push_back(host);
+    stretches_.emplace_back();
+  }
+  return number;
+}
+
+void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source,
+                        bool is_in_step) {
+  Tag& tag = merged.tag;
+  const bool is_first = merged.archives++ == 0;
+  const double calls = its.grown_by(Quantity::Calls);
+  const auto add = [&](std::optional<double>& sum, Quantity quantity) {
+    const double grown = its.grown_by(quantity);
+    add_known(sum, is_first, source.has(tag.type, quantity) && std::isfinite(grown), grown);
+  };
+  tag.calls += calls;
+  add(tag.failed, Quantity::Failed);
+  add(tag.vanished, Quantity::Vanished);
+  add(tag.sum, Quantity::Sum);
+  add(tag.counted, Quantity::Counted);
+  if (tag.unit.empty()) tag.unit = source.unit_of(tag.type);
+  if (its.last && (!tag.last || its.last_at >= merged.last_at)) {
+    tag.last = its.last;
+    merged.last_at = its.last_at;
+  }
+  merged.is_of_agent = merged.is_of_agent || source.command().empty();
+  merged.has_percentiles = merged.has_percentiles || its.has_percentiles;
+  if (calls == 0) return;
+
+  add_extremes(tag, its, calls, is_in_step);
+  merged.is_from_zero = its.from_zero_in != 0;
+  if (its.slowest && (!tag.slowest || its.slowest->value > tag.slowest->value))
+    tag.slowest = its.slowest;
+  const bool is_only = merged.archives_with_calls++ == 0;
+  merged.only_window.reset();
+  if (is_only && its.fullest && is_same_count(its.fullest->calls, calls))
+    merged.only_window = its.fullest;
+  add_distribution(merged, its);
+}
+
+void RunTotals::describe(Tag& tag, const Description& its) {
+  if (tag.unit.empty() && tag.type != TraceType::Transact) tag.unit = its.unit;
+  if (tag.description.empty()) tag.description = its.text;
+}
+
+void RunTotals::add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step) {
+  const bool is_first = tag.calls == calls;
+  const bool in_one = its.fullest && is_same_count(its.fullest->calls, calls);
+  const bool in_all = is_in_step && is_same_count(its.calls_in_windows, calls);
+  join(tag.min, in_one ? its.fullest->of(Quantity::Min) : its.least, in_one || in_all, is_first,
+       [](double one, double other) { return std::min(one, other); });
+  join(tag.max, in_one ? its.fullest->of(Quantity::Max) : its.greatest, in_one || in_all, is_first,
+       [](double one, double other) { return std::max(one, other); });
+}
+
+void RunTotals::add_distribution(Merged& merged, TagInArchive& its) {
+  const HistogramSlices::Found found = its.distribution.finish();
+  if (!found.has_texts || found.has_invalid_text) return;
+  ++merged.distributions;
+  merged.unbinned += static_cast<double>(found.unbinned);
+  if (!merged.tag.distribution) merged.tag.distribution.emplace();
+  for (const TimedHistogram& slice : found.slices) merged.tag.distribution->merge(slice.values);
+}
+
+Totals RunTotals::finish() {
+  finish_times();
+  for (std::size_t i = 0; i < tags_.size(); ++i) {
+    if (tags_[i].archives == 0) continue;
+    tags_[i].tag.name = names_.name(i);
+    finish_tag(tags_[i]);
+    order_.push_back(i);
+  }
+  sort();
+  Totals totals{run_, {}};
+  for (const std::size_t number : order_) totals.tags.push_back(std::move(tags_[number].tag));
+  return totals;
+}
+
+void RunTotals::finish_times() {
+  std::vector<Stretch> all;
+  for (std::size_t host = 0; host < stretches_.size(); ++host) {
+    const std::vector<Stretch> its = joined(std::move(stretches_[host]));
+    for (std::size_t i = 1; i < its.size(); ++i)
+      run_.gaps.push_back({its[i - 1].end, its[i].begin, static_cast<std::uint16_t>(host)});
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  std::sort(run_.gaps.begin(), run_.gaps.end(),
+            [](const Gap& one, const Gap& other) { return one.begin < other.begin; });
+  all = joined(std::move(all));
+  if (all.empty()) return;
+  run_.begin = all.front().begin;
+  run_.end = all.back().end;
+  run_.unrecorded = run_.end - run_.begin;
+  for (const Stretch& each : all) run_.unrecorded -= each.end - each.begin;
+}
+
+// Non-finite values count in `calls`, but in nothing else.
+void RunTotals::find_nonfinite(Merged& merged) {
+  Tag& tag = merged.tag;
+  const bool is_known = tag.type == TraceType::Observe && tag.distribution && !merged.is_of_agent &&
+                        merged.distributions == merged.archives_with_calls;
+  if (!is_known) return;
+  const double finite = static_cast<double>(tag.distribution->total()) + merged.unbinned;
+  tag.nonfinite = std::max(tag.calls - finite, 0.0);
+  if (*tag.nonfinite == 0) return;
+  tag.mean = finite > 0 && tag.sum ? std::optional(*tag.sum / finite) : std::nullopt;
+  for (std::optional<Extreme>* const extreme : {&tag.min, &tag.max})
+    if (*extreme) (*extreme)->is_exact = false;
+}
+
+// The sum is the only value, if finite; 0 s is no real duration.
+void RunTotals::take_only_value(Merged& merged) {
+  Tag& tag = merged.tag;
+  if (tag.calls != 1 || !merged.is_from_zero || !tag.sum) return;
+  if (tag.type == TraceType::Observe ? tag.last != tag.sum : *tag.sum <= 0) return;
+  tag.min = tag.max = Extreme{*tag.sum, true};
+}
+
+void RunTotals::finish_tag(Merged& merged) const {
+  Tag& tag = merged.tag;
+  const double elapsed_s = run_.elapsed_s();
+  if (elapsed_s > 0) tag.rate = tag.calls / elapsed_s;
+  for (std::optional<double>* const sum : {&tag.sum, &tag.counted})
+    if (*sum && !std::isfinite(**sum)) sum->reset();
+  if (tag.sum && tag.calls > 0) tag.mean = *tag.sum / tag.calls;
+  if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
+    tag.concurrency = *tag.sum / elapsed_s;
+  find_nonfinite(merged);
+  if (!has_histogram(tag.type)) return;
+  take_only_value(merged);
+  raise_to_distribution(tag);
+  find_percentiles(merged);
+}
+
+PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
+  constexpr double kMostMissing = 0.01;  // of all calls
+  constexpr double kFewest = 0.5;
+  const Tag& tag = merged.tag;
+  const bool of_all_archives =
+      tag.distribution && merged.distributions == merged.archives_with_calls;
+  const double binned = of_all_archives ? static_cast<double>(tag.distribution->total()) : 0;
+  const double finite = tag.calls - tag.nonfinite.value_or(0);
+  if (tag.calls == 0) return PercentileSource::NoCalls;
+  if (finite == 0) return PercentileSource::NoFiniteValues;
+  if (binned == finite && merged.unbinned == 0) return PercentileSource::Histogram;
+  if (binned > 0 && binned <= finite &&
+      std::max(finite - binned, merged.unbinned) <= kMostMissing * finite)
+    return PercentileSource::NearlyAllCalls;
+  if (merged.is_of_agent && binned >= kFewest * finite && merged.unbinned <= kMostMissing * binned)
+    return PercentileSource::WholeIntervals;
+  if (has_one_value(tag)) return PercentileSource::OneValue;
+  // The window's percentiles lack what the distribution lacks.
+  const bool lacks_some = tag.distribution && (binned < finite || merged.unbinned > 0);
+  if (merged.only_window && merged.has_percentiles && !lacks_some)
+    return PercentileSource::OneWindow;
+  if (tag.distribution) return PercentileSource::IncompleteHistogram;
+  if (!merged.has_percentiles) return PercentileSource::NotRecorded;
+  return merged.archives_with_calls > 1 ? PercentileSource::SeveralHosts
+                                        : PercentileSource::SeveralWindows;
+}
+
+void RunTotals::find_percentiles(Merged& merged) {
+  Tag& tag = merged.tag;
+  tag.percentile_source = source_of_percentiles(merged);
+  if (is_of_histogram(tag.percentile_source)) take_percentiles(tag);
+  if (tag.percentile_source == PercentileSource::OneValue) tag.percentiles.fill(tag.max->value);
+  if (tag.percentile_source == PercentileSource::OneWindow)
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+      tag.percentiles[i] = merged.only_window->values[index_of(Quantity::P50) + i];
+}
+
+void raise_to_spans(Totals& totals, const RecordedSpans& spans) {
+  for (Tag& tag : totals.tags) {
+    if (tag.type != TraceType::Transact || tag.calls == 0) continue;
+    const auto found = spans.longest.find(tag.name);
+    if (found == spans.longest.end()) continue;
+    const LongestSpan& longest = found->second;
+    if (longest.end >= totals.run.begin && longest.end <= totals.run.end)
+      raise(tag, static_cast<double>(longest.duration_ns) / 1e9, longest.end);
+  }
+}
+
+void RunTotals::sort() {
+  const auto key = [this](std::size_t number) {
+    const Tag& tag = tags_[number].tag;
+    const double time_s = tag.type == TraceType::Transact ? tag.sum.value_or(0) : 0;
+    return std::tuple<double, double, const std::string&, TraceType>(-time_s, -tag.calls, tag.name,
+                                                                     tag.type);
+  };
+  std::sort(order_.begin(), order_.end(),
+            [&key](std::size_t one, std::size_t other) { return key(one) < key(other); });
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Merges several archives of one run: counts are added, distributions merged. Data that cannot be
+// merged becomes unknown.
+//
+// Thread: one.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "command/pcp/archive_source.hpp"
+#include "command/run/archive_totals.hpp"
+#include "command/run/model.hpp"
+
+namespace pcp::trace::command {
+
+class RunTotals {
+ public:
+  explicit RunTotals(const TagNames& names) : names_(names) {}
+
+  // Adds an archive that was read to its end.
+  void add(const ArchiveSource& source, ArchiveTotals& archive);
+
+  // Gives the totals in model order. Nothing may be added afterwards.
+  Totals finish();
+
+  // The TagNames number of each tag that finish() gave.
+  const std::vector<std::size_t>& order() const { return order_; }
+
+  // Times of the samples, one list per archive.
+  const std::vector<std::vector<WallTime>>& samples() const { return samples_; }
+
+  // The number of archives with this tag.
+  std::size_t archives_with(std::size_t tag) const { return tags_[tag].archives; }
+
+ private:
+  struct Merged {
+    Tag tag;
+    std::size_t archives = 0;
+    std::size_t archives_with_calls = 0;
+    std::size_t distributions = 0;  // number of archives with a distribution
+    double unbinned = 0;
+    bool is_from_zero = false;  // it began in the run; from the last archive with calls
+    bool is_of_agent = false;   // the agent keeps running, and shows intervals only when complete
+    WallTime last_at{};
+    bool has_percentiles = false;
+    std::optional<AgentWindow> only_window;  // with all calls, if only one archive has calls
+  };
+
+  void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive);
+  std::uint16_t host_number(const std::string& host);
+  void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
+  static void describe(Tag& tag, const Description& its);
+  static void add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step);
+  static void find_nonfinite(Merged& merged);
+  static void take_only_value(Merged& merged);
+  static void add_distribution(Merged& merged, TagInArchive& its);
+  void finish_times();
+  void finish_tag(Merged& merged) const;
+  static PercentileSource source_of_percentiles(const Merged& merged);
+  static void find_percentiles(Merged& merged);
+  void sort();
+
+  const TagNames& names_;
+  Run run_;
+  std::vector<Merged> tags_;  // by number
+  std::vector<std::size_t> order_;
+  std::vector<std::vector<WallTime>> samples_;
+  std::vector<std::vector<Stretch>> stretches_;  // per host
+};
+
+// Raises maxima: a captured transaction of the run that was not aborted is one of its tag's calls.
+void raise_to_spans(Totals& totals, const RecordedSpans& spans);
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/span_trace.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// By begin; at equal begin the longer one first, which may be the parent.
+bool is_before(const SpanEvent* one, const SpanEvent* other) {
+  return std::tuple(one->begin_ns, one->is_event(), other->duration_ns, one->span) <
+         std::tuple(other->begin_ns, other->is_event(), one->duration_ns, other->span);
+}
+
+class Forest {
+ public:
+  explicit Forest(const SpanTrace& trace) {
+    all_.reserve(trace.spans.size());
+    for (const SpanEvent& span : trace.spans) all_.push_back(&span);
+    std::sort(all_.begin(), all_.end(), is_before);
+    for (const SpanEvent* const span : all_)
+      if (!span->is_event()) by_id_.emplace(span->span, span);
+    for (const SpanEvent* const span : all_)
+      if (const SpanEvent* const parent = parent_of(*span)) below_[parent].push_back(span);
+  }
+
+  std::vector<Node> nodes() {
+    for (const SpanEvent* const span : all_)
+      if (parent_of(*span) == nullptr) take_tree(span);
+    // The rest are spans that claim to be each other's ancestors.
+    for (const SpanEvent* const span : all_)
+      if (!has_been_taken(span)) take_tree(span);
+    return std::move(nodes_);
+  }
+
+ private:
+  const SpanEvent* parent_of(const SpanEvent& span) const {
+    const auto found = by_id_.find(span.is_event() ? span.span : span.parent);
+    return found == by_id_.end() || found->second == &span ? nullptr : found->second;
+  }
+
+  bool has_been_taken(const SpanEvent* span) const { return taken_.contains(span); }
+
+  void take_tree(const SpanEvent* top) {
+    std::vector<Node> waiting{{top, nullptr, 0}};
+    while (!waiting.empty()) {
+      const Node node = waiting.back();
+      waiting.pop_back();
+      if (!taken_.insert(node.span).second) continue;
+      nodes_.push_back(node);
+      const auto below = below_.find(node.span);
+      if (below == below_.end()) continue;
+      for (auto child = below->second.rbegin(); child != below->second.rend(); ++child)
+        waiting.push_back({*child, node.span, node.depth + 1});
+    }
+  }
+
+  std::vector<const SpanEvent*> all_;
+  std::unordered_map<std::uint64_t, const SpanEvent*> by_id_;
+  std::unordered_map<const SpanEvent*, std::vector<const SpanEvent*>> below_;
+  std::unordered_set<const SpanEvent*> taken_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace
+
+std::uint64_t SpanTrace::begin_ns() const {
+  return std::min_element(
+             spans.begin(), spans.end(),
+             [](const auto& one, const auto& other) { return one.begin_ns < other.begin_ns; })
+      ->begin_ns;
+}
+
+std::uint64_t SpanTrace::end_ns() const {
+  return std::max_element(
+             spans.begin(), spans.end(),
+             [](const auto& one, const auto& other) { return one.end_ns() < other.end_ns(); })
+      ->end_ns();
+}
+
+std::vector<Node> nodes_of(const SpanTrace& trace) { return Forest(trace).nodes(); }
+
+}  // namespace pcp::trace::command

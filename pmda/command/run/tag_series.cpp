@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/tag_series.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+
+// Limit of slices per tag; a page shows no more.
+constexpr std::int64_t kMostSlices = 120;
+
+bool is_shown_over_time(Quantity quantity) {
+  return quantity != Quantity::Vanished && quantity != Quantity::Rate;
+}
+
+std::chrono::nanoseconds shortest_slice(const Grid& grid) {
+  if (grid.points() == 0) return {};
+  return (grid.edges.back() - grid.edges.front()) / kMostSlices;
+}
+
+}  // namespace
+
+TagSeries::TagSeries(const Grid& fine, const Grid& coarse, const std::vector<WantedSeries>& wanted)
+    : fine_(fine), coarse_(coarse) {
+  for (const WantedSeries& each : wanted) {
+    if (each.tag >= by_tag_.size()) by_tag_.resize(each.tag + 1);
+    Series series;
+    series.tag = each.in_model;
+    series.is_coarse = each.is_coarse;
+    courses_.push_back(
+        {std::move(series), each.is_of_one_archive, HistogramSlices(shortest_slice(fine))});
+    by_tag_[each.tag] = courses_.size();
+  }
+}
+
+void TagSeries::take_sample(const SampleTime& time) {
+  time_ = time;
+  if (!time.from) {
+    histograms_at_ = histograms_before_ = time.at;
+    for (Course& course : courses_) course.slices.interrupt();
+    return;
+  }
+  for (TimeGrid* const grid : {&fine_, &coarse_}) {
+    grid->set(*time.from, time.at);
+    grid->cover();
+  }
+}
+
+void TagSeries::take(const Change& change) {
+  Course* const course = course_of(change.tag);
+  const Quantity quantity = change.quantity;
+  if (course == nullptr || !is_shown_over_time(quantity)) return;
+  if (percentile_of(quantity) && !course->is_of_one_archive) return;
+  TimeGrid& grid = grid_of(course->series);
+  grid.set(change.from, time_.at);
+  const bool grows = only_grows(quantity);
+  const auto at = grid.last();
+  if (!grows && !at) return;
+  std::vector<float>& points = course->series.of(quantity);
+  if (points.empty()) points.assign(grid.points(), grows ? 0 : kNothing);
+  if (grows) {
+    if (change.value != 0)
+      grid.for_each_share([&](std::size_t point, double share) {
+        points[point] += static_cast<float>(change.value * share);
+      });
+    return;
+  }
+  float& point = points[*at];
+  const auto value = static_cast<float>(change.value);
+  point = quantity == Quantity::Last  ? value
+          : quantity == Quantity::Min ? std::fmin(point, value)
+                                      : std::fmax(point, value);
+}
+
+void TagSeries::take_histogram(std::size_t tag, std::string_view text) {
+  if (time_.at != histograms_at_) histograms_before_ = std::exchange(histograms_at_, time_.at);
+  Course* const course = course_of(tag);
+  if (course == nullptr || course->series.is_coarse || !course->is_of_one_archive) return;
+  course->slices.take(text, time_.at, histograms_before_, since_of(text) >= histograms_before_);
+}
+
+std::vector<Series> TagSeries::finish() {
+  std::vector<Series> all;
+  for (Course& course : courses_) {
+    finish_course(course);
+    all.push_back(std::move(course.series));
+  }
+  return all;
+}
+
+void TagSeries::finish_course(Course& course) {
+  Series& series = course.series;
+  const TimeGrid& grid = grid_of(series);
+  for (std::size_t each = 0; each < kGrowing; ++each) {
+    std::vector<float>& points = series.columns[each];
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (!grid.is_covered(i)) points[i] = kNothing;
+  }
+  // A value stays until it changes.
+  std::vector<float>& last = series.of(Quantity::Last);
+  for (std::size_t i = 1; i < last.size(); ++i)
+    if (std::isnan(last[i]) && grid.is_covered(i)) last[i] = last[i - 1];
+  series.histograms = course.slices.finish().slices;
+}
+
+TagSeries::Course* TagSeries::course_of(std::size_t tag) {
+  if (tag >= by_tag_.size() || by_tag_[tag] == 0) return nullptr;
+  return &courses_[by_tag_[tag] - 1];
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The course of some tags over a run, read from one archive after the other.
+//
+// Thread: one.
+#pragma once
+
+#include <vector>
+
+#include "command/pcp/archive_changes.hpp"
+#include "command/run/histogram_slices.hpp"
+#include "command/run/model.hpp"
+#include "command/run/time_grid.hpp"
+
+namespace pcp::trace::command {
+
+// A tag whose course is needed.
+struct WantedSeries {
+  std::size_t tag = 0;       // number in TagNames
+  std::size_t in_model = 0;  // index of Model::tags
+  bool is_coarse = false;
+  bool is_of_one_archive = true;  // false: data that cannot be added is omitted
+};
+
+class TagSeries : public ChangeTaker {
+ public:
+  // Requires: the grids keep their addresses.
+  TagSeries(const Grid& fine, const Grid& coarse, const std::vector<WantedSeries>& wanted);
+
+  void take_sample(const SampleTime& time) override;
+  void take(const Change& change) override;
+  void take_histogram(std::size_t tag, std::string_view text) override;
+
+  // In the order of `wanted`. Nothing may be taken afterwards.
+  std::vector<Series> finish();
+
+ private:
+  struct Course {
+    Series series;
+    bool is_of_one_archive = true;
+    HistogramSlices slices;
+  };
+
+  Course* course_of(std::size_t tag);
+  void finish_course(Course& course);
+  TimeGrid& grid_of(const Series& series) { return series.is_coarse ? coarse_ : fine_; }
+
+  TimeGrid fine_;
+  TimeGrid coarse_;
+  std::vector<Course> courses_;
+  std::vector<std::size_t> by_tag_;  // 1 + index of courses_, or 0
+  SampleTime time_;
+  WallTime histograms_at_{};      // the archive's latest ones
+  WallTime histograms_before_{};  // the previous ones
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/trace_assembly.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// If one host is watched twice, each span and event comes twice. Duplicate spans are known by their
+// id; events have none.
+bool is_known(std::set<std::uint64_t>& known, const SpanEvent& span) {
+  return !span.is_event() && !known.insert(span.span).second;
+}
+
+}  // namespace
+
+void TraceAssembly::add(SpanEvent span, Instant now) {
+  if (!span.trace.is_set()) {
+    alone_.emplace_back().spans.push_back(std::move(span));
+    return;
+  }
+  const Id id{span.trace.high, span.trace.low};
+  const auto [place, is_new] = waiting_.try_emplace(id);
+  Waiting& its = place->second;
+  if (is_new) {
+    its.trace.id = span.trace;
+    its.trace.is_late = shown_.contains(id);
+    its.first = now;
+  }
+  its.last = now;
+  its.has_root |= !span.is_event() && span.parent == 0;
+  if (its.trace.spans.size() >= limits_.spans_of_one) {
+    ++its.trace.left_out;
+    return;
+  }
+  if (is_known(its.known, span)) return;
+  its.bytes += bytes_of(span);
+  bytes_ += bytes_of(span);
+  its.trace.spans.push_back(std::move(span));
+}
+
+// The root of a late trace has come already, or will not come.
+bool TraceAssembly::is_finished(const Waiting& waiting, Instant now) const {
+  const bool is_whole = waiting.has_root || waiting.trace.is_late;
+  return now - waiting.last >= (is_whole ? limits_.quiet : limits_.orphaned) ||
+         now - waiting.first >= limits_.longest;
+}
+
+auto TraceAssembly::give(Traces::iterator which, std::vector<SpanTrace>& to) -> Traces::iterator {
+  remember(which->first);
+  bytes_ -= which->second.bytes;
+  to.push_back(std::move(which->second.trace));
+  return waiting_.erase(which);
+}
+
+void TraceAssembly::remember(Id id) {
+  if (!shown_.insert(id).second) return;
+  shown_in_order_.push_back(id);
+  if (shown_in_order_.size() <= limits_.remembered) return;
+  shown_.erase(shown_in_order_.front());
+  shown_in_order_.pop_front();
+}
+
+void TraceAssembly::make_room(std::vector<SpanTrace>& to) {
+  const auto is_full = [this] {
+    return waiting_.size() > limits_.traces || bytes_ > limits_.bytes;
+  };
+  if (!is_full()) return;
+  std::vector<Traces::iterator> by_age;
+  for (auto each = waiting_.begin(); each != waiting_.end(); ++each) by_age.push_back(each);
+  std::sort(by_age.begin(), by_age.end(), [](const auto& one, const auto& other) {
+    return one->second.first < other->second.first;
+  });
+  for (auto oldest = by_age.begin(); is_full(); ++oldest) give(*oldest, to);
+}
+
+std::vector<SpanTrace> TraceAssembly::take_finished(Instant now) {
+  std::vector<SpanTrace> finished = std::exchange(alone_, {});
+  for (auto each = waiting_.begin(); each != waiting_.end();)
+    each = is_finished(each->second, now) ? give(each, finished) : std::next(each);
+  make_room(finished);
+  std::sort(finished.begin(), finished.end(), [](const SpanTrace& one, const SpanTrace& other) {
+    return one.begin_ns() < other.begin_ns();
+  });
+  return finished;
+}
+
+std::vector<SpanTrace> TraceAssembly::take_all() { return take_finished(Instant::max()); }
+
+}  // namespace pcp::trace::command

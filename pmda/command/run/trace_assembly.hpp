@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Groups spans by trace, from any hosts and in any order, and decides when a trace is finished. The
+// last span of a trace cannot be recognized, so time decides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "collector/engine/types.hpp"
+#include "command/run/span_trace.hpp"
+
+namespace pcp::trace::command {
+
+class TraceAssembly {
+ public:
+  struct Limits {
+    Duration quiet = std::chrono::seconds(1);     // since the last span, if the root has come
+    Duration orphaned = std::chrono::seconds(5);  // the same without the root
+    Duration longest = std::chrono::seconds(60);  // since the first span
+    std::size_t bytes = 64u << 20;
+    std::size_t traces = 10'000;
+    std::size_t spans_of_one = 10'000;
+    std::size_t remembered = 10'000;  // traces handed out
+  };
+
+  TraceAssembly() : TraceAssembly(Limits()) {}
+  explicit TraceAssembly(const Limits& limits) : limits_(limits) {}
+
+  void add(SpanEvent span, Instant now);
+
+  // Gives traces that are finished or have no room, in the order of their begins.
+  std::vector<SpanTrace> take_finished(Instant now);
+
+  // Gives all traces.
+  std::vector<SpanTrace> take_all();
+
+ private:
+  using Id = std::pair<std::uint64_t, std::uint64_t>;
+  struct Waiting {
+    SpanTrace trace;
+    std::set<std::uint64_t> known;  // ids of its spans
+    bool has_root = false;
+    std::size_t bytes = 0;
+    Instant first{};
+    Instant last{};
+  };
+  using Traces = std::map<Id, Waiting>;
+
+  bool is_finished(const Waiting& waiting, Instant now) const;
+  Traces::iterator give(Traces::iterator which, std::vector<SpanTrace>& to);
+  void make_room(std::vector<SpanTrace>& to);
+  void remember(Id id);
+
+  const Limits limits_;
+  Traces waiting_;
+  std::size_t bytes_ = 0;
+  std::vector<SpanTrace> alone_;  // events outside any trace
+  std::set<Id> shown_;
+  std::deque<Id> shown_in_order_;
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Writes a run as one HTML file that needs no network and no other files. page/ has the page's
+// code.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "command/run/model.hpp"
+
+namespace pcp::trace::command {
+
+// An existing file is replaced completely, or stays as it is. The error names the file.
+Result<void> write_page(const Model& model, const std::string& path);
+
+// The page's data of a run, as bytes:
+//
+//   | length of the document, 4 bytes | document, JSON | first bytes of all floats | second ... |
+//
+// The document has one column for each member of all tags, and the index of each series' first
+// float. Floats are split into bytes for better compression: neighbours have nearly the same sign
+// and exponent. page/data.js unpacks the data.
+std::string page_data(const Model& model);
+
+// The page without its data: the files of page/ and dygraphs, assembled by CMake.
+extern const std::string_view kPageBeforeData;
+extern const std::string_view kPageAfterData;
+
+}  // namespace pcp::trace::command

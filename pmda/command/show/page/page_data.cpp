@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "command/show/json_writer.hpp"
+#include "command/show/model_json.hpp"
+#include "command/show/page/page.hpp"
+#include "metrics/pmapi.hpp"
+#include "wire/histogram_codec.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+// The columns of a series. Series have no values for vanished transactions and rates.
+constexpr std::array kColumnNames{"calls", "failed", "sum", "vanished", "counted", "value", "rate",
+                                  "min",   "max",    "p50", "p90",      "p95",     "p99",   "p999"};
+static_assert(kColumnNames.size() == std::tuple_size_v<decltype(Series::columns)>);
+
+// Milliseconds since 1970, as in Javascript.
+double script_time(WallTime at) {
+  return std::chrono::duration<double, std::milli>(at.time_since_epoch()).count();
+}
+
+// The time zone of a recorded host at some time: browsers do not know all forms of TZ.
+struct RunZone {
+  std::string name;  // "CET"
+  std::chrono::milliseconds east_of_utc{};
+};
+
+// `time_zone` in the form of TZ; empty: this process's zone.
+RunZone zone_of(const std::string& time_zone, WallTime at) {
+  char* ignored = nullptr;
+  const int before = pmWhichZone(&ignored);
+  const bool is_set = !time_zone.empty() && pmUseZone(pmNewZone(time_zone.c_str())) >= 0;
+  const std::time_t seconds =
+      std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
+  std::tm local{};
+  if (is_set)
+    pmLocaltime(&seconds, &local);
+  else
+    ::localtime_r(&seconds, &local);
+  RunZone zone{local.tm_zone, std::chrono::seconds(local.tm_gmtoff)};
+  if (is_set && before >= 0) pmUseZone(before);
+  return zone;
+}
+
+// As fine as people can distinguish in a heat map: eight bins for each power of two.
+Histogram coarsened(Histogram histogram) {
+  constexpr unsigned kCoarseness = 2;
+  histogram.coarsen_to(kCoarseness);
+  return histogram;
+}
+
+// The totals of all transactions.
+struct Whole {
+  std::size_t tags = 0;
+  double calls = 0;
+  std::optional<double> failed = 0;
+  std::vector<const Tag*> called;
+  std::optional<Histogram> distribution;  // if all tags have one
+};
+
+Whole whole_of(const std::vector<Tag>& tags) {
+  Whole whole;
+  for (const Tag& tag : tags) {
+    if (tag.type != TraceType::Transact) continue;
+    ++whole.tags;
+    whole.calls += tag.calls;
+    whole.failed =
+        whole.failed && tag.failed ? std::optional(*whole.failed + *tag.failed) : std::nullopt;
+    if (tag.calls > 0) whole.called.push_back(&tag);
+  }
+  const auto has_histogram = [](const Tag* tag) {
+    return tag->distribution && is_of_histogram(tag->percentile_source);
+  };
+  if (whole.called.empty() || !std::ranges::all_of(whole.called, has_histogram)) return whole;
+  whole.distribution.emplace();
+  for (const Tag* tag : whole.called) whole.distribution->merge(*tag->distribution);
+  return whole;
+}
+
+// A single tag's own percentiles need no histogram.
+std::optional<double> whole_percentile(const Whole& whole, std::size_t which) {
+  if (whole.called.size() == 1) return whole.called.front()->percentiles[which];
+  if (whole.distribution) return whole.distribution->quantile(kPercentiles[which]);
+  return std::nullopt;
+}
+
+std::string_view source_of(const Whole& whole) {
+  if (whole.called.empty()) return words_for(PercentileSource::NoCalls).name;
+  if (whole.called.size() == 1) return words_for(whole.called.front()->percentile_source).name;
+  return whole.distribution ? words_for(PercentileSource::Histogram).name : "several tags";
+}
+
+class Packer {
+ public:
+  explicit Packer(const Model& model) : model_(model) {}
+
+  std::string pack() {
+    json_.object([&] { write_document(); });
+    const std::string& document = json_.document();
+    std::string bytes;
+    bytes.reserve(sizeof(std::uint32_t) * (1 + floats_.size()) + document.size());
+    for (unsigned i = 0; i < sizeof(std::uint32_t); ++i)
+      bytes += static_cast<char>(document.size() >> 8 * i);
+    bytes += document;
+    for (unsigned plane = 0; plane < sizeof(float); ++plane)
+      for (const float each : floats_)
+        bytes += static_cast<char>(std::bit_cast<std::uint32_t>(each) >> 8 * plane);
+    return bytes;
+  }
+
+ private:
+  void write_document() {
+    json_.key("run");
+    write_run(model_.run);
+    json_.key("whole");
+    write_whole(whole_of(model_.tags));
+    json_.key("tags");
+    write_tags(model_.tags);
+    write_times("fine", model_.fine);
+    write_times("coarse", model_.coarse);
+    json_.list("series", model_.series, [&](const Series& series) { write_series(series); });
+    json_.list("distributions", model_.series,
+               [&](const Series& series) { write_distribution_of(series.tag); });
+    if (model_.spans) {
+      json_.key("spans");
+      write_spans(json_, *model_.spans);
+    }
+    if (model_.base) write_base(*model_.base);
+  }
+
+  void write_texts(std::string_view name, const std::vector<std::string>& values) {
+    json_.list(name, values, [&](const std::string& each) { json_.text(each); });
+  }
+
+  void write_run(const Run& run) {
+    json_.object([&] {
+      json_.text("command", run.command);
+      json_.text("filter", run.filter);
+      write_texts("hosts", run.hosts);
+      write_texts("archives", run.archives);
+      json_.number("begin", script_time(run.begin));
+      json_.number("end", script_time(run.end));
+      json_.number("elapsed", run.elapsed_s());
+      json_.number("samples", run.samples);
+      json_.number("interval", run.interval_s());
+      json_.list("gaps", run.gaps, [&](const Gap& gap) {
+        json_.array([&] {
+          json_.number(script_time(gap.begin));
+          json_.number(script_time(gap.end));
+        });
+      });
+      json_.list("incomplete", run.incomplete,
+                 [&](const Incomplete& each) { json_.text(each.archive + ": " + each.why); });
+      const RunZone zone = zone_of(run.time_zone, run.begin);
+      json_.object("zone", [&] {
+        json_.text("name", zone.name);
+        json_.number("offset", zone.east_of_utc.count());
+      });
+      json_.text("generator", "pcp trace " PCP_TRACE_VERSION);
+    });
+  }
+
+  void write_whole(const Whole& whole) {
+    json_.object([&] {
+      json_.number("tags", whole.tags);
+      json_.number("calls", whole.calls);
+      json_.number("failed", whole.failed);
+      for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+        json_.number(kPercentileNames[i], whole_percentile(whole, i));
+      json_.text("source", source_of(whole));
+    });
+  }
+
+  void write_numbers(const std::vector<Tag>& tags) {
+    const std::pair<std::string_view, std::optional<double> Tag::*> columns[] = {
+        {"failed", &Tag::failed},
+        {"vanished", &Tag::vanished},
+        {"nonfinite", &Tag::nonfinite},
+        {"sum", &Tag::sum},
+        {"rate", &Tag::rate},
+        {"mean", &Tag::mean},
+        {"concurrency", &Tag::concurrency},
+        {"last", &Tag::last},
+        {"counted", &Tag::counted}};
+    for (const auto& [name, member] : columns)
+      json_.list(name, tags, [&, wanted = member](const Tag& tag) { json_.number(tag.*wanted); });
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+      json_.list(kPercentileNames[i], tags,
+                 [&](const Tag& tag) { json_.number(tag.percentiles[i]); });
+  }
+
+  void write_extreme(const std::string& name, const std::vector<Tag>& tags,
+                     std::optional<Extreme> Tag::*extreme) {
+    json_.list(name, tags, [&](const Tag& tag) { json_.number(value_of(tag.*extreme)); });
+    json_.list(name + "Exact", tags,
+               [&](const Tag& tag) { json_.truth(tag.*extreme && (tag.*extreme)->is_exact); });
+  }
+
+  void write_slowest(const std::vector<Tag>& tags) {
+    json_.list("slowestAt", tags, [&](const Tag& tag) {
+      json_.number(tag.slowest && tag.slowest->at ? std::optional(script_time(*tag.slowest->at))
+                                                  : std::nullopt);
+    });
+    json_.list("slowestValue", tags, [&](const Tag& tag) {
+      json_.number(tag.slowest ? std::optional(tag.slowest->value) : std::nullopt);
+    });
+    json_.list("slowestIsP99", tags,
+               [&](const Tag& tag) { json_.truth(tag.slowest && tag.slowest->is_p99); });
+  }
+
+  void write_tags(const std::vector<Tag>& tags) {
+    json_.object([&] {
+      json_.list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
+      json_.list("type", tags, [&](const Tag& tag) { json_.text(type_name(tag.type)); });
+      json_.list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
+      json_.list("description", tags, [&](const Tag& tag) { json_.text(tag.description); });
+      json_.list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
+      write_numbers(tags);
+      write_extreme("min", tags, &Tag::min);
+      write_extreme("max", tags, &Tag::max);
+      write_slowest(tags);
+      json_.list("source", tags,
+                 [&](const Tag& tag) { json_.text(words_for(tag.percentile_source).name); });
+      json_.list("hosts", tags, [&](const Tag& tag) {
+        json_.array([&] {
+          for (const std::uint16_t host : tag.hosts) json_.number(host);
+        });
+      });
+    });
+  }
+
+  void write_times(std::string_view name, const Grid& grid) {
+    json_.list(name, grid.edges, [&](WallTime edge) { json_.number(script_time(edge)); });
+  }
+
+  void write_values(std::string_view name, const std::vector<float>& values) {
+    if (values.empty()) return;
+    json_.number(name, floats_.size());
+    floats_.insert(floats_.end(), values.begin(), values.end());
+  }
+
+  void write_series(const Series& series) {
+    json_.object([&] {
+      json_.number("tag", series.tag);
+      json_.truth("coarse", series.is_coarse);
+      json_.object("columns", [&] {
+        for (std::size_t i = 0; i < kColumnNames.size(); ++i)
+          write_values(kColumnNames[i], series.columns[i]);
+      });
+      if (!series.histograms.empty())
+        json_.list("heat", series.histograms, [&](const TimedHistogram& column) {
+          json_.object([&] {
+            json_.number("begin", script_time(column.begin));
+            json_.number("end", script_time(column.end));
+            write_bins(coarsened(column.values));
+          });
+        });
+    });
+  }
+
+  void write_distribution_of(std::size_t tag) {
+    const std::optional<Histogram>& distribution = model_.tags[tag].distribution;
+    if (!distribution || distribution->empty()) return;
+    json_.object([&] {
+      json_.number("tag", tag);
+      write_bins(*distribution);
+    });
+  }
+
+  void write_bins(const Histogram& histogram) {
+    std::string packed;
+    histogram.pack(packed);
+    json_.number("coarseness", histogram.coarseness());
+    json_.array("bins", [&] {  // distances from the previous bin, mostly 1
+      std::int32_t last = 0;
+      for_each_packed_bin(packed, [&](std::int32_t bin, std::uint64_t) {
+        json_.number(bin - std::exchange(last, bin));
+      });
+    });
+    json_.array("counts", [&] {
+      for_each_packed_bin(packed, [&](std::int32_t, std::uint64_t count) {
+        json_.number(static_cast<double>(count));
+      });
+    });
+  }
+
+  void write_base(const Totals& base) {
+    json_.object("base", [&] {
+      json_.key("run");
+      write_run(base.run);
+      json_.key("tags");
+      write_tags(base.tags);
+    });
+  }
+
+  const Model& model_;
+  JsonWriter json_;
+  std::vector<float> floats_;
+};
+
+}  // namespace
+
+std::string page_data(const Model& model) { return Packer(model).pack(); }
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/shown.hpp"
+
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include "base/escape.hpp"
+#include "base/utf8.hpp"
+#include "metrics/pmapi.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kMostColumns = 120;
+
+template <typename... Arguments>
+std::string formatted(const char* format, Arguments... arguments) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, arguments...);
+  return text.data();
+}
+
+// Three digits of a number from 0 to 999.
+std::string three_digits(double number) {
+  const double size = std::abs(number);
+  return formatted(size < 9.995 ? "%.2f" : size < 99.95 ? "%.1f" : "%.0f", number);
+}
+
+std::string with_commas(double number) {
+  std::string digits = formatted("%.0f", std::abs(number));
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return number < 0 ? "-" + digits : digits;
+}
+
+// "1.23 M", for a million and more.
+std::string in_millions(double number) {
+  constexpr std::array kSigns{"M", "G", "T", "P", "E"};
+  double size = number / 1e6;
+  std::size_t sign = 0;
+  while (std::abs(size) >= 999.5 && sign + 1 < kSigns.size()) {
+    size /= 1000;
+    ++sign;
+  }
+  if (std::abs(size) >= 999.5) return formatted("%.2g", number);
+  return three_digits(size) + " " + kSigns[sign];
+}
+
+// Characters that change the display instead of showing: writing direction, invisible ones.
+bool is_invisible(char32_t c) {
+  return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+         (c >= 0xe0000 && c <= 0xe0fff);
+}
+
+std::size_t stays_in_utf8_terminal(std::string_view text) {
+  const std::size_t length = stays_in_name(text);
+  return length > 0 && !is_invisible(first_character(text).number) ? length : 0;
+}
+
+std::size_t stays_in_ascii_terminal(std::string_view text) {
+  return stays_in_name(text) == 1 ? 1 : 0;
+}
+
+std::size_t width_of(const Utf8Character& character) {
+  const int columns = ::wcwidth(static_cast<wchar_t>(character.number));
+  return columns < 0 ? 1 : static_cast<std::size_t>(columns);
+}
+
+// A character in its shown form.
+struct Piece {
+  std::string text;
+  std::size_t columns;
+};
+
+std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
+  const auto stays = is_utf8 ? stays_in_utf8_terminal : stays_in_ascii_terminal;
+  std::vector<Piece> pieces;
+  while (!text.empty()) {
+    Piece piece{"", stays(text) > 0 ? width_of(first_character(text)) : 4};
+    take_escaped(text, piece.text, stays);
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+// The cut is in the middle, because names often differ at their ends, where labels are.
+void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const std::string& mark) {
+  std::size_t room = columns - std::min(columns, columns_of(mark));
+  std::size_t head = 0;
+  std::size_t tail = pieces.size();
+  for (bool is_head = true; head < tail; is_head = !is_head) {
+    const Piece& next = is_head ? pieces[head] : pieces[tail - 1];
+    if (next.columns > room) break;
+    room -= next.columns;
+    is_head ? ++head : --tail;
+  }
+  const auto at = [&pieces](std::size_t i) {
+    return pieces.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  const auto rest = pieces.erase(at(head), at(tail));
+  pieces.insert(rest, {mark, columns_of(mark)});
+}
+
+// The number of pieces, from index `at`, that form one escape.
+std::size_t length_of_escape(const std::vector<Piece>& pieces, std::size_t at) {
+  if (pieces[at].text != "\\" || at + 1 == pieces.size()) return 1;
+  return 2;
+}
+
+std::string beginning_of(const std::vector<Piece>& pieces, std::size_t room) {
+  std::string shown;
+  for (std::size_t at = 0; at < pieces.size();) {
+    const std::size_t end = at + length_of_escape(pieces, at);
+    std::size_t needed = 0;
+    for (std::size_t i = at; i < end; ++i) needed += pieces[i].columns;
+    if (needed > room) return shown;
+    room -= needed;
+    for (; at < end; ++at) shown += pieces[at].text;
+  }
+  return shown;
+}
+
+// 0: COLUMNS is unset or invalid.
+std::size_t wanted_columns() {
+  const char* const text = std::getenv("COLUMNS");
+  std::size_t columns = 0;
+  if (text == nullptr) return 0;
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, columns);
+  return error == std::errc() && rest == end ? columns : 0;
+}
+
+std::tm broken_down(WallTime moment) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(moment.time_since_epoch());
+  const auto time = static_cast<std::time_t>(seconds.count());
+  std::tm parts{};
+  pmLocaltime(&time, &parts);
+  return parts;
+}
+
+std::string formatted_time(const char* format, WallTime moment) {
+  const std::tm parts = broken_down(moment);
+  std::array<char, 64> text{};
+  std::strftime(text.data(), text.size(), format, &parts);
+  return text.data();
+}
+
+}  // namespace
+
+Terminal terminal_of(int descriptor, std::size_t fewest_columns) {
+  Terminal terminal;
+  terminal.is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+  const auto take_columns = [&](std::size_t columns) {
+    terminal.columns = std::clamp(columns, fewest_columns, kMostColumns);
+  };
+  const std::size_t wanted = wanted_columns();
+  if (::isatty(descriptor) == 0) {
+    take_columns(wanted != 0 ? wanted : kMostColumns);
+    return terminal;
+  }
+  const char* const kind = std::getenv("TERM");
+  const char* const no_color = std::getenv("NO_COLOR");
+  terminal.has_colors = kind != nullptr && std::string_view(kind) != "dumb" &&
+                        (no_color == nullptr || *no_color == '\0');
+  winsize size{};
+  if (wanted != 0)
+    take_columns(wanted);
+  else if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0)
+    take_columns(size.ws_col);
+  return terminal;
+}
+
+std::string Shown::duration(double seconds) const {
+  struct Unit {
+    double most_s;
+    double length_s;
+    std::string name;
+  };
+  const std::array units{Unit{999.5e-9, 1e-9, "ns"},  Unit{999.5e-6, 1e-6, sign("µs", "us")},
+                         Unit{0.9995, 1e-3, "ms"},    Unit{999.5, 1, "s"},
+                         Unit{99.95 * 60, 60, "min"}, Unit{99.95 * 3600, 3600, "h"},
+                         Unit{1e300, 86'400, "d"}};
+  if (seconds == 0) return "0 s";
+  for (const Unit& unit : units) {
+    const double size = seconds / unit.length_s;
+    if (std::abs(seconds) >= unit.most_s) continue;
+    if (std::abs(size) >= 999.5) return with_commas(size) + " " + unit.name;
+    return three_digits(size) + " " + unit.name;
+  }
+  return nothing();
+}
+
+std::string Shown::count(double number) {
+  return std::abs(number) < 999'999.5 ? with_commas(number) : in_millions(number);
+}
+
+std::string Shown::counted(std::uint64_t count, const std::string& what) {
+  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string Shown::missed(std::uint64_t spans, bool has_gap) {
+  if (!has_gap) return (spans == 0 ? "none" : counted(spans, "span")) + " missed";
+  return (spans == 0 ? "" : counted(spans, "span") + " and ") + "an unknown number missed";
+}
+
+std::string Shown::number(double number) {
+  const double size = std::abs(number);
+  if (number == 0) return "0";
+  if (!std::isfinite(number)) return formatted("%f", number);
+  if (size < 0.0001) return formatted("%.1e", number);
+  if (size < 0.9995) return formatted("%.3g", number);
+  if (size < 999'999.5 && (number == std::round(number) || size >= 999.5))
+    return with_commas(number);
+  if (size < 999.5) return three_digits(number);
+  return in_millions(number);
+}
+
+std::string Shown::measured(double number) {
+  const double size = std::abs(number);
+  return size >= 0.9995 && size < 999.5 ? three_digits(number) : Shown::number(number);
+}
+
+bool Shown::has_changed(double before, double now) {
+  constexpr double kLeast = 0.0005;  // changes are shown in tenths of a percent
+  return before != now && std::abs(now - before) >= std::abs(before) * kLeast;
+}
+
+std::string Shown::change(double before, double now) const {
+  if (!has_changed(before, now)) return sign("±0%", "0%");
+  if (before == 0) return "new";
+  const double percent = (now - before) / std::abs(before) * 100;
+  if (percent >= 999.5) {
+    const double times = now / before;
+    return sign("×", "x") + (times < 999.5 ? formatted("%.0f", times) : ">999");
+  }
+  return formatted(std::abs(percent) < 9.95 ? "%+.1f%%" : "%+.0f%%", percent);
+}
+
+std::string Shown::name(std::string_view text, std::size_t columns) const {
+  std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
+  std::size_t used = 0;
+  for (const Piece& piece : pieces) used += piece.columns;
+  if (used > columns) cut_in_the_middle(pieces, columns, sign("…", ".."));
+  std::string shown;
+  for (const Piece& piece : pieces) shown += piece.text;
+  return shown;
+}
+
+std::string Shown::beginning(std::string_view text, std::size_t columns) const {
+  const std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
+  std::size_t used = 0;
+  for (const Piece& piece : pieces) used += piece.columns;
+  if (used <= columns) return beginning_of(pieces, used);
+  const std::string mark = sign("…", "..");
+  return beginning_of(pieces, columns - std::min(columns, columns_of(mark))) + mark;
+}
+
+std::string Shown::right(std::string_view text, std::size_t columns) {
+  const std::size_t used = columns_of(text);
+  return std::string(columns - std::min(used, columns), ' ').append(text);
+}
+
+std::string Shown::left(std::string_view text, std::size_t columns) {
+  const std::size_t used = columns_of(text);
+  return std::string(text).append(columns - std::min(used, columns), ' ');
+}
+
+std::string Shown::date(WallTime moment) { return formatted_time("%-d %b %Y %H:%M:%S", moment); }
+std::string Shown::time(WallTime moment) { return formatted_time("%H:%M:%S", moment); }
+
+std::string Shown::marked(std::string_view code, std::string_view text) const {
+  if (!terminal_.has_colors || text.empty()) return std::string(text);
+  return std::string("\033[").append(code).append("m").append(text).append("\033[0m");
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    if (text.starts_with("\033[")) {
+      text.remove_prefix(std::min(text.find('m') + 1, text.size()));
+      continue;
+    }
+    const Utf8Character first = first_character(text);
+    columns += width_of(first);
+    text.remove_prefix(std::max<std::size_t>(first.bytes, 1));
+  }
+  return columns;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A run in at most 25 lines: where its time went; or two runs side by side.
+#pragma once
+
+#include <string>
+
+#include "command/run/model.hpp"
+#include "command/show/shown.hpp"
+
+namespace pcp::trace::command {
+
+// Lines end with a newline. `page` is the HTML page's file, empty if there is none.
+std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal);
+
+// Shows what became slower or faster than in an older run, and by how much.
+std::string comparison(const Totals& base, const Totals& now, const Terminal& terminal);
+
+// The first lines: what was recorded, where and when.
+std::string summary_head(const Run& run, const Shown& shown);
+
+// Why calls may be missing, a line per archive; empty if none are.
+std::string incompleteness(const Run& run, const Shown& shown);
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/waterfall.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "command/pcp/span_attributes.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kDurationColumns = 9;
+constexpr std::size_t kLeastName = 14;  // for a deeply nested tag
+constexpr std::size_t kMostOfHost = 12;
+// With fewer columns, the least important parts are left out.
+constexpr std::size_t kForAll = 80;
+constexpr std::size_t kForBars = 60;
+constexpr std::size_t kStep = 2;  // indentation per level
+
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// The milliseconds of a time since 1970.
+std::string milliseconds(std::uint64_t ns) {
+  const std::string digits = std::to_string(1000 + ns / 1'000'000 % 1000);
+  return "." + digits.substr(1);
+}
+
+bool are_of_several_hosts(const std::vector<SpanEvent>& spans) {
+  return std::any_of(spans.begin(), spans.end(),
+                     [&](const SpanEvent& span) { return span.host != spans.front().host; });
+}
+
+class Waterfall {
+ public:
+  Waterfall(const SpanTrace& trace, const Shown& shown, std::size_t most_spans)
+      : trace_(trace),
+        shown_(shown),
+        most_spans_(most_spans),
+        begin_(trace.begin_ns()),
+        length_(std::max<std::uint64_t>(trace.end_ns() - begin_, 1)),
+        bar_columns_(shown.terminal().columns < kForBars ? 0 : shown.terminal().columns / 4),
+        where_columns_(shown.terminal().columns < kForAll ? 0 : shown.terminal().columns / 4),
+        name_columns_(shown.terminal().columns - bar_columns_ - where_columns_ - kDurationColumns -
+                      1),
+        has_hosts_(are_of_several_hosts(trace.spans)) {}
+
+  std::string text();
+
+ private:
+  std::string head(const Node& first) const;
+  std::string line(const Node& node) const;
+  std::string notes(const Node& node) const;
+  std::string end(std::size_t not_shown) const;
+  std::string name(const Node& node, std::size_t columns) const;
+  std::string where(const Node& node) const;
+  std::string bar(const SpanEvent& span) const;
+  std::string indent(const Node& node) const {
+    return std::string(std::min(node.depth * kStep, name_columns_ - kLeastName), ' ');
+  }
+  // A line of its own below a span.
+  std::string note(const Node& node, const std::string& text) const {
+    const std::string begin = indent(node) + "  ";
+    return begin + shown_.beginning(text, shown_.terminal().columns - begin.size());
+  }
+  // The width of a duration.
+  double columns_for(std::uint64_t ns) const {
+    return static_cast<double>(ns) / static_cast<double>(length_) *
+           static_cast<double>(bar_columns_);
+  }
+
+  const SpanTrace& trace_;
+  const Shown& shown_;
+  const std::size_t most_spans_;
+  const std::uint64_t begin_;
+  const std::uint64_t length_;
+  const std::size_t bar_columns_;
+  const std::size_t where_columns_;
+  const std::size_t name_columns_;
+  const bool has_hosts_;  // more than one host
+  std::size_t missing_parents_ = 0;
+};
+
+std::string Waterfall::text() {
+  const std::vector<Node> nodes = nodes_of(trace_);
+  std::string text = head(nodes.front());
+  const std::size_t lines = std::min(nodes.size(), most_spans_);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    if (node.parent == nullptr && !node.span->is_event() && node.span->parent != 0)
+      ++missing_parents_;
+    if (i < lines) text += line(node) + notes(node);
+  }
+  return text + end(nodes.size() - lines);
+}
+
+std::string Waterfall::head(const Node& first) const {
+  const auto begin = WallTime(std::chrono::nanoseconds(begin_));
+  std::string rest = "  " + shown_.duration(seconds(trace_.end_ns() - begin_)) + "  " +
+                     Shown::time(begin) + milliseconds(begin_);
+  if (!has_hosts_ && bar_columns_ > 0) rest += "  " + shown_.name(first.span->host, kMostOfHost);
+  const std::string id =
+      trace_.id.is_set() && where_columns_ > 0 ? "  trace " + text_of(trace_.id) : "";
+  const std::size_t room = shown_.terminal().columns - columns_of(rest) - id.size();
+  return shown_.bold(shown_.name(first.span->tag, room) + rest) + shown_.faint(id) + "\n";
+}
+
+std::string Waterfall::line(const Node& node) const {
+  const SpanEvent& span = *node.span;
+  const std::string begin = indent(node);
+  std::string tag = name(node, name_columns_ - begin.size() - 1);
+  const std::size_t used = columns_of(tag);
+  if (span.aborted) tag = shown_.bad(tag);
+  std::string line = begin + tag + std::string(name_columns_ - begin.size() - used, ' ');
+  if (where_columns_ > 0) line += Shown::left(where(node), where_columns_);
+  line += Shown::right(span.is_event() ? "" : shown_.duration(seconds(span.duration_ns)),
+                       kDurationColumns);
+  return Shown::trimmed(bar_columns_ > 0 ? line + " " + bar(span) : line) + "\n";
+}
+
+// The program's notes about a span, and the reason of an abort.
+std::string Waterfall::notes(const Node& node) const {
+  const SpanEvent& span = *node.span;
+  std::string lines;
+  if (span.aborted)
+    lines +=
+        shown_.bad(note(node, "aborted" + (span.reason.empty() ? "" : ": " + span.reason))) + "\n";
+  if (!span.attributes.empty())
+    lines += shown_.faint(note(node, shown_attributes(span.attributes))) + "\n";
+  if (!span.links.empty()) lines += shown_.faint(note(node, "see also " + span.links)) + "\n";
+  if (span.left_out > 0)
+    lines +=
+        shown_.faint(note(node, "there was no room for " + Shown::counted(span.left_out, "note"))) +
+        "\n";
+  return lines;
+}
+
+std::string Waterfall::end(std::size_t not_shown) const {
+  std::string lines;
+  const auto say = [&](const std::string& text) {
+    lines += shown_.faint("  " + shown_.beginning(text, shown_.terminal().columns - 2)) + "\n";
+  };
+  if (not_shown > 0) say("and " + Shown::counted(not_shown, "line") + " more, which --json has");
+  if (trace_.left_out > 0)
+    say("and " + Shown::counted(trace_.left_out, "span") + ", which are too many");
+  if (trace_.is_late)
+    say("late: it belongs to a trace that was shown before");
+  else if (missing_parents_ > 0)
+    say(Shown::counted(missing_parents_, "parent") + (missing_parents_ == 1 ? " has" : " have") +
+        " not come: still open, traced elsewhere, or not captured");
+  return lines;
+}
+
+std::string Waterfall::name(const Node& node, std::size_t columns) const {
+  const SpanEvent& span = *node.span;
+  if (!span.is_event()) return shown_.name(span.tag, columns);
+  std::string value;
+  if (span.kind == wire::SpanKind::Add) value = " + " + Shown::number(span.value);
+  if (span.kind == wire::SpanKind::Observe || span.kind == wire::SpanKind::Counter)
+    value = " = " + Shown::number(span.value);
+  const std::string mark = shown_.sign("· ", "* ");
+  const std::size_t used = columns_of(mark) + value.size();
+  return mark + shown_.name(span.tag, columns - std::min(columns, used)) + value;
+}
+
+// Only if it differs from the parent.
+std::string Waterfall::where(const Node& node) const {
+  const SpanEvent& span = *node.span;
+  const SpanEvent* const parent = node.parent;
+  const bool is_elsewhere = parent == nullptr || parent->host != span.host;
+  if (!is_elsewhere && parent->pid == span.pid) return "";
+  std::string text = span.service.empty() ? span.process : span.service;
+  if (span.pid != 0) text += (text.empty() ? "" : " ") + std::to_string(span.pid);
+  if (has_hosts_ && is_elsewhere) text += "@" + span.host;
+  return shown_.name(text, where_columns_ - 1);
+}
+
+// Equal durations give bars of equal length, wherever they begin, in eighths of columns if the
+// terminal has UTF-8. The shortest bar is a thin line.
+std::string Waterfall::bar(const SpanEvent& span) const {
+  constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto rounded = [](double number) { return static_cast<std::size_t>(std::lround(number)); };
+  const std::size_t begin =
+      std::min(rounded(columns_for(span.begin_ns - begin_)), bar_columns_ - 1);
+  const std::string before(begin, ' ');
+  if (span.is_event()) return before + shown_.sign("·", "*");
+  const std::size_t room = bar_columns_ - begin;
+  const double columns = columns_for(span.duration_ns);
+  std::string bar;
+  if (shown_.terminal().is_utf8) {
+    const std::size_t eighths = std::clamp<std::size_t>(rounded(columns * 8), 1, room * 8);
+    for (std::size_t i = 0; i < eighths / 8; ++i) bar += "█";
+    bar += kEighths[eighths % 8];
+  } else {
+    bar.assign(std::min(rounded(columns), room), '=');
+    if (bar.empty()) bar = "|";
+  }
+  return before + (span.aborted ? shown_.bad(bar) : bar);
+}
+
+}  // namespace
+
+std::string waterfall(const SpanTrace& trace, const Shown& shown, std::size_t most_spans) {
+  return Waterfall(trace, shown, most_spans).text();
+}
+
+std::string span_counts(const RecordedSpans& spans, const Shown& shown) {
+  const std::string what = spans.traces == 0 ? "no traces"
+                                             : Shown::counted(spans.traces, "trace") + ", " +
+                                                   Shown::counted(spans.spans, "span");
+  const bool is_all = spans.missed == 0 && !spans.has_gap;
+  return shown.faint("captured ") + what +
+         (is_all ? "" : "; " + Shown::missed(spans.missed, spans.has_gap)) + "\n";
+}
+
+std::string span_summary(const RecordedSpans& spans, const Shown& shown) {
+  constexpr std::size_t kMostTrees = 3;
+  constexpr std::size_t kMostSpansOfATree = 15;
+  std::string text = span_counts(spans, shown);
+  const std::size_t trees = std::min(spans.slowest.size(), kMostTrees);
+  for (std::size_t i = 0; i < trees; ++i)
+    text += "\n" + waterfall(spans.slowest[i], shown, kMostSpansOfATree);
+  return text;
+}
+
+}  // namespace pcp::trace::command

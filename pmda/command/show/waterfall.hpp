@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Single transactions in a terminal: a line per span, with a bar for its time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "command/run/model.hpp"
+#include "command/run/span_trace.hpp"
+#include "command/show/shown.hpp"
+
+namespace pcp::trace::command {
+
+inline constexpr std::size_t kMostSpanLines = 200;
+
+// Shows up to most_spans spans. Requires: there are spans.
+std::string waterfall(const SpanTrace& trace, const Shown& shown,
+                      std::size_t most_spans = kMostSpanLines);
+
+// The number of a run's single transactions, in one line.
+std::string span_counts(const RecordedSpans& spans, const Shown& shown);
+
+// The same, and the slowest as trees.
+std::string span_summary(const RecordedSpans& spans, const Shown& shown);
+
+}  // namespace pcp::trace::command
