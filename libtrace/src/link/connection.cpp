@@ -9,9 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include <asio/buffer.hpp>
-#include <asio/write.hpp>
-
+#include "harmless/descriptors.hpp"
 #include "harmless/diagnostics.hpp"
 #include "harmless/rest_at_fork.hpp"
 #include "pcp/trace.h"
@@ -86,46 +84,53 @@ void Connection::try_next_endpoint(int error) {
   const Endpoint& endpoint = endpoints_[next_endpoint_++];
   tell([&] { return "connecting to " + endpoint.name(); });
 
-  if (const int failed = open_socket(endpoint.family()); failed != 0)
-    return try_next_endpoint(failed);
-  socket_.async_connect(
-      {&endpoint.address, endpoint.length},
-      while_forks_wait([this, attempt = attempt_,
-                        is_local = endpoint.family() == AF_UNIX](const asio::error_code& refused) {
-        if (attempt != attempt_) return;
-        if (refused) return try_next_endpoint(-refused.value());
-        if (is_local && !has_trusted_peer(socket_.native_handle()))
-          return try_next_endpoint(-EPERM);
-        read();
-      }));
+  if (!open_socket(endpoint.family()) ||
+      (connect_kept(socket_.native_handle(), endpoint.address, endpoint.length) != 0 &&
+       errno != EINPROGRESS))
+    return try_next_endpoint(-errno);
+  socket_.async_wait(asio::posix::stream_descriptor::wait_write,
+                     while_forks_wait([this, attempt = attempt_,
+                                       family = endpoint.family()](const asio::error_code& error) {
+                       if (attempt != attempt_) return;
+                       if (error) return try_next_endpoint(-error.value());
+                       on_connected(family);
+                     }));
 }
 
-// Gives 0 or a negative error code.
-int Connection::open_socket(int family) {
+// False with errno.
+bool Connection::open_socket(int family) {
   asio::error_code failed;
   socket_.close(failed);
-  // Asio would not set close-on-exec.
-  const int fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return -errno;
-  socket_.assign({family, 0}, fd, failed);
+  const int fd = keep_descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd < 0) return false;
+  socket_.assign(fd, failed);
   if (failed) {
     ::close(fd);
-    return -failed.value();
+    errno = failed.value();
+    return false;
   }
   if (family != AF_UNIX) set_tcp_options(fd);
-  return 0;
+  return true;
+}
+
+void Connection::on_connected(int family) {
+  int refused = 0;
+  socklen_t size = sizeof refused;
+  if (::getsockopt(socket_.native_handle(), SOL_SOCKET, SO_ERROR, &refused, &size) != 0)
+    refused = errno;
+  if (refused == 0 && family == AF_UNIX && !has_trusted_peer(socket_.native_handle()))
+    refused = EPERM;
+  if (refused != 0) return try_next_endpoint(-refused);
+  read();
 }
 
 void Connection::read() {
-  socket_.async_wait(Socket::wait_read,
+  socket_.async_wait(asio::posix::stream_descriptor::wait_read,
                      while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
                        if (attempt != attempt_) return;
                        if (error) return fail(-error.value());
-                       // Not Asio's read: its end-of-file category may be destroyed before this
-                       // thread ends.
-                       const ssize_t got =
-                           ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes,
-                                  MSG_DONTWAIT);
+                       const ssize_t got = receive_kept(socket_.native_handle(),
+                                                        reader_.prepare(kReadBytes), kReadBytes);
                        if (got == 0) return fail(PMTRACE_ERR_IPC, "the agent hung up");
                        if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
                        reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -175,19 +180,20 @@ void Connection::send(std::string_view out) {
   if (!writing_) write();
 }
 
+// Later, since a failure must not come back to the sender inside of send().
 void Connection::write() {
-  if (outgoing_.empty()) return;
-  leaving_.swap(outgoing_);
-  outgoing_.clear();
   writing_ = true;
-  asio::async_write(
-      socket_, asio::buffer(leaving_),
-      while_forks_wait([this, attempt = attempt_](const asio::error_code& error, std::size_t) {
-        if (attempt != attempt_) return;
-        writing_ = false;
-        if (error) return fail(-error.value());
-        write();
-      }));
+  socket_.async_wait(asio::posix::stream_descriptor::wait_write,
+                     while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
+                       if (attempt != attempt_) return;
+                       if (error) return fail(-error.value());
+                       const ssize_t sent =
+                           send_kept(socket_.native_handle(), outgoing_.data(), outgoing_.size());
+                       if (sent < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
+                       outgoing_.erase(0, sent > 0 ? static_cast<std::size_t>(sent) : 0);
+                       if (!outgoing_.empty()) return write();
+                       writing_ = false;
+                     }));
 }
 
 void Connection::fail(int error) { fail(error, pmtraceerrstr(error)); }

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
 
 #include "base/clock.hpp"
@@ -53,22 +53,21 @@ class Connection final : public Transport {
   void expect_end() { is_end_expected_ = true; }
 
  private:
-  using Socket = asio::generic::stream_protocol::socket;
-
   void try_next_endpoint(int error);
   void fail(int error, const char* reason);
   void give_up(int error);
   template <typename MakeText>
   void tell(MakeText make_text);
   void tell_failure(const char* reason);
-  int open_socket(int family);
+  bool open_socket(int family);
+  void on_connected(int family);
   void read();
   bool take_pdus();
   bool take_greeting(const wire::Frame& pdu);
   void write();
 
   Listener& listener_;
-  Socket socket_;
+  asio::posix::stream_descriptor socket_;
   asio::steady_timer deadline_;  // of the endpoint being tried
   Instant attempt_ends_;         // for all endpoints together
   std::uint64_t attempt_ = 0;    // handlers of earlier attempts are ignored
@@ -81,8 +80,7 @@ class Connection final : public Transport {
   std::vector<std::string> told_;  // printed since the last connection
 
   wire::FrameReader reader_;
-  std::string outgoing_;  // to be written next
-  std::string leaving_;   // being written
+  std::string outgoing_;
   bool writing_ = false;
 };
 

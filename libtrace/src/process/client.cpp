@@ -11,11 +11,11 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
+#include "harmless/descriptors.hpp"
 #include "harmless/diagnostics.hpp"
 #include "harmless/guards.hpp"
 #include "harmless/rest_at_fork.hpp"
 #include "harmless/wiped_memory.hpp"
-#include "process/descriptors.hpp"
 #include "process/flusher_loop.hpp"
 #include "process/place_of_flusher.hpp"
 #include "spans/span_sender.hpp"
@@ -75,8 +75,12 @@ void note_fork() {
 
 // Runs once per process image; forked children inherit the effects.
 void prepare_process() {
-  ::pthread_atfork(note_fork, nullptr, [] { start_forked_in(around_fork); });
-  close_descriptors_in_children();
+  ::pthread_atfork(note_fork, nullptr, [] {
+    start_forked_in(around_fork);
+    // The program's own handler may have traced before: then these descriptors are the child's, and
+    // the parent's are already closed.
+    if (Client::get_if_made() == nullptr) close_inherited_descriptors();
+  });
   let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
                          this_recorder = nullptr;

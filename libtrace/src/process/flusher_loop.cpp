@@ -10,10 +10,10 @@
 
 #include "base/clock.hpp"
 #include "counts/no_output.hpp"
+#include "harmless/descriptors.hpp"
 #include "harmless/diagnostics.hpp"
 #include "harmless/rest_at_fork.hpp"
 #include "process/agent_output.hpp"
-#include "process/descriptors.hpp"
 #include "process/main_thread.hpp"
 
 namespace pcp::trace::client {

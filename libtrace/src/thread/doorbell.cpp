@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 
+#include "harmless/descriptors.hpp"
 #include "harmless/guards.hpp"
 
 namespace pcp::trace::client {
@@ -30,6 +31,7 @@ void Doorbell::renew() {
   std::array<int, 2> ends;
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     return;
+  for (int& end : ends) end = keep_descriptor(end);
   // The last free descriptor is for the connection: without a bell the flusher polls.
   const int one_more = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
   ::close(one_more >= 0 ? one_more : ends[0]);
@@ -59,7 +61,7 @@ void Doorbell::write_ring() {
   const ErrnoStays errno_stays;
   const char any = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with that in renew()
-  ::send(rung_.load(std::memory_order_acquire), &any, 1, MSG_NOSIGNAL);
+  send_kept(rung_.load(std::memory_order_acquire), &any, 1);
   // Pairs with that in Client::may_give_flusher_up(): the caller reads flusher_runs_ after the
   // ring.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -96,7 +98,7 @@ bool Doorbell::is_rung() const {
 bool Doorbell::silence() {
   std::array<char, 64> rings;
   ssize_t taken;
-  do taken = ::recv(descriptor(), rings.data(), rings.size(), 0);
+  do taken = receive_kept(descriptor(), rings.data(), rings.size());
   while (taken == ssize_t{rings.size()});
   is_stuck_ = taken < 0 && errno != EAGAIN && errno != EINTR && errno != EBADF;
   return is_urgent_.exchange(false, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The library's descriptors, each with its file: all that the library makes, and those of Asio's
-// loop (wrapped_calls.cpp).
+// The library's descriptors, each with its file: those of the connection and the bell, and those of
+// Asio's loop (wrapped_calls.cpp).
 //
 // A forked child closes its copies at once, before the program reuses the numbers. A program may
 // also close all descriptors that it does not know, and then open its own files under our numbers.
@@ -10,11 +10,22 @@
 // Thread: any.
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cstddef>
+
 namespace pcp::trace::client {
 
 // Gives its new number. Ignores negative ones.
 int keep_descriptor(int fd);
 int keep_epoll(int fd);
+
+// Like the system's calls, for kept descriptors. They fail with EBADF if the program has closed
+// this one, or put another file in its place. No signal, no wait.
+int connect_kept(int fd, const sockaddr_storage& address, socklen_t length);
+ssize_t send_kept(int fd, const void* bytes, std::size_t size);
+ssize_t receive_kept(int fd, void* bytes, std::size_t room);
 
 // False if it was kept, and the program has closed it or put another file in its place.
 bool may_use_descriptor(int fd);
@@ -31,9 +42,7 @@ void forget_lost_descriptors();
 void watch_descriptor(int fd);
 int watched_descriptor();
 
-void close_descriptors_in_children();  // from now on; once per process
-
-// Closes descriptors inherited from a parent, before this process makes its own.
+// In a forked child, before it makes its own: closes those of its parent.
 void close_inherited_descriptors();
 
 }  // namespace pcp::trace::client

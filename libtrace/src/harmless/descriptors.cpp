@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "process/descriptors.hpp"
+#include "harmless/descriptors.hpp"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <cerrno>
 
 #include "harmless/guards.hpp"
-#include "process/client.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -107,10 +105,11 @@ int keep(int fd, bool is_epoll) {
   return fd;
 }
 
-// The program's own handler may run first and trace: then these descriptors are the child's, and
-// the parent's are already closed.
-void at_fork() {
-  if (Client::get_if_made() == nullptr) close_inherited_descriptors();
+// A number that the program uses now is not ours any more.
+bool is_usable(int fd) {
+  if (may_use_descriptor(fd)) return true;
+  errno = EBADF;
+  return false;
 }
 
 }  // namespace
@@ -121,6 +120,18 @@ int keep_epoll(int fd) { return keep(fd, true); }
 bool may_use_descriptor(int fd) {
   const Kept* kept = find(fd);
   return kept == nullptr || kept->is_ours();
+}
+
+int connect_kept(int fd, const sockaddr_storage& address, socklen_t length) {
+  return is_usable(fd) ? ::connect(fd, reinterpret_cast<const sockaddr*>(&address), length) : -1;
+}
+
+ssize_t send_kept(int fd, const void* bytes, std::size_t size) {
+  return is_usable(fd) ? ::send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+}
+
+ssize_t receive_kept(int fd, void* bytes, std::size_t room) {
+  return is_usable(fd) ? ::recv(fd, bytes, room, MSG_DONTWAIT) : -1;
 }
 
 bool let_go_of_descriptor(int fd) {
@@ -142,8 +153,6 @@ void forget_lost_descriptors() { has_lost.store(false, std::memory_order_relaxed
 
 void watch_descriptor(int fd) { watched.store(fd, std::memory_order_relaxed); }
 int watched_descriptor() { return watched.load(std::memory_order_relaxed); }
-
-void close_descriptors_in_children() { ::pthread_atfork(nullptr, nullptr, at_fork); }
 
 // The epoll first, while its contents still identify it.
 void close_inherited_descriptors() {
