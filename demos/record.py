@@ -36,7 +36,7 @@ To look further:
     a browser        file://{os.path.realpath(folder)}/trace.html
     the same again   {os.path.relpath(recorder)} report {folder}
     your program     {os.path.relpath(recorder)} record ./your-program
-    all options      man -l pmda/man/pcp-trace.1""")
+    all options      man -l pmda/man/pcp-trace-record.1""")
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def farewell(pmcd, command):
     print(f"""
 To look further:
     {command} spans --help
-    {'man -l pmda/man/pcp-trace.1':41} all options and filters
+    {'man -l pmda/man/pcp-trace-spans.1':41} all options and filters
     {'demos/order_front.cpp, order_worker.c':41} how a trace is handed on
     {'demos/order_receipt.sh':41} the same in a script""")
 

@@ -89,7 +89,7 @@ Examples:
   pcp-trace report              what was recorded last
 
 The exit status is COMMAND's, or 128 and the number of the signal that has ended it; 126 if COMMAND
-cannot be executed, 127 if it is not found, 125 if recording fails. See pcp-trace(1).
+cannot be executed, 127 if it is not found, 125 if recording fails. See pcp-trace-record(1).
 )");
 }
 
