@@ -129,7 +129,7 @@ class OurCalls(ExamplesTestCase):
         with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
             for metric in printed_by("pminfo", "-h", pmcd.host(), "trace", "tracing").split():
                 known |= {metric, metric.rpartition(".")[0]}
-        # What views.md adds: rules of pmieconf and derived metrics.
+        # The views add rules of pmieconf and derived metrics.
         known |= set(re.findall(r"\btrace\.\w+(?:\.\w+)?", "".join(
             path.read_text(encoding="utf-8") for path in (SOURCE / "pmda/views").rglob("*") if path.is_file())))
         for name in ALL_PAGES.keys() - NOT_FOR_USERS:
