@@ -135,7 +135,7 @@ is_left_alone() { [[ $(pmcd_pid) == "$pmcd" && $(pmprobe -v pmcd.sighups) == *' 
 agent_is_new() { [[ $(agent_pid) != "$agent" ]]; }
 is_the_same_pmcd() { [[ $(pmcd_pid) == "$pmcd" ]]; }
 
-# The README's way from an agent to the report of last night, which lasts a minute here. That is how often pmlogger logs
+# The way of views.md from an agent to the report of last night, which lasts a minute here. That is how often pmlogger logs
 # distributions.
 a_night() {
     local archives

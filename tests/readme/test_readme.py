@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The examples of the README work as they stand there, as does the one in bindings.md: they compile without a warning,
-run, and are seen in the metrics. The variables that the README lists are those that the library reads."""
+"""The examples of the README and of getting-started.md work as they stand there, as does the one in bindings.md: they
+compile without a warning, run, and are seen in the metrics. The variables and packages that pages list are those of the
+sources."""
 
 import os
 import re
@@ -9,18 +10,26 @@ import subprocess
 import sys
 import unittest
 
-from examples import SOURCE, ExamplesTestCase, example
+from examples import SOURCE, WARNINGS, ExamplesTestCase, example
 from private_pmcd import PrivatePmcd, completed
 from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, library_environment
+from views_page import shape
 
 README = (SOURCE / "README.md").read_text(encoding="utf-8")
-BINDINGS = (SOURCE / "libtrace/docs/bindings.md").read_text(encoding="utf-8")
+MOST_LINES = 150  # of the README: a minute's reading
+
+
+def page(name):
+    return (SOURCE / "libtrace/docs" / name).read_text(encoding="utf-8")
+
+
+BINDINGS = page("bindings.md")
 
 
 class Readme(ExamplesTestCase):
     def run_example(self, language):
-        """Runs the README's example in this language, which must print nothing. Gives the counts of its tags."""
-        printed, counts = self.counts_of(*self.command_of(language, example(language, README)))
+        """Runs the example in this language, which must print nothing. Gives the counts of its tags."""
+        printed, counts = self.counts_of(*self.command_of(language, example(language, page("getting-started.md"))))
         self.assertEqual(printed, "")
         return counts
 
@@ -38,7 +47,7 @@ class Readme(ExamplesTestCase):
             "counter.total": {}})
 
     def test_the_shell_example(self):
-        _, counts = self.counts_of(*self.command_of("sh", example("sh", README)))
+        _, counts = self.counts_of(*self.command_of("sh", example("sh", page("getting-started.md"))))
         self.assertEqual(counts, {
             "transact.count": {"nap": 1}, "transact.aborts": {"nap": 0},
             "point.count": {"done{disk=sda}": 1}, "observe.value": {"queue-length": 17},
@@ -103,7 +112,7 @@ for wrong in (17, "a\\0b"):
             "counter.total": {"bytes-sent": 8192}})
 
     def test_labels_are_looked_at_as_shown(self):
-        (section,) = re.findall(r"^### Looking at labels\n(.*?)^PCP's", README, re.MULTILINE | re.DOTALL)
+        (section,) = re.findall(r"^## Look at labels\n(.*?)^Our", page("labels.md"), re.MULTILINE | re.DOTALL)
         with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
             for route, status in (("cart", 200), ("cart", 500), ("login", 200)):
                 subprocess.run([OUR_PMTRACE, "-q", "-a1", f"-Lroute=/{route}", f"-Lstatus={status}",
@@ -120,20 +129,35 @@ for wrong in (17, "a\\0b"):
                                  ("pmrep", cart), ("pmval", {"requests{route=/cart;status=200}"})])
 
     def test_the_table_of_variables_is_complete(self):
-        listed = set(re.findall(r"^\| (PCP_TRACE_\w+)", README, re.MULTILINE))
+        listed = set(re.findall(r"^\| (PCP_TRACE_\w+)", page("environment.md"), re.MULTILINE))
         read = set(re.findall(r'"(PCP_TRACE_\w+)"',
                               (SOURCE / "libtrace/src/link/options.cpp").read_text(encoding="utf-8")))
         self.assertEqual(listed, read)
 
     def test_the_packages_to_build_with_are_those_of_run(self):
-        named = re.sub(r" \(in sid [^)]+\)", "", re.search(r"with these packages: ([^:]+):", README)[1])
+        named = re.sub(r" \(in sid [^)]+\)", "", re.search(r"with these packages: ([^:]+):", page("installing.md"))[1])
         run = (SOURCE / "run").read_text(encoding="utf-8")
         (of_run,) = re.findall(r"^readonly build_packages=\((.*?)\)", run, re.MULTILINE | re.DOTALL)
         (libpcp_dev,) = re.findall(r"bookworm\) libpcp_dev=(\S+)", run)
         self.assertEqual(re.split(r",\s+", named), of_run.replace('"$libpcp_dev"', libpcp_dev).split())
 
-    def test_links_lead_somewhere(self):
-        headings = re.findall(r"^#+ (.*)$", README, re.MULTILINE)
-        anchors = {"#" + heading.lower().replace(" ", "-") for heading in headings}
-        for target in re.findall(r"\]\(([^)]+)\)", README):
-            self.assertTrue(target in anchors or (SOURCE / target).exists(), target)
+    def test_a_minute_is_enough(self):
+        self.assertLessEqual(len(README.splitlines()), MOST_LINES)
+
+    def test_sixty_seconds(self):
+        """The commands of the README's first session print what it shows, up to numbers."""
+        session = example("console", README)
+        build, record = re.findall(r"^\$ (.*)$", session, re.MULTILINE)
+        self.write("shop.cpp", example("cpp", README))
+        tools = {"c++": [*os.environ["TRACE_CXX"].split(), *WARNINGS], "pcp-trace": [os.environ["TRACE_COMMAND"]]}
+        flags = f"-I{SOURCE}/libtrace/include {OUR_LIBRARY}"
+        build = build.replace("$(pkg-config --cflags --libs libpcp_trace)", flags)
+        for command in (build, record):
+            first, *words = shlex.split(command)
+            done = completed(*tools[first], *words, check=True, cwd=self.directory, timeout=60,
+                             env=library_environment(OUR_LIBRARY))
+            self.assertEqual(done.stdout, "")
+        of_any_host = [re.sub(r"  on \S+$", "  on HOST", text, flags=re.MULTILINE) for text in (done.stderr, session)]
+        expected = shape(of_any_host[1])
+        self.assertEqual(shape(f"$ {build}\n$ {record}\n{of_any_host[0]}".replace(flags, "$(pkg-config --cflags --libs libpcp_trace)")),
+                         expected)

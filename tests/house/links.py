@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks that each link of a page leads to a file and, behind `#`, to a heading of that page; that each path of ours
+between backticks is there; and that the index of libtrace/docs has each page.
+
+Usage: links.py [DIRECTORY]"""
+
+import re
+
+from house import answer, files
+
+INDEX = "libtrace/docs/README.md"
+ROOMS = "demos|fortran|java|libtrace|pmda|tests"
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PATH = re.compile(rf"`((?:{ROOMS})/[\w./*-]+)`")
+
+
+def prose(text):
+    """The page without its blocks of code, in which `#` begins a comment; lines stay where they are."""
+    return re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(text):
+    """Gives the names of headings as GitHub makes them: equal ones get a number."""
+    found = {}
+    for heading in re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        number = found[name] = found.get(name, -1) + 1
+        yield f"{name}-{number}" if number else name
+
+
+def problem_of(page, target):
+    """Says what is wrong with a link, or nothing."""
+    path, _, anchor = target.partition("#")
+    if re.match(r"https?:", path):
+        return None
+    there = (page.parent / path).resolve() if path else page
+    if not there.exists():
+        return "no such file"
+    if anchor and (there.suffix != ".md" or anchor not in anchors(there.read_text(encoding="utf-8"))):
+        return "no such heading"
+    return None
+
+
+def breaches(root):
+    for page in (path for path in files(root) if path.suffix == ".md"):
+        name = page.relative_to(root)
+        for number, line in enumerate(prose(page.read_text(encoding="utf-8")).splitlines(), 1):
+            for target in LINK.findall(line):
+                if problem := problem_of(page, target):
+                    yield f"{name}:{number}: {target}: {problem}"
+            for path in PATH.findall(line):
+                if not any(root.glob(path.rstrip("/"))):
+                    yield f"{name}:{number}: {path}: no such file"
+    index = root / INDEX
+    listed = set(LINK.findall(index.read_text(encoding="utf-8")))
+    for page in sorted(index.parent.glob("*.md")):
+        if page != index and page.name not in listed:
+            yield f"{INDEX}: {page.name} is not listed"
+
+
+if __name__ == "__main__":
+    answer(breaches)
