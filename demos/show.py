@@ -150,7 +150,7 @@ To look further:
     {f'./run demo {others}':33}  the same in another language
     {'demos/first_point.c':33}  the smallest traced program
     {'man -l libtrace/man/pmtrace.3':33}  all calls and variables
-    {'README.md':33}  how to install and to link"""
+    {'libtrace/docs/installing.md':33}  how to install and to link"""
 
 
 def main(build, name, seconds):
