@@ -91,8 +91,8 @@ class House {
   // Sends the PDU, now and then with one byte of the payload changed.
   void say() {
     if (input_.pick(16) == 0 && pdu_.size() > wire::kHeaderBytes) {
-      const std::size_t place = input_.byte() % (pdu_.size() - wire::kHeaderBytes);
-      pdu_[wire::kHeaderBytes + place] = static_cast<char>(input_.byte());
+      const std::size_t offset = input_.byte() % (pdu_.size() - wire::kHeaderBytes);
+      pdu_[wire::kHeaderBytes + offset] = static_cast<char>(input_.byte());
     }
     send(sent_.emplace_back(pdu_));
     if (sent_.size() > 32) sent_.pop_front();
@@ -214,7 +214,7 @@ class House {
       span.tag_id = input_.pick(8);
       span.trace = {1, 2};
       span.span = ++last_span_;
-      span.places = 1 + input_.pick(7);
+      span.capture_bits = 1 + input_.pick(7);
       wire::append_span(body, span);
     }
     std::vector<wire::CaptureCount> counts;

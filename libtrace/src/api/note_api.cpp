@@ -28,7 +28,7 @@ SpanNotes* notes_of(const pmtrace_tx* tx) {
   const Client* const client = Client::get_if_made();
   if (client == nullptr || !client->options().notes) return nullptr;
   const OpenTransaction open = read(tx);
-  const OpenEntry& entry = *OpenTable::entry_at(open.place);
+  const OpenEntry& entry = *OpenTable::entry_at(open.ref);
   if (entry.begun.load(std::memory_order_relaxed) != open.begun) return nullptr;
   return find_or_make_notes(entry.number, open.begun);
 }

@@ -86,8 +86,8 @@ int record_by_name(const char* name, RecordKind kind, double value) {
 // The trace is kept beside the entry, since the slot has no room.
 [[gnu::noinline]] Recorder::Begun begin_traced(const Tag* tag, Recorder& recorder) {
   const auto [begun, context] = recorder.begin_traced(tag);
-  if (OpenTable::is_entry(begun.place) && (begun.place & OpenTable::kMarks) != 0)
-    keep_trace(OpenTable::entry_at(begun.place)->number, {begun.moment, begun.place, context});
+  if (OpenTable::is_entry(begun.ref) && (begun.ref & OpenTable::kMarks) != 0)
+    keep_trace(OpenTable::entry_at(begun.ref)->number, {begun.moment, begun.ref, context});
   return begun;
 }
 
@@ -96,16 +96,16 @@ int record_by_name(const char* name, RecordKind kind, double value) {
 [[gnu::noinline]] void end_traced(const OpenTransactions::Slot::Closed& closed, const Tag* tag,
                                   Recorder& recorder, bool aborted) {
   TraceContext context;
-  if (OpenTable::is_entry(closed.place))
-    if (const auto kept = find_trace(OpenTable::entry_at(closed.place)->number, closed.begun))
+  if (OpenTable::is_entry(closed.ref))
+    if (const auto kept = find_trace(OpenTable::entry_at(closed.ref)->number, closed.begun))
       context = kept->context;
-  recorder.end_traced({tag, closed.place, closed.begun}, context, aborted);
+  recorder.end_traced({tag, closed.ref, closed.begun}, context, aborted);
 }
 
 void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorder& recorder,
            bool aborted) {
-  if ((closed.place & OpenTable::kMarks) == 0) [[likely]]
-    recorder.leave(closed.place, tag, closed.begun);
+  if ((closed.ref & OpenTable::kMarks) == 0) [[likely]]
+    recorder.leave(closed.ref, tag, closed.begun);
   else
     end_traced(closed, tag, recorder, aborted);
 }
@@ -141,22 +141,22 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   if (replaced.begun != 0) leave(replaced, tag, recorder, true);
   Recorder::Begun begun;
   if (has_state(PMTRACE_STATE_NOAGENT) && !has_state(kMakesIds))
-    begun = {present_moment(), OpenTable::kNowhere};
+    begun = {present_moment(), OpenTable::kNoRef};
   else
     begun = begin_traced(tag, recorder);
-  slot->begin(begun.moment, error != 0, begun.place);
+  slot->begin(begun.moment, error != 0, begun.ref);
   return error;
 }
 
 // Requires: the recorder can begin quickly, and the slot is closed.
 [[gnu::always_inline]] inline int begin_quickly(const char* name, const TagCache::Entry& entry,
                                                 Recorder& recorder, Moment now) {
-  const OpenTable::Place place = recorder.begin_quickly(entry.tag, now);
+  const OpenTable::Ref ref = recorder.begin_quickly(entry.tag, now);
   if (recorder.must_ring()) [[unlikely]] {
     recorder.undo_begin_quickly();
     return begin_slowly(name);
   }
-  entry.slot->begin(now, false, place);
+  entry.slot->begin(now, false, ref);
   return 0;
 }
 

@@ -16,7 +16,7 @@ namespace pcp::trace::client {
 // Compares the agent of a new connection with the one before.
 enum class Agent { Another, SameThatForgot, Same };
 
-// A message knows its number, and its place among all messages that were sent; see Session.
+// A message knows its number, and which of all sent messages it was; see Session.
 struct Numbered {
   std::uint64_t sequence = 0;
   std::uint64_t nth_sent = 0;  // the last time; 0: never

@@ -36,7 +36,7 @@ class Mmv {
 
   MmvTotals totals_;
   MmvFile file_;
-  // The file has no place for something. Other than new tags, that waits for a second without
+  // The file has no room for something. Other than new tags, that waits for a second without
   // another file: a reader looks at all files anew for each.
   bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;

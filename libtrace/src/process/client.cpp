@@ -17,7 +17,7 @@
 #include "harmless/wiped_memory.hpp"
 #include "process/descriptors.hpp"
 #include "process/flusher_loop.hpp"
-#include "process/place_of_flusher.hpp"
+#include "process/run_like_any_thread.hpp"
 #include "spans/span_sender.hpp"
 #include "tags/description.hpp"
 

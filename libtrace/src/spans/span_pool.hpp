@@ -35,9 +35,10 @@ class SpanPool {
   struct Facts {
     TreeRef self = 0;    // its first span, if selected
     TreeRef around = 0;  // the innermost selected transaction around all of it
-    Places slow = 0;     // places for which the first span, or one around that has ended, was slow
-    Places at_once = 0;  // places that want the first span in any case
-    bool is_torn = false;  // some of its spans were given up
+    CaptureBits slow =
+        0;  // captures for which the first span, or one around that has ended, was slow
+    CaptureBits at_once = 0;  // captures that want the first span in any case
+    bool is_torn = false;     // some of its spans were given up
   };
 
   // Puts a list behind another. 0 is an empty list.
@@ -67,7 +68,7 @@ class SpanPool {
     explicit Share(SpanPool& pool) : pool_(pool) {}
 
     // Calls fill(span) and makes a list of this one. 0 if all nodes are in use. Builds the span in
-    // its place, since a call waits for that.
+    // its node, since a call waits for that.
     template <typename Fill>
     Index take(Fill fill) {
       if (spare_ == 0 && !take_more()) return 0;

@@ -19,8 +19,8 @@ constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 // A smaller step of the wall clock is an adjustment, and ignored.
 constexpr std::int64_t kStepNs = 1'000'000;
 
-// Place of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same place.
-constexpr std::uint32_t kPlaceFromStart = 0;
+// Bit of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same bit.
+constexpr std::uint32_t kBitFromStart = 0;
 
 // Most spans moved out of the pool to reach those behind them.
 constexpr std::size_t kMostReady = 4'096;
@@ -42,8 +42,7 @@ void capture_from_start(Captures& captures, const Options& options) {
   if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
     return;
   auto set = std::make_unique<CaptureSet>(0);
-  set->add({CaptureBooks::kFromStart, kPlaceFromStart, options.capture}, *filter, wire::kAnyRate,
-           0);
+  set->add({CaptureBooks::kFromStart, kBitFromStart, options.capture}, *filter, wire::kAnyRate, 0);
   captures.publish(std::move(set), {});
 }
 
@@ -56,7 +55,7 @@ SpanSender::SpanSender(Recorders& recorders, const Options& options)
       from_start_(options.capture),
       books_(captures_),
       slow_(pool_, recorders.slow_trees()) {
-  if (!books_.is_same(kPlaceFromStart, CaptureBooks::kFromStart)) return;
+  if (!books_.is_same(kBitFromStart, CaptureBooks::kFromStart)) return;
   waits_for_first_agent_ = true;
   books_.note(*published());
   books_.open(CaptureBooks::kFromStart);
@@ -106,7 +105,7 @@ void SpanSender::adopt_start(const wire::Control& control) {
   if (!std::exchange(waits_for_first_agent_, false)) return;
   const auto same = std::find_if(
       control.captures.begin(), control.captures.end(), [this](const wire::Capture& capture) {
-        return capture.place == kPlaceFromStart && capture.filter == from_start_;
+        return capture.bit == kBitFromStart && capture.filter == from_start_;
       });
   if (same != control.captures.end()) {
     books_.adopt_start(*same, control.number);
@@ -127,13 +126,13 @@ void SpanSender::take_control(const wire::Control& control) {
       continue;
     }
     if (!wire::matches_process(*filter, own_pid(), service_, process_)) continue;
-    const bool is_there = books_.is_same(capture.place, capture.id);
+    const bool is_there = books_.is_same(capture.bit, capture.id);
     set->add(capture, *filter, control.most_a_second,
-             is_there ? published()->at(capture.place).since : 0);
-    if (is_there) set->at(capture.place).limit.go_on_from(published()->at(capture.place).limit);
+             is_there ? published()->at(capture.bit).since : 0);
+    if (is_there) set->at(capture.bit).limit.go_on_from(published()->at(capture.bit).limit);
     books_.open(capture.id);
   }
-  if (set->places() == 0) set.reset();
+  if (set->bits() == 0) set.reset();
   publish(std::move(set));
   books_.keep_only(published());  // tells nothing about removed captures
 }
@@ -302,14 +301,14 @@ void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
               (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0);
   out.tid = span.tid;
-  out.places = span.places();
+  out.capture_bits = span.capture_bits();
   out.aborted = span.aborted;
   out.value = span.value;
   if (span.notes != nullptr) span.notes->describe(out);
   wire::append_span(batch.body, out);
   batch.tags.push_back(span.tag);
   ++batch.spans;
-  for_each_place(out.places, [&](std::size_t place) { ++batch.spans_at[place]; });
+  for_each_bit(out.capture_bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });
 }
 
 }  // namespace pcp::trace::client

@@ -24,12 +24,10 @@ namespace pcp::trace::client {
 
 class ThreadTrace {
  public:
-  using Place = OpenTable::Place;
-
   // Identifies a transaction, which is open as long as its entry says so.
   struct Open {
     const Tag* tag;
-    Place place;
+    OpenTable::Ref ref;
     Moment begun;
   };
 
@@ -43,9 +41,9 @@ class ThreadTrace {
 
   // The parent of a transaction.
   struct Inside {
-    TraceContext context;                // the new transaction's, still without an id
-    Place around = OpenTable::kNowhere;  // the parent's place, with marks
-    Moment around_begun = 0;             // the parent's begin
+    TraceContext context;                       // the new transaction's, still without an id
+    OpenTable::Ref around = OpenTable::kNoRef;  // the parent's ref, with marks
+    Moment around_begun = 0;                    // the parent's begin
   };
 
   // The parent of transactions that begin now.
@@ -66,18 +64,18 @@ class ThreadTrace {
   // An id for a part of a trace; 0 if there is no memory.
   std::uint64_t make_id() { return has_stack() ? stack_->ids.make() : 0; }
 
-  // Puts new transactions of this thread inside of this one until it ends. Gives its place, with
+  // Puts new transactions of this thread inside of this one until it ends. Gives its ref, with
   // kIsAttached if attached.
-  Place attach_begun(const Open& open, const TraceContext& context) {
+  OpenTable::Ref attach_begun(const Open& open, const TraceContext& context) {
     const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
-    if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
+    if (shadows_nothing || !OpenTable::is_entry(open.ref) || !has_stack()) return open.ref;
     const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
-    push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, false});
-    return open.place | OpenTable::kIsAttached;
+    push({is_parent ? context : TraceContext{}, open.ref, open.begun, open.tag, false});
+    return open.ref | OpenTable::kIsAttached;
   }
 
-  // Ends a marked transaction. Gives its place without marks.
-  Place end(const Open& open);
+  // Ends a marked transaction. Gives its ref without marks.
+  OpenTable::Ref end(const Open& open);
 
   // By hand: stays until detached, or ended on this thread. False if there is no memory.
   bool attach(const Open& open, const TraceContext& context);
@@ -88,7 +86,7 @@ class ThreadTrace {
  private:
   struct Attached {
     TraceContext context;  // no trace: transactions inside have no parent
-    Place place;           // nowhere: the start trace
+    OpenTable::Ref ref;    // kNoRef: the start trace
     Moment begun;
     const Tag* tag;
     bool by_hand;
@@ -113,7 +111,7 @@ class ThreadTrace {
   bool is_over(const Attached& attached) const;
   static bool has_ended(const Attached& attached);
 
-  static constexpr std::size_t kNowhere = SIZE_MAX;
+  static constexpr std::size_t kNotFound = SIZE_MAX;
   std::size_t find(const Open& open) const;
   std::size_t find_ended_by_hand() const;
 

@@ -87,14 +87,12 @@ class Recorder {
   // flusher sleeps then, undo this, and begin_traced() instead: a call that hangs from here on
   // would not wake the flusher. Thread: the owner's.
   bool can_begin_quickly(const Tag* tag) const { return open_.has_run() && is_plain(tag); }
-  OpenTable::Place begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
+  OpenTable::Ref begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
   bool must_ring() const { return doorbell_->is_asleep(); }
   void undo_begin_quickly() { open_.undo_enter_run(); }
 
   // Closes the entry if it still holds this transaction, of any thread. Requires: no marks.
-  void leave(OpenTable::Place place, const Tag* tag, Moment begun) {
-    open_.leave(place, tag, begun);
-  }
+  void leave(OpenTable::Ref ref, const Tag* tag, Moment begun) { open_.leave(ref, tag, begun); }
 
   // True if a transaction of this tag needs no trace and no capture.
   bool is_plain(const Tag* tag) const {
@@ -102,10 +100,10 @@ class Recorder {
   }
   struct Begun {
     Moment moment;
-    OpenTable::Place place;
+    OpenTable::Ref ref;
   };
   struct Traced {
-    Begun begun;  // its place has marks
+    Begun begun;  // its ref has marks
     TraceContext context;
   };
   // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
@@ -197,9 +195,9 @@ class Recorder {
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   TreeRef selected_around(const ThreadTrace::Inside& inside) const;
-  Places over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
+  CaptureBits over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
   struct Chosen {
-    Places places = 0;
+    CaptureBits bits = 0;
     TreeFacts tree{};
     bool is_left_out = false;  // for room or limit, unlike its parent
   };
@@ -214,8 +212,8 @@ class Recorder {
     wire::SpanKind kind{};
     bool aborted = false;
     SlowTrees::Known tree;
-    Places places = 0;
-    Places slow = 0;  // places for which it was
+    CaptureBits bits = 0;
+    CaptureBits slow = 0;  // captures for which it was
     SlowTrees::Inside inside{};
     bool is_part = false;  // still counted by the one around
   };

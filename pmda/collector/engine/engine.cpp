@@ -164,7 +164,7 @@ void Engine::activate(TagHistory& history) {
   active_.push_back(&history);
 }
 
-// Moves the last tag to the freed place. Tags that wait for rotate() stay below to_rotate_.
+// Moves the last tag to the freed index. Tags that wait for rotate() stay below to_rotate_.
 void Engine::deactivate(TagHistory& history) {
   if (history.active_index == TagHistory::kInactive) return;
   active_[history.active_index] = active_.back();

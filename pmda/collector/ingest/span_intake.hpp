@@ -50,7 +50,7 @@ class SpanIntake {
 
  private:
   const Captures& captures();
-  wire::Control make_control(Session& session, Places seen);
+  wire::Control make_control(Session& session, CaptureBits seen);
   StoredSpan stored(const wire::Span& span, Session& session);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
   bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);

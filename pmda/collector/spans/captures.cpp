@@ -15,18 +15,18 @@ Result<std::string> canonical_filter(std::string_view text) {
 
 std::optional<std::size_t> Captures::open(const std::string& filter, Audience audience) {
   std::optional<std::size_t> free;
-  for (std::size_t place = 0; place < kPlaces; ++place) {
-    Capture& capture = places_[place];
+  for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
+    Capture& capture = captures_[bit];
     if (capture.id == 0) {
-      if (!free) free = place;
+      if (!free) free = bit;
     } else if (capture.filter == filter && capture.audience == audience) {
       ++capture.users;
-      return place;
+      return bit;
     }
   }
   if (!free || !may_have_one_more(audience)) return {};
   note_change(audience);
-  places_[*free] = {++last_id_, number_, filter, audience, 1};
+  captures_[*free] = {++last_id_, number_, filter, audience, 1};
   return free;
 }
 
@@ -44,12 +44,12 @@ bool Captures::has_all_of_a_uid(Audience audience) const {
 template <typename Counts>
 std::size_t Captures::count_of(Counts counts) const {
   return static_cast<std::size_t>(
-      std::count_if(places_.begin(), places_.end(),
+      std::count_if(captures_.begin(), captures_.end(),
                     [&](const Capture& each) { return each.id != 0 && counts(each.audience); }));
 }
 
-bool Captures::close(std::size_t place) {
-  Capture& capture = places_[place];
+bool Captures::close(std::size_t bit) {
+  Capture& capture = captures_[bit];
   if (--capture.users > 0) return false;
   note_change(capture.audience);
   capture = {};
@@ -61,9 +61,9 @@ void Captures::note_change(Audience audience) {
   (audience.uid ? changed_for_[*audience.uid] : changed_for_all_) = number_;
 }
 
-std::optional<std::size_t> Captures::place_of(std::uint64_t id) const {
-  for (std::size_t place = 0; place < kPlaces; ++place)
-    if (id != 0 && places_[place].id == id) return place;
+std::optional<std::size_t> Captures::bit_of(std::uint64_t id) const {
+  for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit)
+    if (id != 0 && captures_[bit].id == id) return bit;
   return {};
 }
 
@@ -71,22 +71,24 @@ std::size_t Captures::count() const {
   return count_of([](const Audience&) { return true; });
 }
 
-Places Captures::seen_by(std::uint32_t uid) const { return still(~Places{0}, number_, uid); }
+CaptureBits Captures::seen_by(std::uint32_t uid) const {
+  return still(~CaptureBits{0}, number_, uid);
+}
 
 std::uint64_t Captures::changed_for(std::uint32_t uid) const {
   const auto own = changed_for_.find(uid);
   return std::max(changed_for_all_, own == changed_for_.end() ? 0 : own->second);
 }
 
-// Captures never change their place, so one opened by `number` has been at its place ever since.
-Places Captures::still(Places places, std::uint64_t number, std::uint32_t uid) const {
-  Places left = 0;
-  for (std::size_t place = 0; place < kPlaces; ++place) {
-    const Capture& capture = places_[place];
+// Captures never change their bit, so one opened by `number` has had its bit ever since.
+CaptureBits Captures::still(CaptureBits bits, std::uint64_t number, std::uint32_t uid) const {
+  CaptureBits left = 0;
+  for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
+    const Capture& capture = captures_[bit];
     if (capture.id != 0 && capture.opened_at <= number && capture.audience.includes(uid))
-      left |= Places{1} << place;
+      left |= CaptureBits{1} << bit;
   }
-  return left & places;
+  return left & bits;
 }
 
 }  // namespace pcp::trace::agent

@@ -21,10 +21,10 @@ std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audien
   {
     const Lock lock(mutex_);
     Captures changed = captures_;
-    const auto place = changed.open(filter, audience);
-    if (!place) return nullptr;
+    const auto bit = changed.open(filter, audience);
+    if (!bit) return nullptr;
     auto captures = std::make_shared<const Captures>(changed);
-    monitor->cursor_ = store_.begin(*place);
+    monitor->cursor_ = store_.begin(*bit);
     captures_ = std::move(changed);
     publish(std::move(captures));
   }
@@ -36,9 +36,9 @@ std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audien
 void Spans::end(SpanStore::Cursor cursor) {
   try {
     const Lock lock(mutex_);
-    const std::size_t place = cursor->place;
+    const std::size_t bit = cursor->bit;
     store_.end(cursor);
-    if (captures_.close(place)) publish(std::make_shared<const Captures>(captures_));
+    if (captures_.close(bit)) publish(std::make_shared<const Captures>(captures_));
   } catch (const std::bad_alloc&) {
   }
   if (bell_) bell_();
@@ -78,22 +78,22 @@ void Spans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint3
   for (std::size_t next = 0; next < spans.size();) {
     const CourteousLock lock(mutex_);
     const std::size_t end = std::min(spans.size(), next + kAtOnce);
-    const Places known = captures_.still(~Places{0}, number, uid);
+    const CaptureBits known = captures_.still(~CaptureBits{0}, number, uid);
     for (; next < end; ++next) {
-      spans[next].places &= known;
-      if (spans[next].places != 0) store_.add(std::move(spans[next]), owner);
+      spans[next].capture_bits &= known;
+      if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), owner);
     }
   }
 }
 
 void Spans::note(const CaptureNews& news) {
   const CourteousLock lock(mutex_);
-  const auto place = captures_.place_of(news.capture);
-  if (!place) return;
+  const auto bit = captures_.bit_of(news.capture);
+  if (!bit) return;
   totals_.captured += news.captured;
   for (std::size_t cause = 0; cause < kMissedCauses; ++cause)
     totals_.missed[cause] += news.missed[cause];
-  store_.note_missed(*place,
+  store_.note_missed(*bit,
                      std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
 }
 

@@ -70,7 +70,7 @@ class Spans {
     std::optional<SpanStore::Cursor> cursor_;  // nothing only during construction
   };
 
-  // Null if all places are taken. Thread, here and for set_most_bytes(): the main one.
+  // Null if all bits are taken. Thread, here and for set_most_bytes(): the main one.
   std::unique_ptr<Monitor> capture(const std::string& filter, Audience audience);
   void set_most_bytes(std::size_t bytes);
 

@@ -27,7 +27,7 @@ struct OpenReportTest : testing::Test {
     return recorder.begin_traced(tag).begun;
   }
   static void end(Recorder& recorder, const Tag* tag, const Begun& begun) {
-    recorder.open().leave(begun.place, tag, begun.moment);
+    recorder.open().leave(begun.ref, tag, begun.moment);
   }
 
   // The report as the agent reads it.

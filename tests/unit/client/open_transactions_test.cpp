@@ -19,8 +19,8 @@ TEST(OpenTransactions, RememberWhenEachTagBegan) {
   OpenTransactions& transactions = make_transactions();
   auto* one = transactions.find_or_make(intern_tag("open one"));
   auto* two = transactions.find_or_make(intern_tag("open two"));
-  one->begin(100, false, OpenTable::kNowhere);
-  two->begin(200, false, OpenTable::kNowhere);
+  one->begin(100, false, OpenTable::kNoRef);
+  two->begin(200, false, OpenTable::kNoRef);
   EXPECT_EQ(transactions.find_or_make(intern_tag("open one")), one);
   EXPECT_TRUE(one->blocks_begin());
   EXPECT_EQ(one->close().begun, 100u);
@@ -34,14 +34,14 @@ TEST(OpenTransactions, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesA
   const Tag* tag = intern_tag("stands for others");
   auto* own = transactions.find_or_make(tag);
   auto* one = transactions.find_or_make(tag, 1);
-  one->begin(10, false, OpenTable::kNowhere);
+  one->begin(10, false, OpenTable::kNoRef);
   auto* two = transactions.find_or_make(tag, 3);
   EXPECT_TRUE(own != one && own != two && one != two);
   EXPECT_EQ(transactions.find_or_make(tag, 1), one);
-  two->begin(20, false, OpenTable::kNowhere);
+  two->begin(20, false, OpenTable::kNoRef);
   EXPECT_EQ(transactions.close(tag, 1).begun, 10U);
   EXPECT_EQ(transactions.find_or_make(tag, 5), one);  // the closed one is reused
-  one->begin(30, false, OpenTable::kNowhere);
+  one->begin(30, false, OpenTable::kNoRef);
   EXPECT_EQ(transactions.close(tag, 1).begun, 0U);
   EXPECT_EQ(transactions.close(tag, 3).begun, 20U);
   EXPECT_EQ(transactions.find_or_make(tag), own);
@@ -51,7 +51,7 @@ TEST(OpenTransactions, KeepAnyNumberOfTags) {
   OpenTransactions& transactions = make_transactions();
   for (int i = 0; i < 1000; ++i)
     transactions.find_or_make(intern_tag("many " + std::to_string(i)))
-        ->begin(static_cast<std::uint64_t>(i + 1), false, OpenTable::kNowhere);
+        ->begin(static_cast<std::uint64_t>(i + 1), false, OpenTable::kNoRef);
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(transactions.close(intern_tag("many " + std::to_string(i))).begun,
               static_cast<std::uint64_t>(i + 1));
@@ -60,7 +60,7 @@ TEST(OpenTransactions, KeepAnyNumberOfTags) {
 TEST(OpenTransactions, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
   OpenTransactions& transactions = make_transactions();
   auto* slot = transactions.find_or_make(intern_tag("replaceable"));
-  slot->begin(300, true, OpenTable::kNowhere);
+  slot->begin(300, true, OpenTable::kNoRef);
   EXPECT_TRUE(slot->is_open());
   EXPECT_FALSE(slot->blocks_begin());
   EXPECT_EQ(slot->close().begun, 300u);
@@ -72,7 +72,7 @@ TEST(OpenTransactions, OfAllOwnersStayOpenUntilEachIsClosed) {
   for (Moment begun = 10; begun <= 50; begun += 10) {
     auto* own = transactions.find_or_make(tag);
     EXPECT_FALSE(own->is_open());
-    own->begin(begun, false, OpenTable::kNowhere);
+    own->begin(begun, false, OpenTable::kNoRef);
     EXPECT_EQ(transactions.find_or_make(tag), own);
     transactions.orphan();
   }
@@ -86,13 +86,13 @@ TEST(OpenTransactions, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
   OpenTransactions& transactions = make_transactions();
   const Tag* tag = intern_tag("left open, then closed");
   auto* left = transactions.find_or_make(tag);
-  left->begin(10, false, OpenTable::kNowhere);
+  left->begin(10, false, OpenTable::kNoRef);
   transactions.orphan();
   auto* own = transactions.find_or_make(tag);
   EXPECT_NE(own, left);
   left->close();
   EXPECT_EQ(transactions.find_or_make(tag), own);
-  own->begin(20, false, OpenTable::kNowhere);
+  own->begin(20, false, OpenTable::kNoRef);
   transactions.orphan();
   EXPECT_EQ(transactions.find_or_make(tag), left);
 }
@@ -103,7 +103,7 @@ TEST(OpenTransactions, AsManyAsAreKeptStayOpenAndTheFirstIsForgotten) {
   for (std::size_t i = 1; i <= OpenTransactions::kMostOrphans + 1; ++i) {
     auto* own = transactions.find_or_make(tag);
     EXPECT_FALSE(own->is_open());
-    own->begin(i, false, OpenTable::kNowhere);
+    own->begin(i, false, OpenTable::kNoRef);
     transactions.orphan();
   }
   std::size_t closed = 0;

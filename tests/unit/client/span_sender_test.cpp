@@ -42,16 +42,16 @@ struct SpanSenderTest : testing::Test {
   void trace(const Tag* of, int count) {
     for (int i = 0; i < count; ++i) {
       const auto traced = recorder.begin_traced(of);
-      recorder.end_traced({of, traced.begun.place, traced.begun.moment}, traced.context, false);
+      recorder.end_traced({of, traced.begun.ref, traced.begun.moment}, traced.context, false);
     }
   }
   void trace_parts(int count) { trace(intern_tag("part"), count); }
   void hand_over(CapturedSpan span) {
-    const Places places = span.places();
+    const CaptureBits bits = span.capture_bits();
     const SpanPool::Index list = recorders.spans().flushers_share().take(
         [&](CapturedSpan& taken) { taken = std::move(span); });
     ASSERT_NE(list, 0U);
-    recorders.spans().flushers_share().hand_over(list, {.at_once = places});
+    recorders.spans().flushers_share().hand_over(list, {.at_once = bits});
   }
   // The next PDU, with the number of its spans; 0 if there is none.
   std::uint64_t spans_of_next() {
@@ -129,7 +129,7 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
   trace_parts(2);
   EXPECT_EQ(sender.next(), nullptr);
   sender.take_control(control(2, {{7, 3, "tag=request slower=1ns"}}));
-  recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
+  recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
   const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 2U);
@@ -145,7 +145,7 @@ TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
   trace(2);
   EXPECT_FALSE(sender.has_settled_all());
   sender.sort(kNow);
-  recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
+  recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
   EXPECT_EQ(sender.next(), nullptr);
   EXPECT_EQ(sender.captured(), 0U);
   EXPECT_TRUE(sender.has_settled_all());
@@ -188,7 +188,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
       Recorder& own = *recorders.reuse_or_make();
       while (!is_over) {
         const auto traced = own.begin_traced(tag);
-        own.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+        own.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, false);
       }
     });
   for (int times = 0; times < 5; ++times) {
@@ -227,7 +227,7 @@ struct SpanSenderFromStart : SpanSenderTest {
 TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
   const auto open = recorder.begin_traced(tag);
   from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
-  recorder.end_traced({tag, open.begun.place, open.begun.moment}, open.context, false);
+  recorder.end_traced({tag, open.begun.ref, open.begun.moment}, open.context, false);
   const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 5U);
@@ -378,7 +378,7 @@ TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
   CapturedSpan late;
   late.tag = tag;
   late.epoch = recorders.captures().published()->epoch();
-  late.context.set_places(recorders.captures().published()->places());
+  late.context.set_capture_bits(recorders.captures().published()->bits());
   sender.disconnected(kNow);
   sender.look(kNow + 11'000'000'000);
   hand_over(std::move(late));
@@ -428,7 +428,7 @@ TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
   CapturedSpan late;
   late.tag = tag;
   late.epoch = look->epoch();
-  late.context.set_places(look->places());
+  late.context.set_capture_bits(look->bits());
   hand_over(std::move(late));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);

@@ -21,12 +21,12 @@ using wire::PduType;
 
 constexpr Audience kEverybody{};
 
-wire::Span span_at(std::uint32_t places, std::uint64_t id) {
+wire::Span span_at(std::uint32_t bits, std::uint64_t id) {
   wire::Span span;
   span.tag_id = 1;
   span.trace = {1, 2};
   span.span = id;
-  span.places = places;
+  span.capture_bits = bits;
   return span;
 }
 
@@ -252,7 +252,7 @@ TEST_F(SpansOfPrograms, AreWantedFromTheWelcomeOn) {
   ASSERT_TRUE(control_);
   ASSERT_EQ(control_->captures.size(), 1u);
   EXPECT_EQ(control_->captures[0].filter, "tag=a");
-  EXPECT_EQ(control_->captures[0].place, 0u);
+  EXPECT_EQ(control_->captures[0].bit, 0u);
   EXPECT_EQ(control_->most_a_second, 20'000u);
 }
 

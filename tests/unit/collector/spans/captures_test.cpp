@@ -27,7 +27,7 @@ TEST(CapturesOf, TheSameFilterAndAudienceShareAPlace) {
 
 TEST(CapturesOf, AThirtyThirdAreRefused) {
   Captures captures;
-  for (std::size_t i = 0; i < kPlaces; ++i)
+  for (std::size_t i = 0; i < wire::kMaxCaptures; ++i)
     EXPECT_EQ(captures.open("tag=" + std::to_string(i), kEverybody), i);
   EXPECT_EQ(captures.open("tag=new", kEverybody), std::nullopt);
   EXPECT_EQ(captures.open("tag=7", kEverybody), 7u);
@@ -70,7 +70,7 @@ TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
   EXPECT_EQ(captures.changed_for(1000), captures.number());
 }
 
-// A late span is for the filter that had its place when it was captured, not for the present one.
+// A late span is for the filter that had its bit when it was captured, not for the present one.
 TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
   Captures captures;
   captures.open("a", kEverybody);
@@ -93,11 +93,11 @@ TEST(CapturesOf, AnIdAreFoundAsLongAsTheyAreOpen) {
   Captures captures;
   captures.open("a", kEverybody);
   const auto id = captures.at(0).id;
-  EXPECT_EQ(captures.place_of(id), 0u);
-  EXPECT_EQ(captures.place_of(0), std::nullopt);
+  EXPECT_EQ(captures.bit_of(id), 0u);
+  EXPECT_EQ(captures.bit_of(0), std::nullopt);
   captures.close(0);
   captures.open("a", kEverybody);
-  EXPECT_EQ(captures.place_of(id), std::nullopt);
+  EXPECT_EQ(captures.bit_of(id), std::nullopt);
 }
 
 }  // namespace

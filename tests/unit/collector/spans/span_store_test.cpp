@@ -16,9 +16,9 @@
 namespace pcp::trace::agent {
 namespace {
 
-StoredSpan span_at(Places places, std::uint64_t id, std::size_t text = 0) {
+StoredSpan span_at(CaptureBits bits, std::uint64_t id, std::size_t text = 0) {
   StoredSpan span;
-  span.places = places;
+  span.capture_bits = bits;
   span.span = id;
   span.reason.assign(text, 'x');
   return span;
@@ -280,9 +280,9 @@ TEST_P(StoreUnderLoad, AccountsForEverySpanToEveryCursor) {
   for (int step = 0; step < 20'000; ++step) {
     const std::uint64_t what = random() % 100;
     if (what < 80) {
-      const auto places = static_cast<Places>(random() & random() & 0b1111);
-      for (Reader& reader : readers) reader.entered += places >> reader.cursor->place & 1;
-      store.add(span_at(places, ++last_id, random() % 300), std::to_string(random() % 5 % 3));
+      const auto bits = static_cast<CaptureBits>(random() & random() & 0b1111);
+      for (Reader& reader : readers) reader.entered += bits >> reader.cursor->bit & 1;
+      store.add(span_at(bits, ++last_id, random() % 300), std::to_string(random() % 5 % 3));
       ASSERT_LE(store.bytes(), store.most_bytes());
     } else if (what < 83 && readers.size() < 10) {
       readers.push_back({store.begin(random() % 4)});
@@ -293,11 +293,11 @@ TEST_P(StoreUnderLoad, AccountsForEverySpanToEveryCursor) {
       store.end(readers[goes].cursor);
       readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(goes));
     } else if (what < 87) {
-      const std::size_t place = random() % 4;
+      const std::size_t bit = random() % 4;
       const std::uint64_t count = random() % 10;
-      store.note_missed(place, count);
+      store.note_missed(bit, count);
       for (Reader& reader : readers)
-        if (reader.cursor->place == place) reader.entered += count;
+        if (reader.cursor->bit == bit) reader.entered += count;
     } else if (what < 88) {
       store.sweep();
     } else {

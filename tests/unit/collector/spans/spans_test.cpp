@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::uint32_t kUid = 1000;
 
-std::vector<StoredSpan> spans_at(Places places, std::uint64_t first, std::size_t count) {
+std::vector<StoredSpan> spans_at(CaptureBits bits, std::uint64_t first, std::size_t count) {
   std::vector<StoredSpan> spans(count);
   for (StoredSpan& span : spans) {
-    span.places = places;
+    span.capture_bits = bits;
     span.span = first++;
   }
   return spans;
