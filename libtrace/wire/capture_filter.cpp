@@ -20,7 +20,7 @@ bool is_control(char c) {
 }
 
 // A word of a filter: key=value,value. Values are without quotes, but still with backslashes.
-struct Word {
+struct FilterWord {
   std::string_view text;  // as in the filter
   std::string_view key;
   std::vector<std::string_view> values;
@@ -62,10 +62,10 @@ Result<std::string_view> take_value(std::string_view& rest) {
 }
 
 // Takes a word off the front. Requires: the text is not empty and does not begin with a blank.
-Result<Word> take_word(std::string_view& rest) {
+Result<FilterWord> take_word(std::string_view& rest) {
   const std::string_view whole = rest;
   const auto taken = [&] { return whole.substr(0, whole.size() - rest.size()); };
-  Word word;
+  FilterWord word;
   word.key = rest.substr(0, rest.find_first_of("= \t"));
   rest.remove_prefix(word.key.size());
   if (rest.empty() || rest.front() != '=')
@@ -229,7 +229,8 @@ constexpr std::array kWordTypes{
     WordType{"kind", take_kinds}};
 
 // Takes a word's values, and marks the word in `seen`.
-Taken take(CaptureFilter& filter, const Word& word, std::array<bool, kWordTypes.size()>& seen) {
+Taken take(CaptureFilter& filter, const FilterWord& word,
+           std::array<bool, kWordTypes.size()>& seen) {
   const auto type = std::find_if(kWordTypes.begin(), kWordTypes.end(),
                                  [&](const WordType& each) { return each.key == word.key; });
   if (type == kWordTypes.end())

@@ -44,7 +44,7 @@ class LogQueue {
 
  private:
   Mutex mutex_;  // held for moments only
-  Condition changed_;
+  ConditionVariable changed_;
   Taken queued_ TRACE_GUARDED_BY(mutex_);
   bool woken_ TRACE_GUARDED_BY(mutex_) = false;
 };

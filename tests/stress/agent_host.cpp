@@ -99,9 +99,10 @@ AgentHost::Counters counters_of(TestAgent& agent) {
               all.dropped_limit};
 }
 
-using Monitors = std::array<std::unique_ptr<agent::Spans::Monitor>, AgentHost::kMaxMonitors>;
+using Monitors =
+    std::array<std::unique_ptr<agent::MonitoredSpans::Monitor>, AgentHost::kMaxMonitors>;
 
-void read(int socket, agent::Spans::Monitor& monitor, std::size_t most) {
+void read(int socket, agent::MonitoredSpans::Monitor& monitor, std::size_t most) {
   const agent::SpanReading reading = monitor.read(most);
   const std::size_t taken = reading.entries.size();
   std::vector<AgentHost::Span> spans;

@@ -10,11 +10,11 @@
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
-#include "api/open_transaction.hpp"
-#include "api/recording.hpp"
+#include "api/open_tx.hpp"
+#include "api/record_call.hpp"
 #include "harmless/diagnostics.hpp"
-#include "link/options.hpp"
-#include "open/clock.hpp"
+#include "link/client_options.hpp"
+#include "open/moment.hpp"
 #include "tags/description.hpp"
 
 using namespace pcp::trace;
@@ -61,7 +61,7 @@ namespace {
 }
 
 [[gnu::noinline]] int close_traced(pmtrace_tx* tx, RecordKind kind) {
-  const OpenTransaction open = read(tx);
+  const OpenTx open = read(tx);
   const TraceContext context = context_of(tx);
   *tx = {};
   Recorder* const recorder = find_recorder();
@@ -73,7 +73,7 @@ namespace {
 
 // Requires: is_open(tx).
 [[gnu::noinline, gnu::flatten]] int close_open(pmtrace_tx* tx, RecordKind kind) {
-  const OpenTransaction open = read(tx);
+  const OpenTx open = read(tx);
   if ((open.ref & OpenTable::kMarks) != 0) [[unlikely]]
     return close_traced(tx, kind);
   *tx = {};

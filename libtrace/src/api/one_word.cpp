@@ -9,7 +9,7 @@
 // A trace is kept beside the entry (kept_traces.hpp).
 #include <cstdint>
 
-#include "api/open_transaction.hpp"
+#include "api/open_tx.hpp"
 #include "process/client.hpp"
 #include "spans/kept_traces.hpp"
 
@@ -29,7 +29,7 @@ extern "C" {
 
 // Gives 0 if it is not open.
 std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
-  const OpenTransaction open = read(tx);
+  const OpenTx open = read(tx);
   if (open.tag == nullptr) return 0;
   if (OpenTable::is_entry(open.ref)) {
     const std::uint32_t number = OpenTable::entry_at(open.ref)->number;

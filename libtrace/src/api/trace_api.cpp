@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "api/api.hpp"
-#include "api/open_transaction.hpp"
-#include "api/recording.hpp"
+#include "api/open_tx.hpp"
+#include "api/record_call.hpp"
 #include "spans/span_notes.hpp"
 #include "spans/trace_context.hpp"
 
@@ -24,9 +24,7 @@ std::string_view header_text(const char* header) {
   return length <= kLongestHeader ? std::string_view(header, length) : std::string_view();
 }
 
-ThreadTrace::Open identity_of(const OpenTransaction& open) {
-  return {open.tag, open.ref, open.begun};
-}
+ThreadTrace::Open identity_of(const OpenTx& open) { return {open.tag, open.ref, open.begun}; }
 
 // Begins a transaction inside of that. Works while tracing is switched off, too: traces of other
 // programs must pass through this one.
@@ -79,13 +77,13 @@ PMTRACE_EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
                                        const pmtrace_tx* parent) {
   if (tx == nullptr) return -EINVAL;
   if (parent == nullptr) return begin_in(tag, tx, {});
-  const OpenTransaction open = read(parent);
+  const OpenTx open = read(parent);
   return begin_in(tag, tx, {context_of(parent).inside(), open.ref, open.begun});
 }
 
 PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
-  const OpenTransaction open = read(tx);
+  const OpenTx open = read(tx);
   if (open.tag == nullptr)
     return is_switched_off() ? 0 : client::refuse("attach", nullptr, PMTRACE_ERR_NOPROGRESS);
   Recorder* const recorder = find_recorder();

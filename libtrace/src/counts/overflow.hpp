@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "counts/record.hpp"
+#include "counts/queue_record.hpp"
 #include "wire/delta.hpp"
 
 namespace pcp::trace::client {

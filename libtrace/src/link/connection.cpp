@@ -47,7 +47,7 @@ void set_tcp_options(int socket) {
 Connection::Connection(asio::io_context& loop, Listener& listener)
     : listener_(listener), socket_(loop), deadline_(loop), reader_(kMaxReplyBytes) {}
 
-void Connection::open(const Options& options, Reach reach) {
+void Connection::open(const ClientOptions& options, Reach reach) {
   close();
   endpoints_ = find_endpoints(options, reach);
   next_endpoint_ = 0;

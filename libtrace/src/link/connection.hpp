@@ -37,7 +37,7 @@ class Connection final : public Transport {
 
   Connection(asio::io_context& loop, Listener& listener);
 
-  void open(const Options& options, Reach reach);
+  void open(const ClientOptions& options, Reach reach);
   void close();
 
   // Sends `out` after everything sent before. Requires: after the greeting.

@@ -14,9 +14,9 @@
 namespace pcp::trace::client {
 
 // Compares the agent of a new connection with the one before.
-enum class Agent { Another, SameThatForgot, Same };
+enum class AgentChange { Another, SameThatForgot, Same };
 
-// A message knows its number, and which of all sent messages it was; see Session.
+// A message knows its number, and which of all sent messages it was; see AgentSession.
 struct Numbered {
   std::uint64_t sequence = 0;
   std::uint64_t nth_sent = 0;  // the last time; 0: never

@@ -31,11 +31,12 @@ std::string advice_for(int error) {
 
 }  // namespace
 
-std::unique_ptr<Mmv> Mmv::make(const Options& options) {
+std::unique_ptr<Mmv> Mmv::make(const ClientOptions& options) {
   return options.mmv.empty() ? nullptr : std::unique_ptr<Mmv>(new Mmv(options));
 }
 
-Mmv::Mmv(const Options& options) : file_(options.mmv_directory, options.mmv, options.service) {
+Mmv::Mmv(const ClientOptions& options)
+    : file_(options.mmv_directory, options.mmv, options.service) {
   file_.remove_dead();
 }
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 #include "link/output.hpp"
 #include "mmv/mmv_file.hpp"
 #include "mmv/mmv_totals.hpp"
@@ -19,7 +19,7 @@ namespace pcp::trace::client {
 class Mmv {
  public:
   // Null if the options ask for none.
-  static std::unique_ptr<Mmv> make(const Options& options);
+  static std::unique_ptr<Mmv> make(const ClientOptions& options);
 
   MmvTotals& totals() { return totals_; }
 
@@ -31,7 +31,7 @@ class Mmv {
   void end();
 
  private:
-  explicit Mmv(const Options& options);
+  explicit Mmv(const ClientOptions& options);
   void make_file(std::uint64_t now_ns);
 
   MmvTotals totals_;

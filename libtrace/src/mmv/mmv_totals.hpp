@@ -13,7 +13,7 @@
 
 #include "counts/overflow.hpp"
 #include "counts/pending.hpp"
-#include "counts/record.hpp"
+#include "counts/queue_record.hpp"
 #include "link/output.hpp"
 #include "mmv/mmv_window.hpp"
 #include "open/open_report.hpp"

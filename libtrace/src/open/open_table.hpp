@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "harmless/wiped_memory.hpp"
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 #include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
@@ -105,8 +105,8 @@ class OpenTable {
  public:
   static constexpr std::uint32_t kMostEntries = 65'536;
 
-  // What a begin is recorded in: the address of an entry, or an odd epoch if it was only counted;
-  // 0: nothing.
+  // The record of a begin: the address of an entry, or an odd epoch if it was only counted; 0:
+  // none.
   using Ref = std::uint64_t;
   static constexpr Ref kNoRef = 0;
 

@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -50,7 +50,7 @@ std::uint64_t count_ns(nanoseconds time) { return static_cast<std::uint64_t>(tim
 
 }  // namespace
 
-AgentOutput::AgentOutput(asio::io_context& loop, const Options& options, Outbox& outbox,
+AgentOutput::AgentOutput(asio::io_context& loop, const ClientOptions& options, Outbox& outbox,
                          ReadClock now_ns)
     : options_(options),
       counters_(outbox.counters),

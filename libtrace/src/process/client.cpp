@@ -85,16 +85,16 @@ void prepare_process() {
                        }) == 0;
 }
 
-Options read_own_options() {
+ClientOptions read_own_options() {
   static std::atomic<bool> complained{false};  // once, not again in each child
   const bool silent = complained.exchange(true, std::memory_order_relaxed);
-  return read_options([](const char* name) { return ::secure_getenv(name); },
-                      [silent](const std::string& complaint) {
-                        if (!silent) complain(complaint);
-                      });
+  return read_environment([](const char* name) { return ::secure_getenv(name); },
+                          [silent](const std::string& complaint) {
+                            if (!silent) complain(complaint);
+                          });
 }
 
-TraceOptions traces_of(const Options& options) {
+TraceOptions traces_of(const ClientOptions& options) {
   return {
       forked_in().is_trace() ? forked_in() : start_trace(options.traceparent, options.tracestate),
       options.always_ids};
@@ -102,7 +102,7 @@ TraceOptions traces_of(const Options& options) {
 
 }  // namespace
 
-Client::Client(Options options)
+Client::Client(ClientOptions options)
     : options_(std::move(options)),
       pid_(::getpid()),
       doorbell_([] { return get_if_made()->ensure_flusher(); }),

@@ -35,7 +35,7 @@ bool Drain::take(Recorder& recorder, std::uint64_t now_ns) {
 
 bool Drain::take_descriptions() {
   bool any = false;
-  for (const Description* each = take_new_descriptions(); each != nullptr; each = each->next)
+  for (const TagDescription* each = take_new_descriptions(); each != nullptr; each = each->next)
     any |= pending_.mention(*each->tag);
   return any;
 }

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPauseAfterException = 100ms;
 
-std::unique_ptr<Output> make_output(asio::io_context& loop, const Options& options,
+std::unique_ptr<Output> make_output(asio::io_context& loop, const ClientOptions& options,
                                     Outbox& outbox) {
   if (options.mmv_only) return std::make_unique<NoOutput>(outbox.pending, outbox.counters);
   return std::make_unique<AgentOutput>(loop, options, outbox, now_ns);
@@ -31,7 +31,7 @@ std::unique_ptr<Output> make_output(asio::io_context& loop, const Options& optio
 
 }  // namespace
 
-FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell,
+FlusherLoop::FlusherLoop(const ClientOptions& options, Recorders& recorders, Doorbell& doorbell,
                          Deliveries& deliveries, DeliveryCounters& delivered,
                          Outbox::ReadCounters counters)
     : doorbell_(doorbell),

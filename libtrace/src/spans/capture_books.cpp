@@ -112,7 +112,7 @@ void CaptureBooks::note_taken() {
   for (Account& account : accounts_) account.taken = account.told;
 }
 
-void CaptureBooks::note_lost(std::uint64_t control, const Numbers& spans) {
+void CaptureBooks::note_lost(std::uint64_t control, const SpanCounts& spans) {
   for (Account& account : accounts_) account.told = account.taken;
   const auto set = std::find_if(sets_.begin(), sets_.end(),
                                 [&](const Set& each) { return each.control == control; });

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "spans/captures.hpp"
+#include "spans/capture_set.hpp"
 #include "spans/span_notes.hpp"
 #include "spans/trace_context.hpp"
 #include "tags/tag_registry.hpp"

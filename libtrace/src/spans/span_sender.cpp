@@ -36,7 +36,7 @@ std::int64_t wall_minus_monotonic() {
 
 }  // namespace
 
-void capture_from_start(Captures& captures, const Options& options) {
+void capture_from_start(PublishedCaptures& captures, const ClientOptions& options) {
   if (options.capture.empty()) return;
   const auto filter = wire::parse_capture_filter(options.capture);
   if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
@@ -46,7 +46,7 @@ void capture_from_start(Captures& captures, const Options& options) {
   captures.publish(std::move(set), {});
 }
 
-SpanSender::SpanSender(Recorders& recorders, const Options& options)
+SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
     : recorders_(recorders),
       pool_(recorders.spans()),
       captures_(recorders.captures()),
@@ -62,13 +62,13 @@ SpanSender::SpanSender(Recorders& recorders, const Options& options)
   away_since_ns_ = now_ns();
 }
 
-bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
+bool SpanSender::welcomed(AgentChange agent, std::uint64_t last_sequence,
                           const std::optional<wire::Control>& asked) {
   if (!in_flight_.has_made(last_sequence)) return false;
   is_connected_ = true;
-  if (agent == Agent::Another) {
+  if (agent == AgentChange::Another) {
     if (!waits_for_first_agent_) forget_all();
-  } else if (agent == Agent::SameThatForgot) {
+  } else if (agent == AgentChange::SameThatForgot) {
     give_up_in_flight();  // the agent may have taken it
     in_flight_.begin_with_new_agent();
     books_.note_forgotten();

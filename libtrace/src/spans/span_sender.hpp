@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 #include "link/sequenced.hpp"
 #include "spans/capture_books.hpp"
 #include "spans/slow_spans.hpp"
@@ -31,7 +31,7 @@ namespace pcp::trace::client {
 
 // Captures by PCP_TRACE_CAPTURE from the first call on, until the first agent asks for the same
 // filter or not. Thread: any, before the flusher exists.
-void capture_from_start(Captures& captures, const Options& options);
+void capture_from_start(PublishedCaptures& captures, const ClientOptions& options);
 
 // Spans of one set of captures, and the counts that changed.
 struct SpanBatch : Numbered {
@@ -40,16 +40,16 @@ struct SpanBatch : Numbered {
   std::string body;
   std::vector<const Tag*> tags;
   std::uint64_t spans = 0;
-  CaptureBooks::Numbers spans_at{};
+  CaptureBooks::SpanCounts spans_at{};
 };
 
 class SpanSender {
  public:
-  SpanSender(Recorders& recorders, const Options& options);
+  SpanSender(Recorders& recorders, const ClientOptions& options);
 
   // WELCOME of an agent that takes spans: `last_sequence` is its last EVENTS, `asked` are its
   // captures. False if it claims EVENTS that were never sent.
-  bool welcomed(Agent agent, std::uint64_t last_sequence,
+  bool welcomed(AgentChange agent, std::uint64_t last_sequence,
                 const std::optional<wire::Control>& asked);
 
   // WELCOME of an agent that takes no spans.
@@ -105,7 +105,7 @@ class SpanSender {
 
   Recorders& recorders_;
   SpanPool& pool_;
-  Captures& captures_;
+  PublishedCaptures& captures_;
   const std::string service_;
   const std::string process_;
   const std::string from_start_;  // PCP_TRACE_CAPTURE

@@ -32,19 +32,19 @@ void ThreadTrace::erase(std::size_t at) {
   note_plain();
 }
 
-bool ThreadTrace::is_over(const Attached& attached) const {
+bool ThreadTrace::is_over(const StackEntry& attached) const {
   if (attached.ref == OpenTable::kNoRef) return !is_at_start();
   return !attached.by_hand && has_ended(attached);
 }
 
-bool ThreadTrace::has_ended(const Attached& attached) {
+bool ThreadTrace::has_ended(const StackEntry& attached) {
   const OpenEntry* const entry = OpenTable::entry_at(attached.ref);
   return entry->begun.load(std::memory_order_relaxed) != attached.begun;
 }
 
 ThreadTrace::Inside ThreadTrace::find_innermost() {
   while (stack_->depth > 0) {
-    const Attached& top = stack_->attached[stack_->depth - 1];
+    const StackEntry& top = stack_->attached[stack_->depth - 1];
     if (!is_over(top)) return {top.context.inside(), top.ref, top.begun};
     if (!top.by_hand) top.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
@@ -56,7 +56,7 @@ std::size_t ThreadTrace::find(const Open& open) const {
   const OpenTable::Ref ref = OpenTable::without_marks(open.ref);
   std::size_t at = stack_ != nullptr ? stack_->depth : 0;
   while (at > 0) {
-    const Attached& each = stack_->attached[--at];
+    const StackEntry& each = stack_->attached[--at];
     if (OpenTable::without_marks(each.ref) == ref && each.begun == open.begun) return at;
   }
   return kNotFound;
@@ -65,7 +65,7 @@ std::size_t ThreadTrace::find(const Open& open) const {
 // Gives the innermost.
 std::size_t ThreadTrace::find_ended_by_hand() const {
   for (std::size_t at = stack_ != nullptr ? stack_->depth : 0; at-- > 0;) {
-    const Attached& each = stack_->attached[at];
+    const StackEntry& each = stack_->attached[at];
     if (each.by_hand && each.ref != OpenTable::kNoRef && has_ended(each)) return at;
   }
   return kNotFound;
@@ -76,7 +76,7 @@ OpenTable::Ref ThreadTrace::end(const Open& open) {
   if (at != kNotFound) {
     const auto* const first = stack_->attached.data();
     if (std::any_of(first + at + 1, first + stack_->depth,
-                    [this](const Attached& inner) { return !inner.by_hand && !is_over(inner); }))
+                    [this](const StackEntry& inner) { return !inner.by_hand && !is_over(inner); }))
       open.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(at);
   }

@@ -84,7 +84,7 @@ class ThreadTrace {
   void detach(const Open& open);
 
  private:
-  struct Attached {
+  struct StackEntry {
     TraceContext context;  // no trace: transactions inside have no parent
     OpenTable::Ref ref;    // kNoRef: the start trace
     Moment begun;
@@ -93,7 +93,7 @@ class ThreadTrace {
   };
   // In wiped memory, made at the first attach. If full, the outermost is dropped.
   struct Stack {
-    std::array<Attached, 48> attached;
+    std::array<StackEntry, 48> attached;
     std::size_t depth;
     RandomIds ids;
   };
@@ -101,15 +101,15 @@ class ThreadTrace {
   // False if there is no memory for a stack.
   bool has_stack() { return stack_ != nullptr || make_stack(); }
   bool make_stack();
-  void push(const Attached& attached) {
+  void push(const StackEntry& attached) {
     if (stack_->depth == stack_->attached.size()) erase(0);
     stack_->attached[stack_->depth++] = attached;
     note_plain();
   }
   void erase(std::size_t at);
   Inside find_innermost();
-  bool is_over(const Attached& attached) const;
-  static bool has_ended(const Attached& attached);
+  bool is_over(const StackEntry& attached) const;
+  static bool has_ended(const StackEntry& attached);
 
   static constexpr std::size_t kNotFound = SIZE_MAX;
   std::size_t find(const Open& open) const;

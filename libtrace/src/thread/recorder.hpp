@@ -13,10 +13,10 @@
 #include <concurrentqueue.h>
 
 #include "counts/overflow.hpp"
-#include "counts/record.hpp"
+#include "counts/queue_record.hpp"
 #include "counts/tag_cache.hpp"
+#include "open/open_by_name.hpp"
 #include "open/open_table.hpp"
-#include "open/open_transactions.hpp"
 #include "spans/slow_trees.hpp"
 #include "spans/span_pool.hpp"
 #include "spans/thread_trace.hpp"
@@ -42,14 +42,14 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
   const OpenRoom& open_room() const { return open_room_; }
   SpanPool& spans() { return spans_; }
   SlowTrees& slow_trees() { return slow_trees_; }
-  Captures& captures() { return captures_; }
+  PublishedCaptures& captures() { return captures_; }
 
  private:
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
   OpenRoom open_room_;
   SpanPool spans_;
   SlowTrees slow_trees_{spans_};
-  Captures captures_;
+  PublishedCaptures captures_;
 };
 
 class Recorder {
@@ -135,7 +135,7 @@ class Recorder {
   bool has_connected = false;
 
   TagCache& tags() { return tags_; }  // Thread: the owner's.
-  OpenTransactions& transactions() { return transactions_; }
+  OpenByName& transactions() { return transactions_; }
 
   OpenTable& open() { return open_; }
   ThreadTrace& trace() { return trace_; }  // Thread: the owner's.
@@ -201,8 +201,8 @@ class Recorder {
     TreeFacts tree{};
     bool is_left_out = false;  // for room or limit, unlike its parent
   };
-  Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
-                TraceContext& context);
+  Chosen choose(const PublishedCaptures::Look& look, const Tag* tag,
+                const ThreadTrace::Inside& inside, TraceContext& context);
   struct EndedSpan {
     const ThreadTrace::Open& open;
     const TraceContext& context;
@@ -233,7 +233,7 @@ class Recorder {
   std::atomic<std::uint64_t> merged_{0};  // released before the cell, acquired by recorded()
   Overflow overflow_;
   TagCache tags_;
-  OpenTransactions transactions_;
+  OpenByName transactions_;
   OpenTable open_;
   ThreadTrace trace_;
   SpanPool::Share spans_;

@@ -51,7 +51,7 @@ CaptureBits Recorder::over_limit_around(const CaptureSet& set,
 // Chooses the captures of it: those of its parent, and those whose top it is. A
 // top that is only left out for its share or limit still has a trace, so that its parts are
 // decided alike.
-Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
+Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
   const CaptureBits slow = look->slow();
   const CaptureBits inherited =
@@ -93,7 +93,7 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
 Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
                                         bool is_chosen) {
   TraceContext context = inside.context;
-  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
   const Chosen chosen =
       is_on && has_state(kCapturing) && look ? choose(look, tag, inside, context) : Chosen{};
@@ -156,7 +156,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
                                                               : wire::SpanKind::Internal,
                   .aborted = aborted,
                   .tree = queue_->slow_trees().find(entry.number, open.begun)};
-  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   if (look) {
     ended.bits = look->still_asked(context.capture_bits(), OpenTable::epoch_of(open.ref));
     ended.slow = slow_ones(*look, ended.tree.facts.selected & ended.bits, ended.duration_ns);
@@ -234,7 +234,7 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
 }
 
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
-  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   if (!look) return;
   const CaptureBits wanting = look->wanting(kind);
   if (wanting == 0) return;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/ingest/options.hpp"
+#include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/origin_store.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session_table.hpp"

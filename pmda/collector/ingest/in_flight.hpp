@@ -17,7 +17,7 @@
 #include <functional>
 #include <list>
 
-#include "collector/ingest/options.hpp"
+#include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"
 #include "collector/ingest/turn.hpp"
@@ -28,7 +28,7 @@ namespace pcp::trace::agent {
 class InFlight {
  public:
   // `left_out` counts the reports of tags without room.
-  InFlight(const IngestOptions& options, TagFinder& finder, IngestCounters::Counter& left_out)
+  InFlight(const IngestOptions& options, TagFinder& finder, IngestCounter& left_out)
       : options_(options), finder_(finder), left_out_(left_out) {}
 
   // A session's stages: it begins, gets a connection again, loses its connection, ends.
@@ -69,7 +69,7 @@ class InFlight {
 
   const IngestOptions& options_;
   TagFinder& finder_;
-  IngestCounters::Counter& left_out_;
+  IngestCounter& left_out_;
   // Known::Now: sessions that are completely in the engine's present life are at the end.
   // Known::Before: sorted, the oldest first.
   std::array<std::list<Session*>, 3> lists_;

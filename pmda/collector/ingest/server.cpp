@@ -76,7 +76,7 @@ Server::Server(IngestOptions options, Shared& shared, LogLine log)
             [this](const Peer& peer, const std::string& what) {
               limited_log_.say("client " + peer.describe() + ": " + what, steady_now());
             },
-            [this](Connection& connection) { release(connection); },
+            [this](PeerConnection& connection) { release(connection); },
             [this] { tell_controls_soon(); },
             [this] { return connections_.size() - talking_ <= max_leaving_; },
             [this](std::uint64_t number) {
@@ -255,7 +255,7 @@ void Server::tell_controls_soon() {
     if (error) return;
     told_at_ = steady_now();
     visit_connections(
-        kMostToldAtOnce, [](Connection& connection) { connection.offer_control(); },
+        kMostToldAtOnce, [](PeerConnection& connection) { connection.offer_control(); },
         [this] {
           telling_ = false;
           if (std::exchange(to_tell_again_, false)) tell_controls_soon();
@@ -266,7 +266,7 @@ void Server::tell_controls_soon() {
 void Server::take(Descriptor socket, Peer peer) {
   peer.number = ++last_number_;
   const bool is_welcome = is_users(socket.get(), peer);
-  const auto connection = std::make_shared<Connection>(io_, std::move(socket), peer, host_);
+  const auto connection = std::make_shared<PeerConnection>(io_, std::move(socket), peer, host_);
   OpenConnection& open = connections_[peer.number];
   open.connection = connection;
   try {
@@ -283,7 +283,7 @@ bool Server::is_users(int socket, const Peer& peer) const {
   return peer.uid == options_.only_user || is_descendant(peer.pid, peer.uid);
 }
 
-void Server::receive(Connection& connection, OpenConnection& open, bool is_welcome) {
+void Server::receive(PeerConnection& connection, OpenConnection& open, bool is_welcome) {
   open.admission = is_welcome ? options_.access.acquire(connection.peer().address)
                               : Admission{Access::NotPermitted, {}};
   Access access = open.admission.access;
@@ -319,7 +319,7 @@ bool Server::has_room_for(const Peer& peer) const {
          (of_user == talking_of_.end() || of_user->second < max_talking_of_user_);
 }
 
-void Server::release(Connection& connection) {
+void Server::release(PeerConnection& connection) {
   options_.access.release(connections_.at(connection.peer().number).admission);
   --talking_;
   const auto of_user = talking_of_.find(connection.peer().owner());
@@ -331,14 +331,14 @@ void Server::list_clients() {
   log_("clients connected: " + std::to_string(talking_));
   visit_connections(
       kMostListedAtOnce,
-      [this](Connection& connection) {
+      [this](PeerConnection& connection) {
         if (connection.talking()) log_("client " + connection.describe(steady_now()));
       },
       [] {});
 }
 
 // Visits so many connections at once. Peers are served before the next ones.
-void Server::visit_connections(int at_once, const std::function<void(Connection&)>& visit,
+void Server::visit_connections(int at_once, const std::function<void(PeerConnection&)>& visit,
                                const std::function<void()>& done, std::uint64_t after) {
   auto next = connections_.upper_bound(after);
   for (int i = 0; i < at_once && next != connections_.end(); ++i) {

@@ -49,14 +49,14 @@ bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now)
 
 }  // namespace
 
-SpanIntake::SpanIntake(Spans& spans, TagFinder& finder)
+SpanIntake::SpanIntake(MonitoredSpans& spans, TagFinder& finder)
     : spans_(spans), finder_(finder), captures_(spans.captures()), most_of_a_user_(kMostASecond) {}
 
 void SpanIntake::begin(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
 }
 
-const Captures& SpanIntake::captures() {
+const CaptureTable& SpanIntake::captures() {
   if (captures_->number() != spans_.number()) captures_ = spans_.captures();
   return *captures_;
 }
@@ -89,7 +89,7 @@ wire::Control SpanIntake::make_control(Session& session, CaptureBits seen) {
   std::map<std::uint64_t, CaptureSaid> said;
   for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
     if ((seen >> bit & 1) == 0) continue;
-    const Capture& capture = captures_->at(bit);
+    const ActiveCapture& capture = captures_->at(bit);
     control.captures.push_back({capture.id, static_cast<std::uint32_t>(bit), capture.filter});
     const auto known = its.said.find(capture.id);
     said[capture.id] = known == its.said.end() ? CaptureSaid{steady_now(), {}, 0} : known->second;

@@ -19,14 +19,14 @@
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"
-#include "collector/spans/spans.hpp"
+#include "collector/spans/monitored_spans.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
 
 class SpanIntake {
  public:
-  SpanIntake(Spans& spans, TagFinder& finder);
+  SpanIntake(MonitoredSpans& spans, TagFinder& finder);
 
   // A session begins or resumes with a HELLO.
   void begin(Session& session, const wire::Hello& hello, const Peer& peer);
@@ -49,7 +49,7 @@ class SpanIntake {
   bool has_changed();
 
  private:
-  const Captures& captures();
+  const CaptureTable& captures();
   wire::Control make_control(Session& session, CaptureBits seen);
   StoredSpan stored(const wire::Span& span, Session& session);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
@@ -58,9 +58,9 @@ class SpanIntake {
   void share_out();
   std::uint32_t most_a_second(const Session& session) const;
 
-  Spans& spans_;
+  MonitoredSpans& spans_;
   TagFinder& finder_;
-  std::shared_ptr<const Captures> captures_;
+  std::shared_ptr<const CaptureTable> captures_;
   std::uint64_t looked_at_ = 0;    // the captures' number at the last has_changed()
   std::vector<StoredSpan> taken_;  // kept, to save allocations
   bool has_taken_some_ = false;    // since the last time without captures

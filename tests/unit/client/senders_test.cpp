@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "counts/legacy_sender.hpp"
-#include "process/session.hpp"
+#include "process/agent_session.hpp"
 #include "support/add_records.hpp"
 #include "support/pdus.hpp"
 #include "tags/description.hpp"
@@ -59,7 +59,7 @@ struct SessionTest : testing::Test {
   DeliveryCounters counters;
   Outbox outbox{recorders, {}, counters, [] { return wire::ClientCounters{}; }};
   Pending& pending = outbox.pending;
-  Session sender{transport, outbox, Options{}};
+  AgentSession sender{transport, outbox, ClientOptions{}};
 
   void connect() {
     sender.connected();
@@ -609,11 +609,11 @@ TEST_F(SessionTest, SendsIncrementsWithAllThatWasEverAdded) {
 }
 
 TEST_F(SessionTest, SaysWhoItIs) {
-  Options options;
+  ClientOptions options;
   options.process = "program";
   options.service = "shop";
   options.labels = {{"zone", "eu"}};
-  Session(transport, outbox, options).connected();
+  AgentSession(transport, outbox, options).connected();
   const auto pdus = transport.take();
   const auto hello = wire::decode_hello(pdus.front().payload);
   ASSERT_TRUE(hello);

@@ -19,7 +19,7 @@ constexpr std::uint64_t kNow = 1'000'000'000'000;
 struct SpanSenderTest : testing::Test {
   Doorbell doorbell;
   Recorders recorders{doorbell, 16};
-  Options options;
+  ClientOptions options;
   SpanSender sender{recorders, named(options)};
   Recorder& recorder = *recorders.reuse_or_make();
   const Tag* const tag = intern_tag("request");
@@ -31,7 +31,7 @@ struct SpanSenderTest : testing::Test {
     replace_state(state_before);
   }
 
-  static const Options& named(Options& options) {
+  static const ClientOptions& named(ClientOptions& options) {
     options.service = "shop";
     return options;
   }
@@ -212,7 +212,7 @@ TEST_F(SpanSenderTest, ForgetsWhatHasEndedInsideIfNobodyAsksAnyMore) {
 }
 
 struct SpanSenderFromStart : SpanSenderTest {
-  Options with_capture;
+  ClientOptions with_capture;
   std::unique_ptr<SpanSender> from_start;
 
   SpanSenderFromStart() {
@@ -395,8 +395,8 @@ TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 100U);
   Recorder& other = *recorders.reuse_or_make();
-  const Captures::Look look(recorders.captures(),
-                            const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  const PublishedCaptures::Look look(recorders.captures(),
+                                     const_cast<LooksAtCaptures&>(other.looks_at_captures()));
   sender.take_ack(1);
   sender.take_control(control(2, {{7, 3, "tag=request limit=1/s"}, {8, 4, "tag=other"}}));
   sender.look(kNow);
@@ -421,8 +421,8 @@ TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
   sender.welcomed(Agent::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
   Recorder& other = *recorders.reuse_or_make();
-  const Captures::Look look(recorders.captures(),
-                            const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  const PublishedCaptures::Look look(recorders.captures(),
+                                     const_cast<LooksAtCaptures&>(other.looks_at_captures()));
   sender.disconnected(kNow);
   sender.welcomed(Agent::Another, 0, control(1, kAsked));
   CapturedSpan late;

@@ -74,8 +74,8 @@ using Ids = std::vector<std::uint64_t>;
 
 class SpansOfPrograms : public CollectorFixture {
  protected:
-  std::unique_ptr<Spans::Monitor> capture(const std::string& filter,
-                                          Audience audience = kEverybody) {
+  std::unique_ptr<MonitoredSpans::Monitor> capture(const std::string& filter,
+                                                   Audience audience = kEverybody) {
     return collector_->spans().capture(filter, audience);
   }
 
@@ -120,7 +120,7 @@ class SpansThatAreAskedFor : public SpansOfPrograms {
     EXPECT_EQ(monitor_->waiting(), 0u);
   }
 
-  std::unique_ptr<Spans::Monitor> monitor_;
+  std::unique_ptr<MonitoredSpans::Monitor> monitor_;
   TestPeer peer_ = TestPeer::unconnected();
   std::uint64_t capture_ = 0;
 };

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/courteous_mutex.hpp"
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 #include "collector/spans/span_store.hpp"
 
 namespace pcp::trace::agent {
@@ -41,11 +41,11 @@ struct SpanTotals {
   std::uint64_t bytes = 0;
 };
 
-class Spans {
+class MonitoredSpans {
  public:
   static constexpr std::size_t kUsualBytes = 64u << 20;
 
-  explicit Spans(std::size_t most_bytes = kUsualBytes) : store_(most_bytes) {}
+  explicit MonitoredSpans(std::size_t most_bytes = kUsualBytes) : store_(most_bytes) {}
 
   // One monitor's access to its spans. The capture lasts as long as this object. Thread: the main
   // one.
@@ -63,10 +63,10 @@ class Spans {
     std::size_t waiting() const;
 
    private:
-    friend class Spans;
-    explicit Monitor(Spans& spans) : spans_(spans) {}
+    friend class MonitoredSpans;
+    explicit Monitor(MonitoredSpans& spans) : spans_(spans) {}
 
-    Spans& spans_;
+    MonitoredSpans& spans_;
     std::optional<SpanStore::Cursor> cursor_;  // nothing only during construction
   };
 
@@ -78,7 +78,7 @@ class Spans {
   void set_bell(std::function<void()> bell) { bell_ = std::move(bell); }
 
   // Thread: any.
-  std::shared_ptr<const Captures> captures() const;
+  std::shared_ptr<const CaptureTable> captures() const;
   std::size_t most_bytes() const;
   SpanTotals totals() const;
 
@@ -96,15 +96,15 @@ class Spans {
   bool sweep();
 
  private:
-  void publish(std::shared_ptr<const Captures> captures) TRACE_REQUIRES(mutex_);
+  void publish(std::shared_ptr<const CaptureTable> captures) TRACE_REQUIRES(mutex_);
   void end(SpanStore::Cursor cursor);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock
-  Captures captures_ TRACE_GUARDED_BY(mutex_);
+  CaptureTable captures_ TRACE_GUARDED_BY(mutex_);
   SpanStore store_ TRACE_GUARDED_BY(mutex_);
   SpanTotals totals_ TRACE_GUARDED_BY(mutex_);
-  std::shared_ptr<const Captures> published_ TRACE_GUARDED_BY(mutex_) =
-      std::make_shared<const Captures>();
+  std::shared_ptr<const CaptureTable> published_ TRACE_GUARDED_BY(mutex_) =
+      std::make_shared<const CaptureTable>();
   // Number of the published captures. Relaxed: a thread that sees another number takes the mutex.
   std::atomic<std::uint64_t> number_{1};
   std::function<void()> bell_;

@@ -103,7 +103,7 @@ class CaptureSet {
 // sequentially consistent with publish(), an end is released for retire().
 using LooksAtCaptures = std::atomic<std::uint64_t>;
 
-class Captures {
+class PublishedCaptures {
  public:
   // Thread: the flusher's. Publishes a set; null: nothing is captured. The previous set is kept
   // until each of these threads that is looking now has stopped.
@@ -146,7 +146,7 @@ class Captures {
    public:
     // Both sides write and then read, with seq_cst: either this thread sees the new set, or
     // publish() sees that this thread is looking.
-    Look(const Captures& captures, LooksAtCaptures& looks)
+    Look(const PublishedCaptures& captures, LooksAtCaptures& looks)
         : looks_(looks), now_(looks.load(std::memory_order_relaxed) + 1) {
       looks_.exchange(now_);
       set_ = captures.current_.load();

@@ -14,22 +14,21 @@
 
 namespace pcp::trace::client {
 
-struct OpenTransaction {
+struct OpenTx {
   const Tag* tag;
   Moment begun;
   OpenTable::Ref ref;
 };
-static_assert(sizeof(OpenTransaction) + sizeof(TraceContext) == sizeof(pmtrace_tx));
-static_assert(offsetof(OpenTransaction, tag) == 0,
-              "the word by which the header tells one is open");
+static_assert(sizeof(OpenTx) + sizeof(TraceContext) == sizeof(pmtrace_tx));
+static_assert(offsetof(OpenTx, tag) == 0, "the word by which the header tells one is open");
 
 inline bool is_open(const pmtrace_tx* tx) { return tx->opaque[0] != 0; }
 
 // Word by word: a processor stalls if it reads two just-written words as one.
-inline OpenTransaction read(const pmtrace_tx* tx) {
+inline OpenTx read(const pmtrace_tx* tx) {
   return {reinterpret_cast<const Tag*>(tx->opaque[0]), tx->opaque[1], tx->opaque[2]};
 }
-inline void write(pmtrace_tx* tx, const OpenTransaction& open) {
+inline void write(pmtrace_tx* tx, const OpenTx& open) {
   tx->opaque[0] = reinterpret_cast<std::uintptr_t>(open.tag);
   tx->opaque[1] = open.begun;
   tx->opaque[2] = open.ref;

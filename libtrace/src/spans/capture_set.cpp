@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "spans/captures.hpp"
+#include "spans/capture_set.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -103,8 +103,8 @@ CaptureBits CaptureSet::wanting(wire::SpanKind kind) const {
   }
 }
 
-void Captures::publish(std::unique_ptr<const CaptureSet> set,
-                       const std::vector<const LooksAtCaptures*>& threads) {
+void PublishedCaptures::publish(std::unique_ptr<const CaptureSet> set,
+                                const std::vector<const LooksAtCaptures*>& threads) {
   if (owned_ == nullptr && set == nullptr) return;
   // Everything that may throw comes first.
   before_.reserve(before_.size() + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 
 #include <algorithm>
 
@@ -13,10 +13,10 @@ Result<std::string> canonical_filter(std::string_view text) {
   return wire::text_of(*filter);
 }
 
-std::optional<std::size_t> Captures::open(const std::string& filter, Audience audience) {
+std::optional<std::size_t> CaptureTable::open(const std::string& filter, Audience audience) {
   std::optional<std::size_t> free;
   for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
-    Capture& capture = captures_[bit];
+    ActiveCapture& capture = captures_[bit];
     if (capture.id == 0) {
       if (!free) free = bit;
     } else if (capture.filter == filter && capture.audience == audience) {
@@ -30,61 +30,61 @@ std::optional<std::size_t> Captures::open(const std::string& filter, Audience au
   return free;
 }
 
-bool Captures::may_have_one_more(Audience audience) const {
+bool CaptureTable::may_have_one_more(Audience audience) const {
   return !audience.uid || (!has_all_of_a_uid(audience) && count_of([](const Audience& each) {
                                                             return each.uid.has_value();
                                                           }) < kMostOfAllUids);
 }
 
-bool Captures::has_all_of_a_uid(Audience audience) const {
+bool CaptureTable::has_all_of_a_uid(Audience audience) const {
   return audience.uid &&
          count_of([&](const Audience& each) { return each == audience; }) >= kMostOfAUid;
 }
 
 template <typename Counts>
-std::size_t Captures::count_of(Counts counts) const {
-  return static_cast<std::size_t>(
-      std::count_if(captures_.begin(), captures_.end(),
-                    [&](const Capture& each) { return each.id != 0 && counts(each.audience); }));
+std::size_t CaptureTable::count_of(Counts counts) const {
+  return static_cast<std::size_t>(std::count_if(
+      captures_.begin(), captures_.end(),
+      [&](const ActiveCapture& each) { return each.id != 0 && counts(each.audience); }));
 }
 
-bool Captures::close(std::size_t bit) {
-  Capture& capture = captures_[bit];
+bool CaptureTable::close(std::size_t bit) {
+  ActiveCapture& capture = captures_[bit];
   if (--capture.users > 0) return false;
   note_change(capture.audience);
   capture = {};
   return true;
 }
 
-void Captures::note_change(Audience audience) {
+void CaptureTable::note_change(Audience audience) {
   ++number_;
   (audience.uid ? changed_for_[*audience.uid] : changed_for_all_) = number_;
 }
 
-std::optional<std::size_t> Captures::bit_of(std::uint64_t id) const {
+std::optional<std::size_t> CaptureTable::bit_of(std::uint64_t id) const {
   for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit)
     if (id != 0 && captures_[bit].id == id) return bit;
   return {};
 }
 
-std::size_t Captures::count() const {
+std::size_t CaptureTable::count() const {
   return count_of([](const Audience&) { return true; });
 }
 
-CaptureBits Captures::seen_by(std::uint32_t uid) const {
+CaptureBits CaptureTable::seen_by(std::uint32_t uid) const {
   return still(~CaptureBits{0}, number_, uid);
 }
 
-std::uint64_t Captures::changed_for(std::uint32_t uid) const {
+std::uint64_t CaptureTable::changed_for(std::uint32_t uid) const {
   const auto own = changed_for_.find(uid);
   return std::max(changed_for_all_, own == changed_for_.end() ? 0 : own->second);
 }
 
 // Captures never change their bit, so one opened by `number` has had its bit ever since.
-CaptureBits Captures::still(CaptureBits bits, std::uint64_t number, std::uint32_t uid) const {
+CaptureBits CaptureTable::still(CaptureBits bits, std::uint64_t number, std::uint32_t uid) const {
   CaptureBits left = 0;
   for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
-    const Capture& capture = captures_[bit];
+    const ActiveCapture& capture = captures_[bit];
     if (capture.id != 0 && capture.opened_at <= number && capture.audience.includes(uid))
       left |= CaptureBits{1} << bit;
   }

@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "counts/batches.hpp"
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 #include "link/sender.hpp"
 #include "process/outbox.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
 
-class Session final : public Sender {
+class AgentSession final : public Sender {
  public:
-  Session(Transport& transport, Outbox& outbox, const Options& options);
+  AgentSession(Transport& transport, Outbox& outbox, const ClientOptions& options);
 
   void connected() override;
   bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
@@ -43,8 +43,8 @@ class Session final : public Sender {
   bool has_forgotten(const wire::Welcome& welcome) const;
   bool was_sent(const Numbered& message) const { return message.nth_sent > sent_before_; }
   void give_up_malformed();
-  void send_new(Batch& batch, std::uint64_t now_ns);
-  void send(Batch& batch, std::uint64_t now_ns);
+  void send_new(CountBatch& batch, std::uint64_t now_ns);
+  void send(CountBatch& batch, std::uint64_t now_ns);
   void send(SpanBatch& spans);
   void send(const std::string& out);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);

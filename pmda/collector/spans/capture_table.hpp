@@ -27,7 +27,7 @@ struct Audience {
   bool operator==(const Audience&) const = default;
 };
 
-struct Capture {
+struct ActiveCapture {
   std::uint64_t id = 0;         // never reused; 0: the bit is free
   std::uint64_t opened_at = 0;  // number of the opening change
   std::string filter;
@@ -38,7 +38,7 @@ struct Capture {
 // Converts a filter to its canonical form. An error explains what is wrong, in a line.
 Result<std::string> canonical_filter(std::string_view text);
 
-class Captures {
+class CaptureTable {
  public:
   // Limits for captures of single users, so that no user takes all bits.
   static constexpr std::size_t kMostOfAUid = 4;
@@ -53,7 +53,7 @@ class Captures {
   // Removes a user of the capture. True if it was the last one, which frees the bit.
   bool close(std::size_t bit);
 
-  const Capture& at(std::size_t bit) const { return captures_[bit]; }
+  const ActiveCapture& at(std::size_t bit) const { return captures_[bit]; }
   std::optional<std::size_t> bit_of(std::uint64_t id) const;
   std::size_t count() const;
 
@@ -73,7 +73,7 @@ class Captures {
   std::size_t count_of(Counts counts) const;
   void note_change(Audience audience);
 
-  std::array<Capture, wire::kMaxCaptures> captures_;
+  std::array<ActiveCapture, wire::kMaxCaptures> captures_;
   std::uint64_t last_id_ = 0;
   std::uint64_t number_ = 1;
   std::uint64_t changed_for_all_ = 0;

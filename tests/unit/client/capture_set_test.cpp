@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "spans/captures.hpp"
+#include "spans/capture_set.hpp"
 
 #include <unistd.h>
 
@@ -251,14 +251,14 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   };
   ask(false);
   {
-    const Captures::Look look(captures, looks);
+    const PublishedCaptures::Look look(captures, looks);
     ask(true);
     EXPECT_EQ(look->control(), 1U);
     retire();
     EXPECT_TRUE(retired.empty());
     EXPECT_EQ(kept(), (std::vector<std::uint64_t>{1, 2}));
   }
-  const Captures::Look another(captures, looks);  // at the next set
+  const PublishedCaptures::Look another(captures, looks);  // at the next set
   retire();
   EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
   EXPECT_EQ(kept(), std::vector<std::uint64_t>{2});

@@ -13,7 +13,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 #include "open/open_table.hpp"
 #include "tags/tag_registry.hpp"
 
@@ -21,7 +21,7 @@ namespace pcp::trace::client {
 
 // Thread: one owner calls find_or_make() and orphan(); any thread may call close() and use the
 // slot.
-class OpenTransactions {
+class OpenByName {
  public:
   // Per name, so many transactions left open by ended owners are kept for other threads to end.
   // Beyond that, one stays open for ever, like a handle whose memory is lost.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 
 #include <gtest/gtest.h>
 
