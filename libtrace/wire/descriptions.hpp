@@ -69,12 +69,12 @@ struct Description<TagDefinition> {
 };
 
 template <typename List>
-struct Tags {
+struct TagList {
   List& tags;
 };
 
 template <typename List>
-struct Description<Tags<List>> {
+struct Description<TagList<List>> {
   [[gnu::always_inline]] static bool fields(auto& field, auto& message) {
     return field(1, message.tags);
   }

@@ -36,13 +36,13 @@ constexpr std::chrono::nanoseconds kPauseBeforeNewLoop = 200ms;
 constexpr std::uint64_t kStartPauseNs = 100'000'000;
 
 // This process's client. A forked child has zeros here, whatever the parent was doing.
-struct Process {
+struct ThisProcess {
   std::atomic<Client*> client;  // released by the thread that made it
   Mutex is_making;              // held by that thread: others sleep until it is done
   LabelCounts label_counts;
 };
 
-constinit MadeWhenNeeded<Process> this_process;
+constinit MadeWhenNeeded<ThisProcess> this_process;
 
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false;  // false: recorders of ended threads are not reused
@@ -114,7 +114,7 @@ Client::Client(ClientOptions options)
 }
 
 Client* Client::get_if_made() {
-  Process* process = this_process.find();
+  ThisProcess* process = this_process.find();
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
 }
 
@@ -138,7 +138,7 @@ Client* Client::make_if_asked() {
 }
 
 LabelCounts* Client::label_counts() {
-  Process* process = this_process.find_or_make();
+  ThisProcess* process = this_process.find_or_make();
   return process != nullptr ? &process->label_counts : nullptr;
 }
 
@@ -148,7 +148,7 @@ Client* Client::get_to_finish() {
 
 Client* Client::get() {
   if (Client* client = get_if_made()) return client;
-  Process* process = this_process.find_or_make();
+  ThisProcess* process = this_process.find_or_make();
   if (process == nullptr) return nullptr;
   const Lock lock(process->is_making);
   Client* client = process->client.load(std::memory_order_acquire);

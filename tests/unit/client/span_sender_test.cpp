@@ -69,7 +69,7 @@ struct SpanSenderTest : testing::Test {
 const std::vector<wire::Capture> kAsked{{7, 3, "tag=request limit=1000000/s"}};
 
 TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
-  EXPECT_TRUE(sender.welcomed(Agent::Another, 0, control(1, kAsked)));
+  EXPECT_TRUE(sender.welcomed(AgentChange::Another, 0, control(1, kAsked)));
   EXPECT_EQ(sender.next(), nullptr);
   trace(3);
   EXPECT_EQ(sender.captured(), 3U);
@@ -95,7 +95,8 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
 }
 
 TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "service=other"}, {8, 4, "process=x"}}));
+  sender.welcomed(AgentChange::Another, 0,
+                  control(1, {{7, 3, "service=other"}, {8, 4, "process=x"}}));
   EXPECT_EQ(recorders.captures().published(), nullptr);
   sender.take_control(control(2, {{7, 3, "service=other"}, {9, 5, "tag=request service=shop"}}));
   trace();
@@ -105,7 +106,7 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
 
 // An acknowledgement may take long, and monitors come and go meanwhile.
 TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(3);
   for (std::uint64_t number = 2; number <= 500; ++number) {
     sender.take_control(control(number, kAsked));
@@ -116,14 +117,14 @@ TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
 }
 
 TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
-  sender.welcomed(Agent::Another, 0,
+  sender.welcomed(AgentChange::Another, 0,
                   control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}}));
   EXPECT_EQ(recorders.captures().published(), nullptr);
 }
 
 TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
   sender.welcomed(
-      Agent::Another, 0,
+      AgentChange::Another, 0,
       control(1, {{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}}));
   const auto top = recorder.begin_traced(tag);
   trace_parts(2);
@@ -138,7 +139,7 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
 }
 
 TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  sender.welcomed(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   trace(2);
   EXPECT_EQ(sender.captured(), 0U);  // the sender does not get these
   const auto top = recorder.begin_traced(tag);
@@ -152,7 +153,7 @@ TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
 }
 
 TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  sender.welcomed(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   recorder.begin_traced(tag);
   trace(2);
   sender.end();
@@ -164,7 +165,7 @@ TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
 
 TEST_F(SpanSenderTest, CountsAllThatIsUndecidedAtTheEndHoweverMuchIsReady) {
   sender.welcomed(
-      Agent::Another, 0,
+      AgentChange::Another, 0,
       control(1, {{7, 3, "tag=request slower=3600s"}, {8, 4, "tag=request limit=1000000/s"}}));
   constexpr std::uint64_t kMany = 8'000;
   recorder.begin_traced(tag);
@@ -180,7 +181,8 @@ TEST_F(SpanSenderTest, CountsAllThatIsUndecidedAtTheEndHoweverMuchIsReady) {
 }
 
 TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=1ns limit=1/s"}}));
+  sender.welcomed(AgentChange::Another, 0,
+                  control(1, {{7, 3, "tag=request slower=1ns limit=1/s"}}));
   std::atomic<bool> is_over{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i)
@@ -203,7 +205,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
 }
 
 TEST_F(SpanSenderTest, ForgetsWhatHasEndedInsideIfNobodyAsksAnyMore) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  sender.welcomed(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   recorder.begin_traced(tag);
   trace(2);
   sender.take_control(control(2, {}));
@@ -226,7 +228,7 @@ struct SpanSenderFromStart : SpanSenderTest {
 
 TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
   const auto open = recorder.begin_traced(tag);
-  from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
+  from_start->welcomed(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
   recorder.end_traced({tag, open.begun.ref, open.begun.moment}, open.context, false);
   const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
@@ -237,19 +239,19 @@ TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
 }
 
 TEST_F(SpanSenderFromStart, ForgetsItIfNobodyAsks) {
-  from_start->welcomed(Agent::Another, 0, control(5, {{7, 1, with_capture.capture}}));
+  from_start->welcomed(AgentChange::Another, 0, control(5, {{7, 1, with_capture.capture}}));
   EXPECT_EQ(from_start->next(), nullptr);
   trace();
   ASSERT_NE(from_start->next(), nullptr);
   EXPECT_EQ(from_start->next()->spans, 1U);
-  from_start->welcomed(Agent::Another, 0, {});
+  from_start->welcomed(AgentChange::Another, 0, {});
   EXPECT_EQ(recorders.captures().published(), nullptr);
 }
 
 TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
   from_start->look(now_ns() + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
-  from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
+  from_start->welcomed(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
   const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
   ASSERT_EQ(pdu->counts.size(), 1U);
@@ -257,7 +259,7 @@ TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
 }
 
 TEST_F(SpanSenderTest, GivesUpWhatIsUndecidedAtTheEnd) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=1ns"}}));
+  sender.welcomed(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=1ns"}}));
   recorder.begin_traced(tag);
   trace_parts(2);
   sender.end();
@@ -268,7 +270,7 @@ TEST_F(SpanSenderTest, GivesUpWhatIsUndecidedAtTheEnd) {
 }
 
 TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   sender.take_control(control(2, {kAsked[0], {8, 4, "tag=request"}}));
   trace(3);
@@ -282,7 +284,7 @@ TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
 }
 
 TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(2000);
   std::uint64_t spans = 0;
   for (std::uint64_t sequence = 1; const SpanBatch* const pdu = sender.next(); ++sequence) {
@@ -296,30 +298,30 @@ TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
 }
 
 TEST_F(SpanSenderTest, SendsAgainToTheSameAgent) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
   sender.disconnected(kNow);
   EXPECT_EQ(sender.next(), nullptr);
   trace();  // goes on
   sender.look(kNow + 1);
-  EXPECT_TRUE(sender.welcomed(Agent::Same, 0, control(1, kAsked)));
+  EXPECT_TRUE(sender.welcomed(AgentChange::Same, 0, control(1, kAsked)));
   EXPECT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(sender.next()->sequence, 1U);
   sender.disconnected(kNow);
-  EXPECT_TRUE(sender.welcomed(Agent::Same, 1, control(1, kAsked)));  // it had arrived
+  EXPECT_TRUE(sender.welcomed(AgentChange::Same, 1, control(1, kAsked)));  // it had arrived
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
 }
 
 TEST_F(SpanSenderTest, LosesNothingOnANetworkThatComesAndGoes) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   trace(2);
   for (int i = 0; i < 100; ++i) {
     sender.disconnected(kNow);
-    EXPECT_TRUE(sender.welcomed(Agent::Same, 0, control(1, kAsked)));
+    EXPECT_TRUE(sender.welcomed(AgentChange::Same, 0, control(1, kAsked)));
     EXPECT_EQ(spans_of_next(), 1U);
   }
   sender.take_ack(1);
@@ -328,24 +330,24 @@ TEST_F(SpanSenderTest, LosesNothingOnANetworkThatComesAndGoes) {
 }
 
 TEST_F(SpanSenderTest, CountsWhatAnAgentThatForgotMayHaveTaken) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
   sender.disconnected(kNow);
-  EXPECT_TRUE(sender.welcomed(Agent::SameThatForgot, 0, control(1, kAsked)));
+  EXPECT_TRUE(sender.welcomed(AgentChange::SameThatForgot, 0, control(1, kAsked)));
   trace();
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
 }
 
 TEST_F(SpanSenderTest, TellsAnAgentThatForgotNothingTwice) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
   sender.take_ack(1);
   trace(3);
   EXPECT_EQ(spans_of_next(), 3U);
   sender.disconnected(kNow);
-  EXPECT_TRUE(sender.welcomed(Agent::SameThatForgot, 0, control(1, kAsked)));
+  EXPECT_TRUE(sender.welcomed(AgentChange::SameThatForgot, 0, control(1, kAsked)));
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 3}));
   sender.take_ack(3);
   trace();
@@ -353,7 +355,7 @@ TEST_F(SpanSenderTest, TellsAnAgentThatForgotNothingTwice) {
 }
 
 TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   sender.disconnected(kNow);
   sender.look(kNow + 9'000'000'000);
@@ -362,7 +364,7 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   EXPECT_EQ(recorders.captures().published(), nullptr);
   EXPECT_TRUE(sender.has_settled(sender.captured()));
   // But the same agent is told.
-  sender.welcomed(Agent::Same, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Same, 0, control(1, kAsked));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
@@ -373,7 +375,7 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
 
 // The span of a thread that had looked at the captures just before.
 TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace();
   CapturedSpan late;
   late.tag = tag;
@@ -384,13 +386,13 @@ TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
   hand_over(std::move(late));
   sender.look(kNow + 12'000'000'000);
   EXPECT_TRUE(sender.has_settled_all());
-  sender.welcomed(Agent::Same, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Same, 0, control(1, kAsked));
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
 }
 
 TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  sender.welcomed(AgentChange::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 100U);
@@ -406,11 +408,11 @@ TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
 }
 
 TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
   sender.disconnected(kNow);
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request"}}));
+  sender.welcomed(AgentChange::Another, 0, control(1, {{7, 3, "tag=request"}}));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7).captured, 1U);
@@ -418,13 +420,13 @@ TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
 
 // The other agent may use the same numbers.
 TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
-  sender.welcomed(Agent::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
+  sender.welcomed(AgentChange::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
   Recorder& other = *recorders.reuse_or_make();
   const PublishedCaptures::Look look(recorders.captures(),
                                      const_cast<LooksAtCaptures&>(other.looks_at_captures()));
   sender.disconnected(kNow);
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.welcomed(AgentChange::Another, 0, control(1, kAsked));
   CapturedSpan late;
   late.tag = tag;
   late.epoch = look->epoch();
@@ -438,23 +440,24 @@ TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
 
 TEST_F(SpanSenderTest, CountsWhatMayHaveBeenTakenForTheAgentThatForgot) {
   for (const std::uint64_t capture : std::vector<std::uint64_t>{7, 9}) {
-    sender.welcomed(Agent::Another, 0, control(1, {{capture, 3, "tag=request"}}));
+    sender.welcomed(AgentChange::Another, 0, control(1, {{capture, 3, "tag=request"}}));
     trace();
     EXPECT_EQ(spans_of_next(), 1U);
     sender.disconnected(kNow);
   }
-  sender.welcomed(Agent::SameThatForgot, 0, control(1, {{9, 3, "tag=request"}}));
+  sender.welcomed(AgentChange::SameThatForgot, 0, control(1, {{9, 3, "tag=request"}}));
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(9), (wire::CaptureCount{.capture = 9, .captured = 1, .missed_away = 1}));
 }
 
 TEST_F(SpanSenderTest, RefusesAnAgentThatHasWhatWasNeverSent) {
-  for (const Agent agent : {Agent::Another, Agent::SameThatForgot, Agent::Same})
+  for (const AgentChange agent :
+       {AgentChange::Another, AgentChange::SameThatForgot, AgentChange::Same})
     EXPECT_FALSE(sender.welcomed(agent, 1, control(1, kAsked)));
 }
 
 TEST_F(SpanSenderTest, TellsCountsAlone) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  sender.welcomed(AgentChange::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
   for (int i = 0; i < 50; ++i) trace();
   ASSERT_NE(sender.next(), nullptr);
   sender.take_ack(1);
