@@ -128,7 +128,7 @@ class Flushing final : public Connection::Listener {
   // Sends all pending values as on a new connection, which needs the names, and waits for the
   // acknowledgement. Gives the thread's nanoseconds until the batch was sent.
   double flush() {
-    session_.disconnected();
+    session_.on_disconnected();
     welcome_.last_sequence = counters_.batches;
     std::string pdu;
     wire::append_welcome(pdu, 1, welcome_);

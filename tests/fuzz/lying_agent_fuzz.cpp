@@ -294,7 +294,7 @@ class Library {
     return {.now_ns = [this] { return now_; },
             .call_at = [this](std::uint64_t ns) { next_call_ = ns; },
             .pause = [](std::chrono::nanoseconds) {},
-            .main_has_left = [] { return false; },
+            .has_main_left = [] { return false; },
             .is_last_thread = [] { return false; }};
   }
 

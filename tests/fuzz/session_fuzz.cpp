@@ -104,7 +104,7 @@ class House {
     Dialogue& dialogue = lines_.at(line_).dialogue;
     Turn turn(shared_, clock_of_turns);
     const auto ending =
-        dialogue.take({wire::type_of(pdu), kPid, wire::payload_of(pdu)}, turn, answer);
+        dialogue.on_frame({wire::type_of(pdu), kPid, wire::payload_of(pdu)}, turn, answer);
     turn.end();
     require(reader_.engine_counters().tags <= kMostTags);
     if (!ending) return true;
@@ -146,7 +146,7 @@ class House {
 
   void hang_up(std::uint64_t number) {
     lines_.at(number).dialogue.describe();
-    lines_.at(number).dialogue.end(now);
+    lines_.at(number).dialogue.close(now);
     lines_.erase(number);
   }
   void leave() { hang_up(line_); }
@@ -196,7 +196,7 @@ class House {
   void read() {
     for (const auto& monitor : watchers_) {
       const SpanReading reading = monitor->read(1'000'000);
-      monitor->take(reading, reading.entries.size());
+      monitor->advance(reading, reading.entries.size());
     }
   }
 

@@ -107,7 +107,7 @@ void read(int socket, agent::MonitoredSpans::Monitor& monitor, std::size_t most)
   const std::size_t taken = reading.entries.size();
   std::vector<AgentHost::Span> spans;
   for (const auto& entry : reading.entries) spans.push_back({entry.span->span, entry.span->parent});
-  monitor.take(reading, taken);
+  monitor.advance(reading, taken);
   send(socket, Read{taken, reading.missed(taken), reading.is_all});
   send_bytes(socket, spans.data(), taken * sizeof(AgentHost::Span));
 }

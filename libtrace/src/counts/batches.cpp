@@ -35,16 +35,16 @@ void append_entry(std::string& body, Pending::Entry& entry) {
 
 }  // namespace
 
-bool Batches::welcomed(AgentChange agent, std::uint64_t last_sequence) {
-  if (agent == AgentChange::Same) return take_ack(last_sequence);
+bool Batches::on_welcome(AgentChange agent, std::uint64_t last_sequence) {
+  if (agent == AgentChange::Same) return on_ack(last_sequence);
   in_flight_.begin_with_new_agent();
   if (agent == AgentChange::SameThatForgot)
     in_flight_.drop_all([this](const CountBatch& lost) { counters_.uncertain += lost.records; });
   return true;
 }
 
-bool Batches::take_ack(std::uint64_t sequence) {
-  return in_flight_.take_ack(
+bool Batches::on_ack(std::uint64_t sequence) {
+  return in_flight_.on_ack(
       sequence, [this](const CountBatch& taken) { counters_.acknowledged += taken.records; });
 }
 

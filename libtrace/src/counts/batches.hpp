@@ -29,8 +29,8 @@ class Batches {
   Batches(Pending& pending, DeliveryCounters& counters) : pending_(pending), counters_(counters) {}
 
   // False if the agent claims a batch that was never sent.
-  bool welcomed(AgentChange agent, std::uint64_t last_sequence);
-  bool take_ack(std::uint64_t sequence);
+  bool on_welcome(AgentChange agent, std::uint64_t last_sequence);
+  bool on_ack(std::uint64_t sequence);
 
   // The agent cannot decode the first batch, and would refuse it on every connection.
   void give_up_first();

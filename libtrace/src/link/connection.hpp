@@ -63,8 +63,8 @@ class Connection final : public Transport {
   void tell_failure(const char* reason);
   int open_socket(int family);
   void read();
-  bool take_pdus();
-  bool take_greeting(const wire::Frame& pdu);
+  bool handle_pdus();
+  bool on_greeting(const wire::Frame& pdu);
   void write();
 
   Listener& listener_;

@@ -48,7 +48,7 @@ class Sequenced {
   // The agent has all messages up to this one: calls taken(message) for each in flight, and removes
   // it. False if there was no such message.
   template <typename Taken>
-  bool take_ack(std::uint64_t sequence, Taken taken) {
+  bool on_ack(std::uint64_t sequence, Taken taken) {
     if (!has_made(sequence)) return false;
     last_taken_ = std::max(last_taken_, sequence);
     for (; !empty() && front().sequence <= sequence; in_flight_.pop_front()) taken(front());

@@ -28,7 +28,7 @@ class Mmv {
   std::uint64_t next_call_ns() const { return next_call_ns_; }
 
   // The process ends: removes the file. Nothing is published any more.
-  void end();
+  void finish();
 
  private:
   explicit Mmv(const ClientOptions& options);

@@ -106,7 +106,7 @@ void OpenTable::clear() {
   for_each_entry([](OpenEntry& entry) { entry.tag.store(nullptr, std::memory_order_relaxed); });
 }
 
-bool OpenTable::any() {
+bool OpenTable::has_open() {
   bool any = false;
   for_each([&any](const Tag*, Moment) { any = true; });
   return any;

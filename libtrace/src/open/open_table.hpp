@@ -172,7 +172,7 @@ class OpenTable {
   void clear();
 
   // True if for_each() would visit any. Thread: any.
-  bool any();
+  bool has_open();
 
   // Calls visit(tag, begun) for each open transaction. Thread: any.
   template <typename Visit>

@@ -44,35 +44,35 @@ AgentSession::AgentSession(Transport& transport, Outbox& outbox, const ClientOpt
       batches_(outbox.pending, outbox.counters),
       hello_(introduce(options)) {}
 
-void AgentSession::connected() {
+void AgentSession::on_connected() {
   sent_before_ = sent_;
   std::string out;
   wire::append_hello(out, own_pid(), hello_);
   send(out);
 }
 
-void AgentSession::disconnected() {
+void AgentSession::on_disconnected() {
   welcomed_ = has_said_goodbye_ = false;
-  outbox_.spans.disconnected(now_ns());
+  outbox_.spans.on_disconnected(now_ns());
 }
 
 bool AgentSession::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   switch (pdu.type) {
     case wire::PduType::Welcome:
       if (const auto welcome = wire::decode_welcome(pdu.payload))
-        return take_welcome(*welcome, now_ns);
+        return on_welcome(*welcome, now_ns);
       return false;
     case wire::PduType::BatchAck:
       if (const auto sequence = wire::decode_batch_ack(pdu.payload))
-        return take_batch_ack(*sequence, now_ns);
+        return on_batch_ack(*sequence, now_ns);
       return false;
     case wire::PduType::EventsAck:
       if (const auto sequence = wire::decode_events_ack(pdu.payload))
-        return outbox_.spans.take_ack(*sequence);
+        return outbox_.spans.on_ack(*sequence);
       return false;
     case wire::PduType::Control:
       if (const auto control = wire::decode_control(pdu.payload)) {
-        if (agent_has(wire::Feature::Events)) outbox_.spans.take_control(*control);
+        if (has_feature(wire::Feature::Events)) outbox_.spans.on_control(*control);
         return true;
       }
       return false;
@@ -84,7 +84,7 @@ bool AgentSession::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   }
 }
 
-bool AgentSession::take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
+bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
   if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
   welcomed_ = true;
   features_ = welcome.features;
@@ -95,10 +95,10 @@ bool AgentSession::take_welcome(const wire::Welcome& welcome, std::uint64_t now_
   const AgentChange agent = !is_same                 ? AgentChange::Another
                             : has_forgotten(welcome) ? AgentChange::SameThatForgot
                                                      : AgentChange::Same;
-  if (!batches_.welcomed(agent, welcome.last_sequence)) return false;
-  if (!agent_has(wire::Feature::Events))
-    outbox_.spans.welcomed_without();
-  else if (!outbox_.spans.welcomed(agent, welcome.last_events, welcome.control))
+  if (!batches_.on_welcome(agent, welcome.last_sequence)) return false;
+  if (!has_feature(wire::Feature::Events))
+    outbox_.spans.on_welcome_without();
+  else if (!outbox_.spans.on_welcome(agent, welcome.last_events, welcome.control))
     return false;
   for (CountBatch& batch : batches_.in_flight()) send(batch, now_ns);
   return true;
@@ -112,10 +112,10 @@ bool AgentSession::has_forgotten(const wire::Welcome& welcome) const {
 }
 
 // If the agent read a batch late, it takes the transactions in flight for younger than they are.
-bool AgentSession::take_batch_ack(std::uint64_t sequence, std::uint64_t now_ns) {
+bool AgentSession::on_batch_ack(std::uint64_t sequence, std::uint64_t now_ns) {
   for (const CountBatch& batch : batches_.in_flight())
     if (batch.sequence <= sequence && now_ns > batch.sent_ns + kLateNs) outbox_.open.tell_again();
-  return batches_.take_ack(sequence);
+  return batches_.on_ack(sequence);
 }
 
 // The agent answers in order, so the message that it cannot decode is the first one without an
@@ -134,11 +134,11 @@ void AgentSession::send_pending(std::uint64_t until, std::uint64_t now_ns) {
   // After the goodbye the agent hangs up: later calls go to the next connection.
   if (!welcomed_ || has_said_goodbye_) return;
   while (CountBatch* const batch = batches_.next(until)) send_new(*batch, now_ns);
-  while (agent_has(wire::Feature::InFlight) && batches_.in_flight().has_room() &&
+  while (has_feature(wire::Feature::InFlight) && batches_.in_flight().has_room() &&
          outbox_.open.has_news())
     send_new(batches_.add(), now_ns);
   // Batches go first.
-  if (agent_has(wire::Feature::Events) && batches_.in_flight().has_room())
+  if (has_feature(wire::Feature::Events) && batches_.in_flight().has_room())
     if (SpanBatch* const spans = outbox_.spans.next(); spans != nullptr && !was_sent(*spans))
       send(*spans);
 }
@@ -157,7 +157,7 @@ void AgentSession::send(CountBatch& batch, std::uint64_t now_ns) {
     return now_ns > then_ns && batch.records > 0 ? now_ns - then_ns : 0;
   };
   wire::BatchHead head{{age(batch.first_ns), age(batch.last_ns)}, outbox_.client_counters()};
-  if (agent_has(wire::Feature::InFlight)) {
+  if (has_feature(wire::Feature::InFlight)) {
     const OpenReport::Told told =
         outbox_.open.tell(wire::kMaxBatchBytes - std::min(batch.body.size(), wire::kMaxBatchBytes));
     define_tags(told.tags, out);
@@ -212,14 +212,14 @@ void AgentSession::define_tags(const std::vector<const Tag*>& tags, std::string&
 }
 
 bool AgentSession::has_told_open() const {
-  return welcomed_ && (!agent_has(wire::Feature::InFlight) ||
+  return welcomed_ && (!has_feature(wire::Feature::InFlight) ||
                        (!outbox_.open.has_news() && batches_.in_flight().empty()));
 }
 
 bool AgentSession::say_goodbye() {
   if (!welcomed_ || has_said_goodbye_) return false;
   // Transactions in flight are told first.
-  if (agent_has(wire::Feature::InFlight) && outbox_.open.has_news()) return false;
+  if (has_feature(wire::Feature::InFlight) && outbox_.open.has_news()) return false;
   has_said_goodbye_ = true;
   std::string out;
   wire::append_bye(out, own_pid(), wire::ByeReason::Done);

@@ -41,7 +41,7 @@ void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& fi
   if (filter.counters) counters_ |= mask;
 }
 
-CaptureBits CaptureSet::asked_since(CaptureBits bits, std::uint16_t epoch) const {
+CaptureBits CaptureSet::valid_since(CaptureBits bits, std::uint16_t epoch) const {
   const Epoch ago = static_cast<std::uint16_t>(epoch_ - epoch);
   CaptureBits still = 0;
   for_each_bit(bits, [&](std::size_t bit) {
@@ -89,7 +89,7 @@ void CaptureSet::miss_for_want_of_room(CaptureBits bits, std::uint64_t spans) co
   });
 }
 
-CaptureBits CaptureSet::wanting(wire::SpanKind kind) const {
+CaptureBits CaptureSet::matching(wire::SpanKind kind) const {
   switch (kind) {
     case wire::SpanKind::Point:
       return points_;

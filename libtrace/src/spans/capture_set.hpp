@@ -55,10 +55,10 @@ class CaptureSet {
   const Asked& at(std::size_t bit) const { return asked_[bit]; }
 
   // Filters bits that were set in `epoch` (its low 16 bits): those that mean the same filter now.
-  CaptureBits still_asked(CaptureBits bits, std::uint16_t epoch) const {
+  CaptureBits valid_bits(CaptureBits bits, std::uint16_t epoch) const {
     bits &= bits_;
     const bool are_of_this = static_cast<std::uint16_t>(epoch_) == epoch;
-    return bits == 0 || are_of_this ? bits : asked_since(bits, epoch);
+    return bits == 0 || are_of_this ? bits : valid_since(bits, epoch);
   }
 
   // The captures whose filter matches this tag. Cached in the tag.
@@ -83,10 +83,10 @@ class CaptureSet {
   void miss_for_want_of_room(CaptureBits bits, std::uint64_t spans = 1) const;
 
   // The captures whose filter wants events of this kind.
-  CaptureBits wanting(wire::SpanKind kind) const;
+  CaptureBits matching(wire::SpanKind kind) const;
 
  private:
-  CaptureBits asked_since(CaptureBits bits, std::uint16_t epoch) const;
+  CaptureBits valid_since(CaptureBits bits, std::uint16_t epoch) const;
   CaptureBits look_up(const Tag& tag) const;
 
   const Epoch epoch_;
@@ -112,7 +112,7 @@ class PublishedCaptures {
   const CaptureSet* published() const { return owned_.get(); }
 
   // The published set does not match this tag; cached by the tag's last traced begin. Thread: any.
-  bool leave_out(const Tag& tag) const {
+  bool is_unmatched(const Tag& tag) const {
     return tag.captured_by.load(std::memory_order_relaxed) ==
            std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
   }

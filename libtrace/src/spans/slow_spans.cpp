@@ -34,7 +34,7 @@ CaptureBits SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* 
   list = share().filter(list, [&](CapturedSpan& span) {
     if (set == nullptr) return false;
     const auto epoch = static_cast<std::uint16_t>(span.epoch);
-    span.context.set_capture_bits(set->slow() & set->still_asked(span.capture_bits(), epoch));
+    span.context.set_capture_bits(set->slow() & set->valid_bits(span.capture_bits(), epoch));
     span.epoch = set->epoch();
     all |= span.capture_bits();
     return span.capture_bits() != 0;
@@ -168,7 +168,7 @@ void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* 
 void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
                             Decisions& decisions) {
   const std::uint64_t now = now_ns();
-  trees_.take_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
+  trees_.remove_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
     give_up(list, around, set, now, decisions);
   });
   give_up_orphans(until, set, decisions);
@@ -188,8 +188,8 @@ void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set, Deci
 }
 
 // Without room, the oldest quarter by time goes.
-void SlowSpans::look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
-                     Decisions& decisions) {
+void SlowSpans::expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
+                       Decisions& decisions) {
   if (pool_.taken() > SpanPool::kMost / 4 * 3) {
     const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
     give_up_old(entries, oldest + (now_ns - oldest) / 4, &set, decisions);

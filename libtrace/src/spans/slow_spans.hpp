@@ -42,8 +42,8 @@ class SlowSpans {
 
   // Gives up what has waited too long, or takes too much room. Call this periodically. `entries`:
   // of the open table, also below.
-  void look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
-            Decisions& decisions);
+  void expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
+              Decisions& decisions);
 
   // Gives up all that waits. Without a set nobody is told.
   void give_up(std::uint32_t entries, const CaptureSet* set, Decisions& decisions) {

@@ -11,7 +11,7 @@ std::uint64_t SlowTrees::torn(std::uint64_t head) {
   return (head & ~(kTorn | kList)) | times;
 }
 
-bool SlowTrees::begin(std::uint32_t entry, Moment begun, const TreeFacts& facts) {
+bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) {
   Slot* const slot = slots_.find_or_make(entry);
   if (slot == nullptr) return false;
   slot->begun.store(0, std::memory_order_relaxed);
@@ -44,7 +44,7 @@ SlowTrees::Known SlowTrees::find(std::uint32_t entry, Moment begun) const {
 }
 
 // The note is there before a part can find the transaction ended.
-bool SlowTrees::end(const Known& ended, CaptureBits slow, Inside& inside) {
+bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
   Slot& slot = *slot_of(ended.self);
   const auto generation = static_cast<std::uint32_t>(ended.self);
   Note* note = nullptr;

@@ -43,7 +43,7 @@ class SlowTrees {
   explicit SlowTrees(SpanPool& pool) : pool_(pool) {}
 
   // False if there is no memory. Thread: the begin's.
-  bool begin(std::uint32_t entry, Moment begun, const TreeFacts& facts);
+  bool open(std::uint32_t entry, Moment begun, const TreeFacts& facts);
 
   struct Known {
     bool is_known = false;
@@ -64,7 +64,7 @@ class SlowTrees {
     bool is_torn = false;  // some were given up
     bool has_note = false;
   };
-  bool end(const Known& ended, CaptureBits slow, Inside& inside);
+  bool close(const Known& ended, CaptureBits slow, Inside& inside);
 
   // A part has ended, and what is around needs not know of it any more. Not if its own note holds
   // that one.
@@ -82,16 +82,16 @@ class SlowTrees {
   };
   Outcome outcome(TreeRef ref) const;
 
-  // Calls take(list, around) for each list that waits since `until` or longer. Their transactions
+  // Calls use(list, around) for each list that waits since `until` or longer. Their transactions
   // are torn from then on. `entries`: of the open table. Thread: the flusher's, also below.
-  template <typename Take>
-  void take_old(std::uint32_t entries, std::uint64_t until, Take take) {
+  template <typename Use>
+  void remove_old(std::uint32_t entries, std::uint64_t until, Use use) {
     for (std::uint32_t entry = 0; entry < entries; ++entry) {
       Slot* const slot = slots_.find(entry);
       if (slot == nullptr) return;
       if (slot->since_ns.load(std::memory_order_relaxed) > until) continue;
       if (const SpanPool::Index list = tear(*slot); list != 0)
-        take(list, slot->around.load(std::memory_order_acquire));
+        use(list, slot->around.load(std::memory_order_acquire));
     }
   }
 

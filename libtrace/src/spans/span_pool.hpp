@@ -70,8 +70,8 @@ class SpanPool {
     // Calls fill(span) and makes a list of this one. 0 if all nodes are in use. Builds the span in
     // its node, since a call waits for that.
     template <typename Fill>
-    Index take(Fill fill) {
-      if (spare_ == 0 && !take_more()) return 0;
+    Index make(Fill fill) {
+      if (spare_ == 0 && !refill()) return 0;
       const Index index = spare_;
       Node& node = pool_.at(index);
       spare_ = node.next.load(std::memory_order_relaxed);
@@ -117,7 +117,7 @@ class SpanPool {
       count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_release);
     }
 
-    bool take_more();
+    bool refill();
 
     SpanPool& pool_;
     Index spare_ = 0;  // free nodes, by their `next`
@@ -132,7 +132,7 @@ class SpanPool {
   // The list that was handed over first, of those not taken yet; 0: none. Thread: the flusher's.
   Index next_list();
   // The same list: removes it from those that next_list() gives.
-  void take_list();
+  void remove_list();
 
   // Requires: the caller owns the list.
   const Facts& facts(Index list) const { return at(list).facts; }

@@ -62,8 +62,8 @@ SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
   away_since_ns_ = now_ns();
 }
 
-bool SpanSender::welcomed(AgentChange agent, std::uint64_t last_sequence,
-                          const std::optional<wire::Control>& asked) {
+bool SpanSender::on_welcome(AgentChange agent, std::uint64_t last_sequence,
+                            const std::optional<wire::Control>& asked) {
   if (!in_flight_.has_made(last_sequence)) return false;
   is_connected_ = true;
   if (agent == AgentChange::Another) {
@@ -73,18 +73,18 @@ bool SpanSender::welcomed(AgentChange agent, std::uint64_t last_sequence,
     in_flight_.begin_with_new_agent();
     books_.note_forgotten();
   } else {
-    take_ack(last_sequence);
+    on_ack(last_sequence);
   }
-  take_control(asked.value_or(wire::Control{}));
+  on_control(asked.value_or(wire::Control{}));
   return true;
 }
 
-void SpanSender::welcomed_without() {
+void SpanSender::on_welcome_without() {
   is_connected_ = false;
   forget_all();
 }
 
-void SpanSender::disconnected(std::uint64_t now_ns) {
+void SpanSender::on_disconnected(std::uint64_t now_ns) {
   if (!std::exchange(is_connected_, false)) return;
   away_since_ns_ = now_ns;
 }
@@ -115,7 +115,7 @@ void SpanSender::adopt_start(const wire::Control& control) {
   }
 }
 
-void SpanSender::take_control(const wire::Control& control) {
+void SpanSender::on_control(const wire::Control& control) {
   set_wall_clock();
   adopt_start(control);
   auto set = std::make_unique<CaptureSet>(control.number);
@@ -145,8 +145,8 @@ void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   books_.retire();
 }
 
-bool SpanSender::take_ack(std::uint64_t sequence) {
-  return in_flight_.take_ack(sequence, [this](const SpanBatch&) {
+bool SpanSender::on_ack(std::uint64_t sequence) {
+  return in_flight_.on_ack(sequence, [this](const SpanBatch&) {
     ++acknowledged_;
     books_.note_taken();
   });
@@ -157,19 +157,19 @@ void SpanSender::give_up_in_flight() {
       [this](const SpanBatch& lost) { books_.note_lost(lost.control, lost.spans_at); });
 }
 
-void SpanSender::look(std::uint64_t now_ns) {
+void SpanSender::tick(std::uint64_t now_ns) {
   books_.retire();
   if (published() == nullptr) {
     count_what_waits_as_away();  // counts for open accounts only
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
-    end();
+    give_up_waiting();
     publish(nullptr);
     count_what_waits_as_away();  // reported if this agent comes back
   } else {
     set_wall_clock();
     sort(now_ns);
     SlowSpans::Decisions decisions;
-    slow_.look(recorders_.open_room().entries(), *published(), now_ns, decisions);
+    slow_.expire(recorders_.open_room().entries(), *published(), now_ns, decisions);
     carry_out(std::move(decisions));
   }
 }
@@ -187,7 +187,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
   }
 }
 
-void SpanSender::end() {
+void SpanSender::give_up_waiting() {
   sort(now_ns(), SIZE_MAX);
   SlowSpans::Decisions decisions;
   slow_.give_up(recorders_.open_room().entries(), published(), decisions);
@@ -211,7 +211,7 @@ bool SpanSender::has_settled(std::uint64_t captured) const {
 void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
   SlowSpans::Decisions decisions;
   decisions.reserve(pool_.size(list));  // may throw
-  pool_.take_list();
+  pool_.remove_list();
   taken_ += pool_.size(list);
   slow_.settle(list, published(), now_ns, decisions);
   carry_out(std::move(decisions));
@@ -226,7 +226,7 @@ void SpanSender::carry_out(SlowSpans::Decisions decisions) {
 }
 
 // Takes a span from the first `until` ever captured.
-bool SpanSender::take(CapturedSpan& next, std::uint64_t until) {
+bool SpanSender::pop_ready(CapturedSpan& next, std::uint64_t until) {
   while (ready_.empty() && taken_ < until) {
     const SpanPool::Index list = pool_.next_list();
     if (list == 0) break;
@@ -247,13 +247,13 @@ void SpanSender::drop_undecided() {
 void SpanSender::drop_what_waits() {
   drop_undecided();
   CapturedSpan next;
-  while (take(next, UINT64_MAX)) continue;
+  while (pop_ready(next, UINT64_MAX)) continue;
 }
 
 void SpanSender::count_what_waits_as_away() {
   drop_undecided();  // nobody asks for it any more
   CapturedSpan next;
-  while (take(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
+  while (pop_ready(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
 }
 
 SpanBatch* SpanSender::next() {
@@ -273,7 +273,7 @@ void SpanSender::fill(SpanBatch& batch) {
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
   CapturedSpan next;
   const std::uint64_t until = captured();  // see sort()
-  while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
+  while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody && pop_ready(next, until)) {
     const CaptureBooks::Set* const set = books_.set_of(next);
     if (set == nullptr) continue;  // the captures were removed
     if (batch.spans > 0 && set->control != batch.control) {

@@ -71,7 +71,7 @@ std::size_t ThreadTrace::find_ended_by_hand() const {
   return kNotFound;
 }
 
-OpenTable::Ref ThreadTrace::end(const Open& open) {
+OpenTable::Ref ThreadTrace::leave(const Open& open) {
   const std::size_t at = (open.ref & OpenTable::kIsAttached) != 0 ? find(open) : kNotFound;
   if (at != kNotFound) {
     const auto* const first = stack_->attached.data();

@@ -75,7 +75,7 @@ class ThreadTrace {
   }
 
   // Ends a marked transaction. Gives its ref without marks.
-  OpenTable::Ref end(const Open& open);
+  OpenTable::Ref leave(const Open& open);
 
   // By hand: stays until detached, or ended on this thread. False if there is no memory.
   bool attach(const Open& open, const TraceContext& context);

@@ -36,7 +36,7 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
 
   // Reserves so many records beyond the first room of each thread. False if less is left. Never
   // given back, since the queue does not give its blocks back either. Thread: any.
-  bool take_room(std::uint64_t records, std::uint64_t of_all);
+  bool reserve_room(std::uint64_t records, std::uint64_t of_all);
 
   OpenRoom& open_room() { return open_room_; }
   const OpenRoom& open_room() const { return open_room_; }
@@ -96,7 +96,7 @@ class Recorder {
 
   // True if a transaction of this tag needs no trace and no capture.
   bool is_plain(const Tag* tag) const {
-    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().leave_out(*tag));
+    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().is_unmatched(*tag));
   }
   struct Begun {
     Moment moment;
@@ -145,15 +145,15 @@ class Recorder {
 
   // Records ever queued, and ever taken. Thread: the flusher's.
   std::uint64_t queued() const { return queued_.load(std::memory_order_acquire); }
-  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  std::uint64_t dequeued() const { return dequeued_.load(std::memory_order_relaxed); }
 
   // Takes so many records in order, as *out++ = record. Requires: so many are queued. Thread: the
   // flusher's.
   template <typename Out>
-  std::size_t take(std::size_t wanted, Out out) {
+  std::size_t dequeue(std::size_t wanted, Out out) {
     const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, out, wanted);
     // Pairs with the acquire in look_at_room().
-    taken_.store(taken() + got, std::memory_order_release);
+    dequeued_.store(dequeued() + got, std::memory_order_release);
     return got;
   }
 
@@ -224,12 +224,12 @@ class Recorder {
   // The owner's cache lines. Other threads only read the two counts.
   RecordQueue* queue_;
   Doorbell* doorbell_;
-  std::uint64_t next_look_ = 0;           // below this, queue without reading taken_
+  std::uint64_t next_look_ = 0;           // below this, queue without reading dequeued_
   std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()
   moodycamel::ProducerToken token_;
   std::uint32_t capacity_;                // most records that it may ever have queued
   std::uint32_t room_;                    // records that it may have queued
-  std::uint64_t asked_at_ = UINT64_MAX;   // taken_ when the flusher was last asked
+  std::uint64_t asked_at_ = UINT64_MAX;   // dequeued_ when the flusher was last asked
   std::atomic<std::uint64_t> merged_{0};  // released before the cell, acquired by recorded()
   Overflow overflow_;
   TagCache tags_;
@@ -245,8 +245,8 @@ class Recorder {
   std::atomic<std::uint32_t> thread_{0};
   std::atomic<Moment> owned_since_{0};
 
-  // The flusher's. Released by take(), acquired by look_at_room().
-  alignas(64) std::atomic<std::uint64_t> taken_{0};
+  // The flusher's. Released by dequeue(), acquired by look_at_room().
+  alignas(64) std::atomic<std::uint64_t> dequeued_{0};
 };
 
 }  // namespace pcp::trace::client

@@ -45,7 +45,7 @@ CaptureBits Recorder::over_limit_around(const CaptureSet& set,
     around =
         queue_->slow_trees().find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
   if (!around.is_known) return set.bits() & ~set.slow();
-  return set.still_asked(around.facts.over_limit, static_cast<std::uint16_t>(around.facts.epoch));
+  return set.valid_bits(around.facts.over_limit, static_cast<std::uint16_t>(around.facts.epoch));
 }
 
 // Chooses the captures of it: those of its parent, and those whose top it is. A
@@ -55,7 +55,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
   const CaptureBits slow = look->slow();
   const CaptureBits inherited =
-      look->still_asked(context.capture_bits(), OpenTable::epoch_of(inside.around));
+      look->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around));
   const CaptureBits matching = look->matching(*tag);
   const CaptureBits tops = matching & ~inherited;
   const CaptureBits over_limit = over_limit_around(*look, inside);
@@ -114,7 +114,7 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   }
   if (has_entry && (chosen.tree.over_limit != 0 || (look && (bits & look->slow()) != 0))) {
     const std::uint32_t entry = OpenTable::entry_at(begun.ref)->number;
-    if (!queue_->slow_trees().begin(entry, begun.moment, chosen.tree) && look) {
+    if (!queue_->slow_trees().open(entry, begun.moment, chosen.tree) && look) {
       look->miss_for_want_of_room(bits & look->slow());
       bits &= ~look->slow();
     }
@@ -140,7 +140,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
   const Moment now = is_captured ? moment_by_clock() : present_moment();
   const double seconds = seconds_since(open.begun, now);
   if (!is_captured) {
-    open_.leave(trace_.end(open), open.tag, open.begun);
+    open_.leave(trace_.leave(open), open.tag, open.begun);
     return seconds;
   }
   // All that belongs to the entry comes before the next transaction gets it.
@@ -158,13 +158,13 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
                   .tree = queue_->slow_trees().find(entry.number, open.begun)};
   const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   if (look) {
-    ended.bits = look->still_asked(context.capture_bits(), OpenTable::epoch_of(open.ref));
+    ended.bits = look->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.ref));
     ended.slow = slow_ones(*look, ended.tree.facts.selected & ended.bits, ended.duration_ns);
   }
   // With copies several threads may end it: the first one does the rest.
-  const OpenTable::Ref ref = trace_.end(open);
+  const OpenTable::Ref ref = trace_.leave(open);
   const bool is_selected = ended.tree.facts.selected != 0;
-  if (is_selected && !queue_->slow_trees().end(ended.tree, ended.slow, ended.inside))
+  if (is_selected && !queue_->slow_trees().close(ended.tree, ended.slow, ended.inside))
     return seconds;
   if (!open_.leave(ref, open.tag, open.begun) && !is_selected) return seconds;
   ended.is_part = ended.tree.is_part && !ended.inside.has_note;
@@ -182,7 +182,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
   if (is_fast && around == 0) return spans_.give_back(inside);  // also if nobody asks any more
   const std::uint64_t begin_ns = ns_of(ended.open.begun);
-  const SpanPool::Index self = spans_.take([&](CapturedSpan& span) {
+  const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.open.tag;
     span.notes = std::move(ended.notes);
     span.context = ended.context;
@@ -236,11 +236,11 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
   const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   if (!look) return;
-  const CaptureBits wanting = look->wanting(kind);
+  const CaptureBits wanting = look->matching(kind);
   if (wanting == 0) return;
   const ThreadTrace::Inside inside = trace_.innermost();
-  const CaptureBits around = wanting & look->still_asked(inside.context.capture_bits(),
-                                                         OpenTable::epoch_of(inside.around));
+  const CaptureBits around =
+      wanting & look->valid_bits(inside.context.capture_bits(), OpenTable::epoch_of(inside.around));
   CaptureBits over_limit = over_limit_around(*look, inside);
   const CaptureBits by_itself = look->admit(
       look->matching(*tag) & wanting & ~around & ~look->slow(),
@@ -249,7 +249,7 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   if (bits == 0) return;
   const std::uint64_t now = now_ns();
   look->count(bits, now);
-  const SpanPool::Index list = spans_.take([&](CapturedSpan& event) {
+  const SpanPool::Index list = spans_.make([&](CapturedSpan& event) {
     event = {.tag = tag, .context = inside.context, .begin_ns = now, .value = value};
     event.context.set_capture_bits(bits);
     event.epoch = look->epoch();

@@ -32,15 +32,15 @@ class InFlight {
       : options_(options), finder_(finder), left_out_(left_out) {}
 
   // A session's stages: it begins, gets a connection again, loses its connection, ends.
-  void begin(Session& session);
+  void add(Session& session);
   void attach(Session& session) { move(session, Known::Nothing); }
   void detach(Session& session, Turn& turn);
-  void end(Session& session, Turn& turn);
+  void remove(Session& session, Turn& turn);
 
   // Takes a batch's counts. Calls `disagrees` for tags where TagFinder reports a disagreement.
   // Requires: the session knows the batch's tags.
-  void take(Session& session, const wire::Batch& batch, Turn& turn,
-            const std::function<void(const SessionTag&)>& disagrees);
+  void apply(Session& session, const wire::Batch& batch, Turn& turn,
+             const std::function<void(const SessionTag&)>& disagrees);
 
   // Gives up sessions whose process has ended, or whose time to return is over.
   void give_up_old(Instant now, Turn& turn);

@@ -149,11 +149,11 @@ void PeerConnection::read() {
   else if (bytes < read_bytes_ / 4)
     read_bytes_ = std::max(read_bytes_ / 2, kLeastReadBytes);
 
-  take_frames();
+  handle_frames();
   if (phase_ == Phase::Talking) write();
 }
 
-void PeerConnection::take_frames() {
+void PeerConnection::handle_frames() {
   Turn turn(host_.context.shared);
   wire::Frame frame;
   bool whole_ones = false;
@@ -161,7 +161,7 @@ void PeerConnection::take_frames() {
     switch (reader_.next(frame)) {
       case wire::FrameReader::Status::Frame: {
         whole_ones = true;
-        const auto ending = dialogue_.take(frame, turn, out_);
+        const auto ending = dialogue_.on_frame(frame, turn, out_);
         if (ending) {
           turn.end();
           if (ending->reason == ByeReason::Done)
@@ -239,7 +239,7 @@ void PeerConnection::stop_talking() {
   if (phase_ != Phase::Talking) return;
   phase_ = Phase::Leaving;  // set first: the next calls must not enter this function again
   if (!dialogue_.has_begun()) tally(host_.context.shared.counters.said_nothing);
-  dialogue_.end(steady_now());
+  dialogue_.close(steady_now());
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;
   reader_ = wire::FrameReader(wire::kLeastMaxPduBytes);

@@ -54,8 +54,8 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void check_time(Instant now);
 
   const Peer& peer() const { return peer_; }
-  bool talking() const { return phase_ == Phase::Talking; }
-  bool speaks_version_2() const { return dialogue_.speaks_version_2(); }
+  bool is_talking() const { return phase_ == Phase::Talking; }
+  bool is_version_2() const { return dialogue_.is_version_2(); }
   std::string describe(Instant now) const;  // a line for the list of clients
 
  private:
@@ -65,7 +65,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void wait_writable();
   void on_readable();
   void read();
-  void take_frames();
+  void handle_frames();
   void throw_away();
   void note_unfinished();
   void drop(wire::ByeReason reason, const std::string& why);

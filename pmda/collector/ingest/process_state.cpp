@@ -59,7 +59,7 @@ bool has_ended(std::uint32_t pid) {
   return errno == ESRCH || (errno == ENOENT && ::access("/proc/self", F_OK) == 0);
 }
 
-bool others_compute() {
+bool is_another_thread_busy() {
   const std::string own = std::to_string(gettid());
   try {
     for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))

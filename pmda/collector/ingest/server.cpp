@@ -138,7 +138,7 @@ Result<void> Server::listen_on_unix_socket() {
 void Server::accept_from(Descriptor listening) {
   acceptors_.emplace_back(
       io_, std::move(listening),
-      [this](Descriptor connected, Peer peer) { take(std::move(connected), std::move(peer)); },
+      [this](Descriptor connected, Peer peer) { accept(std::move(connected), std::move(peer)); },
       [this](int error) {
         limited_log_.say(
             std::string("cannot take more connections for now: ") + std::strerror(error),
@@ -229,7 +229,7 @@ void Server::enter_in_flight_again() {
 
 // Frees some spans that no monitor waits for. Peers are served before the next step.
 void Server::look_after_spans() {
-  sweeping_ = context_.spans.look(steady_now());
+  sweeping_ = context_.spans.tick(steady_now());
   if (context_.spans.has_changed()) tell_controls_soon();
   if (sweeping_) asio::post(io_, [this] { look_after_spans(); });
 }
@@ -263,7 +263,7 @@ void Server::tell_controls_soon() {
   });
 }
 
-void Server::take(Descriptor socket, Peer peer) {
+void Server::accept(Descriptor socket, Peer peer) {
   peer.number = ++last_number_;
   const bool is_welcome = is_users(socket.get(), peer);
   const auto connection = std::make_shared<PeerConnection>(io_, std::move(socket), peer, host_);
@@ -332,7 +332,7 @@ void Server::list_clients() {
   visit_connections(
       kMostListedAtOnce,
       [this](PeerConnection& connection) {
-        if (connection.talking()) log_("client " + connection.describe(steady_now()));
+        if (connection.is_talking()) log_("client " + connection.describe(steady_now()));
       },
       [] {});
 }
@@ -365,7 +365,7 @@ void Server::stop() {
 bool Server::is_quiet() {
   std::promise<bool> quiet;
   asio::post(io_, [this, &quiet] {
-    for (Acceptor& acceptor : acceptors_) acceptor.take_waiting();
+    for (Acceptor& acceptor : acceptors_) acceptor.accept_waiting();
     quiet.set_value(connections_.empty());
   });
   return quiet.get_future().get();
@@ -381,8 +381,8 @@ void Server::begin_stop() {
   for (Acceptor& acceptor : acceptors_) acceptor.stop();
   for (auto next = connections_.begin(); next != connections_.end();) {
     const auto connection = (next++)->second.connection;
-    if (!connection->talking()) continue;
-    if (connection->speaks_version_2())
+    if (!connection->is_talking()) continue;
+    if (connection->is_version_2())
       connection->leave(wire::ByeReason::Done);
     else
       connection->close();

@@ -68,7 +68,7 @@ class Server {
   void begin_stop();
   void finish_stop_if_alone();
 
-  void take(Descriptor socket, Peer peer);
+  void accept(Descriptor socket, Peer peer);
   bool is_users(int socket, const Peer& peer) const;
   void receive(PeerConnection& connection, OpenConnection& open, bool is_welcome);
   bool has_room_for(const Peer& peer) const;

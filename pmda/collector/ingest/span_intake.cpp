@@ -52,7 +52,7 @@ bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now)
 SpanIntake::SpanIntake(MonitoredSpans& spans, TagFinder& finder)
     : spans_(spans), finder_(finder), captures_(spans.captures()), most_of_a_user_(kMostASecond) {}
 
-void SpanIntake::begin(Session& session, const wire::Hello& hello, const Peer& peer) {
+void SpanIntake::introduce(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
 }
 
@@ -100,8 +100,8 @@ wire::Control SpanIntake::make_control(Session& session, CaptureBits seen) {
   return control;
 }
 
-std::optional<std::string> SpanIntake::take(const wire::Events& events, Session& session,
-                                            const Peer& peer) {
+std::optional<std::string> SpanIntake::accept(const wire::Events& events, Session& session,
+                                              const Peer& peer) {
   SessionSpans& its = session.spans;
   if (events.control == 0 || events.control > its.told)
     return "by CONTROL " + std::to_string(events.control) + ", which it was not sent";
@@ -202,7 +202,7 @@ void SpanIntake::share_out() {
     set(its.most_a_second, most_of_a_user_, std::max(its.now, its.before));
 }
 
-bool SpanIntake::look(Instant now) {
+bool SpanIntake::tick(Instant now) {
   share_out();
   if (now - round_began_ >= kRound) {
     round_began_ = now;

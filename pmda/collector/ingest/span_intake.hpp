@@ -29,7 +29,7 @@ class SpanIntake {
   SpanIntake(MonitoredSpans& spans, TagFinder& finder);
 
   // A session begins or resumes with a HELLO.
-  void begin(Session& session, const wire::Hello& hello, const Peer& peer);
+  void introduce(Session& session, const wire::Hello& hello, const Peer& peer);
 
   // The session has lost its connection, and may return.
   static void detach(Session& session) { session.spans.source.reset(); }
@@ -40,10 +40,10 @@ class SpanIntake {
   std::optional<wire::Control> control_for(Session& session, const Peer& peer);
 
   // Nothing, or the impossible part of the PDU. Requires: the session knows the tags.
-  std::optional<std::string> take(const wire::Events& events, Session& session, const Peer& peer);
+  std::optional<std::string> accept(const wire::Events& events, Session& session, const Peer& peer);
 
   // Periodic work. True if there is more to do.
-  bool look(Instant now);
+  bool tick(Instant now);
 
   // True if the captures, or the limits of spans per process, changed since the last call.
   bool has_changed();

@@ -72,7 +72,7 @@ std::size_t CaptureTable::count() const {
 }
 
 CaptureBits CaptureTable::seen_by(std::uint32_t uid) const {
-  return still(~CaptureBits{0}, number_, uid);
+  return valid_bits(~CaptureBits{0}, number_, uid);
 }
 
 std::uint64_t CaptureTable::changed_for(std::uint32_t uid) const {
@@ -81,7 +81,8 @@ std::uint64_t CaptureTable::changed_for(std::uint32_t uid) const {
 }
 
 // Captures never change their bit, so one opened by `number` has had its bit ever since.
-CaptureBits CaptureTable::still(CaptureBits bits, std::uint64_t number, std::uint32_t uid) const {
+CaptureBits CaptureTable::valid_bits(CaptureBits bits, std::uint64_t number,
+                                     std::uint32_t uid) const {
   CaptureBits left = 0;
   for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
     const ActiveCapture& capture = captures_[bit];

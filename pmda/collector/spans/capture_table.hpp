@@ -65,7 +65,7 @@ class CaptureTable {
   std::uint64_t changed_for(std::uint32_t uid) const;
 
   // The subset of `bits` whose captures are unchanged since `number`, and visible to this uid.
-  CaptureBits still(CaptureBits bits, std::uint64_t number, std::uint32_t uid) const;
+  CaptureBits valid_bits(CaptureBits bits, std::uint64_t number, std::uint32_t uid) const;
 
  private:
   bool may_have_one_more(Audience audience) const;

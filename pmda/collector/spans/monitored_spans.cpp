@@ -25,7 +25,7 @@ std::unique_ptr<MonitoredSpans::Monitor> MonitoredSpans::capture(const std::stri
     const auto bit = changed.open(filter, audience);
     if (!bit) return nullptr;
     auto captures = std::make_shared<const CaptureTable>(changed);
-    monitor->cursor_ = store_.begin(*bit);
+    monitor->cursor_ = store_.open_cursor(*bit);
     captures_ = std::move(changed);
     publish(std::move(captures));
   }
@@ -34,11 +34,11 @@ std::unique_ptr<MonitoredSpans::Monitor> MonitoredSpans::capture(const std::stri
 }
 
 // Without memory, programs continue unwanted captures until the next change.
-void MonitoredSpans::end(SpanStore::Cursor cursor) {
+void MonitoredSpans::close(SpanStore::Cursor cursor) {
   try {
     const Lock lock(mutex_);
     const std::size_t bit = cursor->bit;
-    store_.end(cursor);
+    store_.close_cursor(cursor);
     if (captures_.close(bit)) publish(std::make_shared<const CaptureTable>(captures_));
   } catch (const std::bad_alloc&) {
   }
@@ -79,7 +79,7 @@ void MonitoredSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number, s
   for (std::size_t next = 0; next < spans.size();) {
     const CourteousLock lock(mutex_);
     const std::size_t end = std::min(spans.size(), next + kAtOnce);
-    const CaptureBits known = captures_.still(~CaptureBits{0}, number, uid);
+    const CaptureBits known = captures_.valid_bits(~CaptureBits{0}, number, uid);
     for (; next < end; ++next) {
       spans[next].capture_bits &= known;
       if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), owner);
@@ -104,7 +104,7 @@ bool MonitoredSpans::sweep() {
 }
 
 MonitoredSpans::Monitor::~Monitor() {
-  if (cursor_) spans_.end(*cursor_);
+  if (cursor_) spans_.close(*cursor_);
 }
 
 SpanReading MonitoredSpans::Monitor::read(std::size_t most) const {
@@ -112,7 +112,7 @@ SpanReading MonitoredSpans::Monitor::read(std::size_t most) const {
   return spans_.store_.read(*cursor_, most);
 }
 
-void MonitoredSpans::Monitor::take(const SpanReading& reading, std::size_t taken) {
+void MonitoredSpans::Monitor::advance(const SpanReading& reading, std::size_t taken) {
   const Lock lock(spans_.mutex_);
   spans_.store_.advance(*cursor_, reading.after(taken));
   spans_.totals_.delivered += taken;

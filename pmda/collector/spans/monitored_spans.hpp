@@ -55,9 +55,9 @@ class MonitoredSpans {
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    // Reads up to `most` next spans; take() says how many of them, from the front, were used.
+    // Reads up to `most` next spans; advance() says how many of them, from the front, were used.
     SpanReading read(std::size_t most) const;
-    void take(const SpanReading& reading, std::size_t taken);
+    void advance(const SpanReading& reading, std::size_t taken);
 
     // The number of waiting spans, or slightly more.
     std::size_t waiting() const;
@@ -97,7 +97,7 @@ class MonitoredSpans {
 
  private:
   void publish(std::shared_ptr<const CaptureTable> captures) TRACE_REQUIRES(mutex_);
-  void end(SpanStore::Cursor cursor);
+  void close(SpanStore::Cursor cursor);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock
   CaptureTable captures_ TRACE_GUARDED_BY(mutex_);

@@ -86,13 +86,13 @@ void SpanStore::add(StoredSpan span, const std::string& owner) {
   }
 }
 
-SpanStore::Cursor SpanStore::begin(std::size_t bit) {
+SpanStore::Cursor SpanStore::open_cursor(std::size_t bit) {
   CaptureQueue& queue = queues_[bit];
   queue.cursors.push_back({bit, last_key_ + 1, queue.entered, queue.missed});
   return std::prev(queue.cursors.end());
 }
 
-void SpanStore::end(Cursor cursor) {
+void SpanStore::close_cursor(Cursor cursor) {
   CaptureQueue& queue = queues_[cursor->bit];
   settle(*cursor, 0);
   queue.cursors.erase(cursor);
@@ -164,7 +164,7 @@ bool SpanStore::trim(CaptureQueue& queue, std::size_t most) {
   for (const SpanCursor& cursor : queue.cursors) passed = std::min(passed, cursor.next_key);
   for (std::size_t i = 0; i < most; ++i) {
     if (queue.spans.empty() || queue.spans.front().key >= passed) return false;
-    leave_queue(queue.spans.take_front());
+    leave_queue(queue.spans.pop_front());
   }
   return true;
 }
@@ -192,10 +192,10 @@ SpanStore::User& SpanStore::with_most() {
 }
 
 void SpanStore::drop_oldest(User& user) {
-  const KeptPtr oldest = user.spans.take_front();
+  const KeptPtr oldest = user.spans.pop_front();
   wire::for_each_bit(oldest->capture_bits, [&](std::size_t bit) {
     CaptureQueue& queue = queues_[bit];
-    if (!queue.spans.take(oldest->key)) return;
+    if (!queue.spans.remove(oldest->key)) return;
     if (is_in_hand(bit, oldest->key))
       in_hand_.dropped.push_back(oldest->key);
     else
@@ -208,7 +208,7 @@ void SpanStore::leave_queue(const Waiting& waiting) {
   Kept& span = *waiting.span;
   if (--span.queues > 0) return;
   User& user = *span.user;
-  user.spans.take(span.key);
+  user.spans.remove(span.key);
   forget(span);
   if (user.spans.empty()) users_.erase(user.self);
 }

@@ -64,8 +64,8 @@ class SpanStore {
   using Cursor = std::list<SpanCursor>::iterator;
 
   // A new cursor begins with the next span added.
-  Cursor begin(std::size_t bit);
-  void end(Cursor cursor);
+  Cursor open_cursor(std::size_t bit);
+  void close_cursor(Cursor cursor);
 
   // Only one reading is open at a time. Its spans stay valid, even if dropped meanwhile.
   SpanReading read(Cursor cursor, std::size_t most);

@@ -111,7 +111,7 @@ TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
   EXPECT_EQ(spans[1].context.parent, spans[2].context.own);
   EXPECT_EQ(spans[2].context.parent, 0U);
   EXPECT_TRUE(recorder.trace().is_plain());
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(CapturesTest, TellWhichThreadBeganThem) {

@@ -86,7 +86,7 @@ struct SlowTreesTest : testing::Test {
   int lists_taken = 0;
   void settle() {
     while (const SpanPool::Index list = queue.spans().next_list()) {
-      queue.spans().take_list();
+      queue.spans().remove_list();
       ++lists_taken;
       flusher.settle(list, queue.captures().published(), now, decisions);
     }
@@ -554,7 +554,7 @@ TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
     detach(request, tops.back());
   }
   EXPECT_GT(queue.spans().taken(), SpanPool::kMost / 4 * 3);
-  flusher.look(entries(), *queue.captures().published(), now_ns(), decisions);
+  flusher.expire(entries(), *queue.captures().published(), now_ns(), decisions);
   const std::size_t gone = decided(Outcome::WaitedTooLong).size();
   EXPECT_GE(gone, SpanPool::kMost / 10);
   EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
@@ -593,11 +593,11 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   const auto top = begin(request);
   end_some_inside(1);
   for (const std::uint64_t soon : {std::uint64_t{5'000'000'000}, now_ns()}) {  // 5 s: after a boot
-    flusher.look(entries(), *queue.captures().published(), soon, decisions);
+    flusher.expire(entries(), *queue.captures().published(), soon, decisions);
     EXPECT_EQ(waiting(), 1);
   }
-  flusher.look(entries(), *queue.captures().published(),
-               now_ns() + SlowSpans::kPatienceNs + 2'000'000'000, decisions);
+  flusher.expire(entries(), *queue.captures().published(),
+                 now_ns() + SlowSpans::kPatienceNs + 2'000'000'000, decisions);
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end_some_inside(2);
   end(request, top);

@@ -58,7 +58,7 @@ TEST_F(ThreadTraces, NestAndEndInOrder) {
   end(first);
   EXPECT_TRUE(thread.is_plain());
   EXPECT_TRUE(is_parent(tag) && is_parent(other));
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(ThreadTraces, AreNotPassedOnToWhatBeginsInNone) {
@@ -78,7 +78,7 @@ TEST_F(ThreadTraces, OfATransactionThatIsNotTheirFirstAreThoseOfTheThread) {
   EXPECT_EQ(begun.ref & OpenTable::kMarks, OpenTable::kHasTrace);
   end({other, begun.ref, begun.moment});
   end(outer);
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(ThreadTraces, DoNotNestWhereTheyEndOutOfOrder) {
@@ -111,7 +111,7 @@ TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   recorder.open().clear();
   queue.open_room().clear_counts();
   EXPECT_EQ(innermost(), trace(1));
-  EXPECT_FALSE(recorder.open().any());  // the report shows none
+  EXPECT_FALSE(recorder.open().has_open());  // the report shows none
 }
 
 TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
@@ -193,7 +193,7 @@ TEST_F(ThreadTraces, OfWhichThereAreTooManyLoseTheOutermost) {
   EXPECT_FALSE(innermost().is_trace());
   for (std::uint64_t i = 60 - 48; i > 0; --i) end(opened[i - 1]);
   EXPECT_TRUE(thread.is_plain());
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(ThreadTraces, AreForgottenWithTheThread) {
@@ -227,7 +227,7 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
   const Recorder::Traced next = recorder.begin_traced(tag);
   EXPECT_NE(next.context.trace_low, root.trace_low);
   end(next);
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
   EXPECT_FALSE(thread.is_plain());
 }
 

@@ -79,14 +79,14 @@ TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
   captures.close(1);
   captures.open("c", kEverybody);
   EXPECT_EQ(captures.at(1).filter, "c");
-  EXPECT_EQ(captures.still(0b11, then, 5), 0b01u);
-  EXPECT_EQ(captures.still(0b11, captures.number(), 5), 0b11u);
+  EXPECT_EQ(captures.valid_bits(0b11, then, 5), 0b01u);
+  EXPECT_EQ(captures.valid_bits(0b11, captures.number(), 5), 0b11u);
 }
 
 TEST(CapturesOf, OthersAreNotBelieved) {
   CaptureTable captures;
   captures.open("a", kAlice);
-  EXPECT_EQ(captures.still(0b1, captures.number(), 1001), 0u);
+  EXPECT_EQ(captures.valid_bits(0b1, captures.number(), 1001), 0u);
 }
 
 TEST(CapturesOf, AnIdAreFoundAsLongAsTheyAreOpen) {

@@ -95,7 +95,7 @@ TEST(SpansTest, MayBeReadWhileTheyCome) {
       const SpanReading reading = monitor->read(20);
       got += reading.entries.size();
       missed += reading.missed(reading.entries.size());
-      monitor->take(reading, reading.entries.size());
+      monitor->advance(reading, reading.entries.size());
       more = !reading.is_all;
     }
   }
