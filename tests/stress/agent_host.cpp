@@ -40,7 +40,7 @@ struct Read {
   bool is_all;
 };
 
-struct Place {
+struct Location {
   std::array<char, 256> directory;
   std::uint16_t port;
 };
@@ -75,10 +75,10 @@ void send(int socket, const Message& message) {
   send_bytes(socket, &message, sizeof message);
 }
 
-Place place_of(const TestAgent& agent) {
-  Place place{{}, agent.port()};
-  agent.directory().copy(place.directory.data(), place.directory.size() - 1);
-  return place;
+Location location_of(const TestAgent& agent) {
+  Location location{{}, agent.port()};
+  agent.directory().copy(location.directory.data(), location.directory.size() - 1);
+  return location;
 }
 
 std::vector<Total> totals_of(TestAgent& agent) {
@@ -134,7 +134,7 @@ void answer_about_monitor(int socket, Question question, TestAgent& agent, Monit
 void serve(int socket) {
   TestAgent agent;
   Monitors monitors;
-  send(socket, place_of(agent));
+  send(socket, location_of(agent));
   for (Question question; receive(socket, question);) {
     switch (question) {
       case Question::Stop:
@@ -143,7 +143,7 @@ void serve(int socket) {
         break;
       case Question::Start:
         agent.start();
-        send(socket, place_of(agent));
+        send(socket, location_of(agent));
         break;
       case Question::Totals: {
         const std::vector<Total> all = totals_of(agent);
@@ -189,10 +189,10 @@ AgentHost::AgentHost() {
   }
   ::close(ends[1]);
   socket_ = ends[0];
-  Place place;
-  if (!receive(socket_, place)) std::abort();
-  directory_ = place.directory.data();
-  port_ = place.port;
+  Location location;
+  if (!receive(socket_, location)) std::abort();
+  directory_ = location.directory.data();
+  port_ = location.port;
   point_library_at(directory_);
 }
 
@@ -209,9 +209,9 @@ void AgentHost::stop() {
 }
 
 void AgentHost::start() {
-  Place place;
-  ask(socket_, Question::Start, place);
-  port_ = place.port;
+  Location location;
+  ask(socket_, Question::Start, location);
+  port_ = location.port;
 }
 
 void AgentHost::pause() const { ::kill(pid_, SIGSTOP); }

@@ -54,7 +54,7 @@ TEST(SpanStoreTest, GivesEachCursorWhatComesAfterItsBeginOnce) {
   EXPECT_EQ(take(store, late), (Got{{3}, 0}));
 }
 
-TEST(SpanStoreTest, KeepsPlacesApart) {
+TEST(SpanStoreTest, KeepsCapturesApart) {
   SpanStore store(kPlenty);
   const auto zero = store.open_cursor(0);
   const auto five = store.open_cursor(5);
@@ -108,7 +108,7 @@ TEST(SpanStoreTest, ForgetsBitByBitWhatNobodyWaitsForAnyMore) {
   EXPECT_EQ(store.overwritten(), 0u);
 }
 
-TEST(SpanStoreTest, APlaceThatIsTakenAgainBeginsEmpty) {
+TEST(SpanStoreTest, ABitThatIsUsedAgainBeginsEmpty) {
   SpanStore store(kPlenty);
   store.close_cursor(store.open_cursor(0));
   const auto before = store.open_cursor(0);
