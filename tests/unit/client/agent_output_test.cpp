@@ -105,7 +105,7 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
   DeliveryCounters counters;
   Outbox outbox{recorders, {}, counters, [] { return wire::ClientCounters{}; }};
   Pending& pending = outbox.pending;
-  AgentChange agent;
+  Agent agent;
   AgentOutput output{loop, with_address(options), outbox, [this] { return now; }};
   std::vector<int> attempts;  // their results, as the listener got them
   int put_back = 0;

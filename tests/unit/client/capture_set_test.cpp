@@ -51,7 +51,7 @@ struct CapturesTest : testing::Test {
     std::vector<CapturedSpan> taken;
     SpanPool& pool = queue.spans();
     while (const SpanPool::Index list = pool.next_list()) {
-      pool.take_list();
+      pool.remove_list();
       pool.flushers_share().filter(list, [&](CapturedSpan& span) {
         taken.push_back(std::move(span));
         return false;
