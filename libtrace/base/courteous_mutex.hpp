@@ -2,8 +2,8 @@
 // A mutex that gives the main thread priority: a fetch waits for that thread, which calls lock().
 // The other threads call lock_courteously(), and get the mutex only while no thread is in lock().
 // The disk thread holds it for short steps. The ingest thread would hold it nearly all the time
-// under load, so it asks wanted() at each step of its work, and unlocks soon. So a fetch waits for
-// one step. Turns in alternation would be worse: a fetch could wait for a thread that owns the
+// under load, so it asks is_wanted() at each step of its work, and unlocks soon. So a fetch waits
+// for one step. Turns in alternation would be worse: a fetch could wait for a thread that owns the
 // mutex but gets no processor.
 #pragma once
 
@@ -28,7 +28,7 @@ class TRACE_LOCKABLE CourteousMutex {
   // Waits until no thread is in lock().
   void lock_courteously() TRACE_ACQUIRES() TRACE_UNCHECKED {
     std::unique_lock guard(guard_);
-    changed_.wait(guard, [this] { return !held_ && !wanted(); });
+    changed_.wait(guard, [this] { return !held_ && !is_wanted(); });
     held_ = true;
   }
 
@@ -41,7 +41,7 @@ class TRACE_LOCKABLE CourteousMutex {
   }
 
   // A thread is in lock(). Only a hint: the answer may change at any time.
-  bool wanted() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+  bool is_wanted() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
  private:
   std::mutex guard_;  // held for moments only

@@ -23,7 +23,7 @@ struct State {
     v2 += v1, v1 = std::rotl(v1, 17) ^ v2, v2 = std::rotl(v2, 32);
   }
 
-  void take(std::uint64_t word) {
+  void absorb(std::uint64_t word) {
     v3 ^= word;
     round();
     v0 ^= word;
@@ -49,11 +49,11 @@ KeyedHash::KeyedHash() {
 std::uint64_t KeyedHash::operator()(std::string_view text, std::uint64_t tweak) const {
   State state{key_[0] ^ 0x736f6d6570736575, key_[1] ^ 0x646f72616e646f6d,
               key_[0] ^ 0x6c7967656e657261, key_[1] ^ 0x7465646279746573};
-  state.take(tweak);
+  state.absorb(tweak);
   std::size_t at = 0;
-  for (; text.size() - at >= 8; at += 8) state.take(word_at(text.data() + at, 8));
+  for (; text.size() - at >= 8; at += 8) state.absorb(word_at(text.data() + at, 8));
   const std::uint64_t rest = word_at(text.data() + at, text.size() - at);
-  state.take(rest | static_cast<std::uint64_t>(text.size()) << 56);
+  state.absorb(rest | static_cast<std::uint64_t>(text.size()) << 56);
   state.v2 ^= 0xff;
   for (int i = 0; i < 3; ++i) state.round();
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;

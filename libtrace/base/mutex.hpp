@@ -34,7 +34,7 @@ class TRACE_LOCKABLE Mutex {
   void unlock() TRACE_RELEASES() TRACE_UNCHECKED { mutex_.unlock(); }
 
  private:
-  friend class Condition;
+  friend class ConditionVariable;
   std::mutex mutex_;
 };
 
@@ -52,7 +52,7 @@ class TRACE_SCOPED_LOCK Lock {
 };
 
 // Waits may end without a reason: wait in a loop that checks the condition.
-class Condition {
+class ConditionVariable {
  public:
   void wait(Mutex& mutex) TRACE_REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);

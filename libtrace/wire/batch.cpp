@@ -96,7 +96,7 @@ void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome)
 }
 
 void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefinition>& tags) {
-  append_pdu(out, PduType::Tags, pid, Tags<const std::vector<TagDefinition>>{tags});
+  append_pdu(out, PduType::Tags, pid, TagList<const std::vector<TagDefinition>>{tags});
 }
 
 void append_batch_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence) {
@@ -157,7 +157,7 @@ std::optional<Welcome> decode_welcome(std::string_view payload) {
 
 bool decode_tags(std::string_view payload, std::vector<TagDefinition>& tags) {
   tags.clear();
-  Tags<std::vector<TagDefinition>> message{tags};
+  TagList<std::vector<TagDefinition>> message{tags};
   return decodes(payload, message);
 }
 

@@ -20,7 +20,7 @@ bool is_control(char c) {
 }
 
 // A word of a filter: key=value,value. Values are without quotes, but still with backslashes.
-struct Word {
+struct FilterWord {
   std::string_view text;  // as in the filter
   std::string_view key;
   std::vector<std::string_view> values;
@@ -62,10 +62,10 @@ Result<std::string_view> take_value(std::string_view& rest) {
 }
 
 // Takes a word off the front. Requires: the text is not empty and does not begin with a blank.
-Result<Word> take_word(std::string_view& rest) {
+Result<FilterWord> take_word(std::string_view& rest) {
   const std::string_view whole = rest;
   const auto taken = [&] { return whole.substr(0, whole.size() - rest.size()); };
-  Word word;
+  FilterWord word;
   word.key = rest.substr(0, rest.find_first_of("= \t"));
   rest.remove_prefix(word.key.size());
   if (rest.empty() || rest.front() != '=')
@@ -80,18 +80,18 @@ Result<Word> take_word(std::string_view& rest) {
   return word;
 }
 
-// Parses a decimal number with at most `places` decimals. Gives it times 10^places.
-std::optional<std::uint64_t> decimal(std::string_view text, std::size_t places) {
+// Parses a decimal number with at most so many decimals. Gives it times 10^decimals.
+std::optional<std::uint64_t> decimal(std::string_view text, std::size_t decimals) {
   const std::size_t point = text.find('.');
   std::string digits(text.substr(0, point));
   if (digits.empty()) return std::nullopt;
   if (point != text.npos) {
     const std::string_view fraction = text.substr(point + 1);
-    if (fraction.empty() || fraction.size() > places) return std::nullopt;
+    if (fraction.empty() || fraction.size() > decimals) return std::nullopt;
     digits += fraction;
-    places -= fraction.size();
+    decimals -= fraction.size();
   }
-  digits.append(places, '0');
+  digits.append(decimals, '0');
   std::uint64_t number = 0;
   const char* const end = digits.data() + digits.size();
   const auto [parsed_to, error] = std::from_chars(digits.data(), end, number);
@@ -115,14 +115,14 @@ bool take_unit(std::string_view& text, std::string_view unit) {
 
 struct TimeUnit {
   std::string_view name;
-  std::size_t places;  // decimals down to a nanosecond
+  std::size_t decimals;  // down to a nanosecond
   std::uint64_t ns;
 };
 // "s" is tried last, since the others end with it, too.
 constexpr std::array kTimeUnits{TimeUnit{"ns", 0, 1}, TimeUnit{"us", 3, 1'000},
                                 TimeUnit{"ms", 6, 1'000'000}, TimeUnit{"s", 9, 1'000'000'000}};
 
-constexpr std::size_t kSharePlaces = 8;  // of a percentage
+constexpr std::size_t kShareDecimals = 8;  // of a percentage
 constexpr std::uint64_t kOnePercent = kWholeShare / 100;
 
 // Each of these takes the values of one word; the error is advice for complaint().
@@ -159,7 +159,7 @@ Taken take_slower(CaptureFilter& filter, const std::vector<std::string_view>& va
                                  [&](const TimeUnit& each) { return take_unit(text, each.name); });
   constexpr std::string_view kAdvice = "a time and its unit, ns, us, ms or s, such as slower=10ms";
   if (values.size() > 1 || unit == kTimeUnits.end()) return Error{std::string(kAdvice)};
-  const auto time = decimal(text, unit->places);
+  const auto time = decimal(text, unit->decimals);
   if (!time) return Error{std::string(kAdvice)};
   if (*time == 0 || *time > kMaxSlowerNs) return Error{"a time from 1ns to 86400s"};
   filter.slower_ns = *time;
@@ -169,7 +169,7 @@ Taken take_slower(CaptureFilter& filter, const std::vector<std::string_view>& va
 Taken take_share(CaptureFilter& filter, const std::vector<std::string_view>& values) {
   std::string_view text = values.front();
   const bool is_percentage = take_unit(text, "%");
-  const auto share = decimal(text, kSharePlaces);
+  const auto share = decimal(text, kShareDecimals);
   if (values.size() > 1 || !is_percentage || !share || *share == 0 || *share > kWholeShare)
     return Error{"a percentage of at most 100% with at most 8 decimals, such as share=1%"};
   filter.share = *share;
@@ -229,7 +229,8 @@ constexpr std::array kWordTypes{
     WordType{"kind", take_kinds}};
 
 // Takes a word's values, and marks the word in `seen`.
-Taken take(CaptureFilter& filter, const Word& word, std::array<bool, kWordTypes.size()>& seen) {
+Taken take(CaptureFilter& filter, const FilterWord& word,
+           std::array<bool, kWordTypes.size()>& seen) {
   const auto type = std::find_if(kWordTypes.begin(), kWordTypes.end(),
                                  [&](const WordType& each) { return each.key == word.key; });
   if (type == kWordTypes.end())

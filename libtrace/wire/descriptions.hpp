@@ -34,7 +34,7 @@ struct Description<Hello> {
 template <>
 struct Description<Capture> {
   [[gnu::always_inline]] static bool fields(auto& field, auto& capture) {
-    return field(1, capture.id) || field(2, capture.place) || field(3, capture.filter);
+    return field(1, capture.id) || field(2, capture.bit) || field(3, capture.filter);
   }
   static bool is_valid(const Capture& capture);
 };
@@ -69,12 +69,12 @@ struct Description<TagDefinition> {
 };
 
 template <typename List>
-struct Tags {
+struct TagList {
   List& tags;
 };
 
 template <typename List>
-struct Description<Tags<List>> {
+struct Description<TagList<List>> {
   [[gnu::always_inline]] static bool fields(auto& field, auto& message) {
     return field(1, message.tags);
   }
@@ -223,7 +223,7 @@ struct Description<Span> {
            field(4, span.duration_ns) || field.fixed(5, span.trace.high) ||
            field.fixed(6, span.trace.low) || field.fixed(7, span.span) ||
            field.fixed(8, span.parent) || field(9, span.flags) || field(10, span.tid) ||
-           field(11, span.places) || field(12, span.aborted) || field(13, span.reason) ||
+           field(11, span.capture_bits) || field(12, span.aborted) || field(13, span.reason) ||
            field(14, span.attributes) || field(15, span.links) || field(16, span.left_out) ||
            field(17, span.value);
   }

@@ -51,7 +51,7 @@ struct SpanReader {
   Events& events;
 };
 
-// Counts the attributes and links of the span that it reads; place_parts() points to them.
+// Counts the attributes and links of the span that it reads; assign_parts() points to them.
 class PartsReader : public FieldReader {
  public:
   PartsReader(protozero::pbf_reader& message, bool& is_valid, Events& events)
@@ -91,7 +91,7 @@ struct ReceivedEvents {
 };
 
 // Points each span to its attributes and links, which move no more.
-void place_parts(Events& events) {
+void assign_parts(Events& events) {
   const SpanAttribute* attributes = events.attributes.data();
   const SpanLink* links = events.links.data();
   for (Span& span : events.spans) {
@@ -118,17 +118,16 @@ template <>
 struct Description<ReceivedEvents> : EventsDescription {};
 
 bool Description<Capture>::is_valid(const Capture& capture) {
-  return capture.id != 0 && capture.place < kMaxCaptures &&
-         capture.filter.size() <= kMaxFilterLength;
+  return capture.id != 0 && capture.bit < kMaxCaptures && capture.filter.size() <= kMaxFilterLength;
 }
 
 bool Description<Control>::is_valid(Control& control) {
   if (control.most_a_second == 0) control.most_a_second = kAnyRate;
   if (control.number == 0 || control.captures.size() > kMaxCaptures) return false;
   std::set<std::uint64_t> ids;
-  std::set<std::uint32_t> places;
+  std::set<std::uint32_t> bits;
   return std::ranges::all_of(control.captures, [&](const Capture& capture) {
-    return ids.insert(capture.id).second && places.insert(capture.place).second;
+    return ids.insert(capture.id).second && bits.insert(capture.bit).second;
   });
 }
 
@@ -139,7 +138,7 @@ bool Description<CaptureCount>::is_valid(const CaptureCount& count) {
 }
 
 bool Description<Span>::is_valid(const Span& span) {
-  return is_span_kind(static_cast<std::uint64_t>(span.kind)) && span.places != 0 &&
+  return is_span_kind(static_cast<std::uint64_t>(span.kind)) && span.capture_bits != 0 &&
          span.attributes.size() <= kMaxAttributes && span.links.size() <= kMaxLinks &&
          span.reason.size() <= kMaxAttributeTextLength && span.begin_ns <= kLatestEndNs &&
          span.duration_ns <= kLatestEndNs - span.begin_ns &&
@@ -193,7 +192,7 @@ bool decode_events(std::string_view payload, Events& events) {
   if (payload.size() > kMaxEventsPduBytes - kHeaderBytes) return false;
   ReceivedEvents message{events.sequence, events.control, {events}, events.counts};
   if (!decodes(payload, message)) return false;
-  place_parts(events);
+  assign_parts(events);
   return true;
 }
 

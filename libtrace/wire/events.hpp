@@ -4,6 +4,7 @@
 // decoders.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,15 +18,21 @@
 
 namespace pcp::trace::wire {
 
-// Most captures of a process at a time: one per bit of Span::places.
-inline constexpr std::size_t kMaxCaptures = 32;
+inline constexpr std::size_t kMaxCaptures = 32;  // of a process at a time: one per bit
+using CaptureBits = std::uint32_t;
+
+template <typename Visit>
+void for_each_bit(CaptureBits bits, Visit visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<std::size_t>(std::countr_zero(bits)));
+}
+
 inline constexpr std::size_t kMaxFilterLength = 1024;
 
 // A request to see matching transactions and events.
 struct Capture {
-  std::uint64_t id = 0;     // unique in the life of the agent, never 0
-  std::uint32_t place = 0;  // its bit in Span::places
-  std::string filter{};     // canonical text, see capture_filter.hpp
+  std::uint64_t id = 0;   // unique in the life of the agent, never 0
+  std::uint32_t bit = 0;  // its number among CaptureBits, 0 to 31
+  std::string filter{};   // canonical text, see capture_filter.hpp
   bool operator==(const Capture&) const = default;
 };
 
@@ -89,7 +96,7 @@ struct Span {
   std::uint64_t parent = 0;  // 0: none
   std::uint32_t flags = 0;
   std::uint32_t tid = 0;
-  std::uint32_t places = 0;  // a bit for each capture that it matched; never 0
+  CaptureBits capture_bits = 0;  // of each capture that it matched; never 0
   bool aborted = false;
   std::string_view reason{};  // why it was aborted
   std::span<const SpanAttribute> attributes{};
@@ -159,7 +166,7 @@ bool decode_events(std::string_view payload, Events& events);
 
 std::optional<std::uint64_t> decode_events_ack(std::string_view payload);
 
-// Checks that ids and places are unique, but not that filters can be parsed.
+// Checks that ids and bits are unique, but not that filters can be parsed.
 std::optional<Control> decode_control(std::string_view payload);
 
 }  // namespace pcp::trace::wire

@@ -44,7 +44,7 @@ bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
     bin = bin >> shift;
     if (bin >> chunk_bits != number) {
       number = bin >> chunk_bits;
-      first = place_of(number << chunk_bits);
+      first = index_of(number << chunk_bits);
     }
     add_to(first + (static_cast<std::size_t>(bin) & (per_chunk - 1)), count);
   });
@@ -54,7 +54,7 @@ bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
 
 void Histogram::add_bin(std::int32_t bin, unsigned coarseness, std::uint64_t count) {
   coarsen_to(coarseness);
-  add_to(place_of(bin >> (coarseness_ - coarseness)), count);
+  add_to(index_of(bin >> (coarseness_ - coarseness)), count);
   total_ += count;
 }
 
@@ -65,7 +65,7 @@ void Histogram::pack(std::string& out) const {
 
   constexpr std::size_t kMaxChunkBytes = (1 << kMaxCoarseness) * kMaxPackedBinBytes;
   std::array<char, 4 * kMaxChunkBytes> buffer;
-  char* const full = buffer.data() + 3 * kMaxChunkBytes;  // the last place for a whole chunk
+  char* const full = buffer.data() + 3 * kMaxChunkBytes;  // the last room for a whole chunk
   // Like count_at(), but with a local: the compiler assumes that output writes may change members.
   const std::uint64_t* const high = high_.empty() ? nullptr : high_.data();
   const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
@@ -73,7 +73,7 @@ void Histogram::pack(std::string& out) const {
   PackedEnd end = begin_packed(buffer.data(), coarseness_,
                                front.number * per_chunk + std::countr_zero(occupied(front)));
   for (const Chunk& chunk : chunks_) {
-    const std::size_t first = first_place(chunk);
+    const std::size_t first = first_index(chunk);
     const std::uint16_t* const low = &low_[first];
     const std::int32_t begin = chunk.number * per_chunk;
     std::uint32_t left = occupied(chunk);
@@ -98,7 +98,7 @@ void Histogram::pack(std::string& out) const {
 
 // A bit for each bin of a chunk, set if its count is not zero.
 std::uint32_t Histogram::occupied(const Chunk& chunk) const {
-  const std::size_t first = first_place(chunk);
+  const std::size_t first = first_index(chunk);
   if (coarseness_ == 0 && high_.empty()) [[likely]]
     return nonzero_counts(&low_[first]);
   std::uint32_t bits = 0;
@@ -107,9 +107,9 @@ std::uint32_t Histogram::occupied(const Chunk& chunk) const {
   return bits;
 }
 
-void Histogram::carry(std::size_t place, std::uint64_t count) {
+void Histogram::carry(std::size_t index, std::uint64_t count) {
   if (high_.empty()) high_.resize(low_.size());
-  high_[place] += count;
+  high_[index] += count;
 }
 
 void Histogram::merge(const Histogram& other) {
@@ -117,8 +117,8 @@ void Histogram::merge(const Histogram& other) {
   const unsigned shift = coarseness_ - other.coarseness_;
   const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
   for (const Chunk& chunk : other.chunks_) {
-    const std::size_t from = other.first_place(chunk);
-    const std::size_t to = place_of(chunk.number * per_chunk);
+    const std::size_t from = other.first_index(chunk);
+    const std::size_t to = index_of(chunk.number * per_chunk);
     for (std::size_t i = 0; i < other.bins_per_chunk(); ++i)
       add_to(to + (i >> shift), other.count_at(from + i));
   }
@@ -128,16 +128,16 @@ void Histogram::merge(const Histogram& other) {
 void Histogram::coarsen() {
   if (coarseness_ == kMaxCoarseness) return;
   // A chunk has an even number of bins and keeps its order: one pass suffices.
-  const std::size_t places = low_.size() / 2;
+  const std::size_t size = low_.size() / 2;
   const auto sum_at = [this](std::size_t i) { return count_at(2 * i) + count_at(2 * i + 1); };
-  for (std::size_t i = 0; i < places && high_.empty(); ++i)
+  for (std::size_t i = 0; i < size && high_.empty(); ++i)
     if (sum_at(i) > kMaxLow) carry(0, 0);  // may throw, so before any change
-  for (std::size_t i = 0; i < places; ++i) {
+  for (std::size_t i = 0; i < size; ++i) {
     const std::uint64_t sum = sum_at(i);
     low_[i] = static_cast<std::uint16_t>(sum);
     if (!high_.empty()) high_[i] = sum >> kLowBits;
   }
-  low_.resize(places);
+  low_.resize(size);
   low_.shrink_to_fit();
   if (!high_.empty()) high_.resize(low_.size());
   high_.shrink_to_fit();
@@ -156,7 +156,7 @@ std::int32_t Histogram::quantile_bin(double q) const {
   std::uint64_t passed = 0;
   const std::size_t per_chunk = bins_per_chunk();
   for (const Chunk& chunk : chunks_) {
-    const std::size_t first = first_place(chunk);
+    const std::size_t first = first_index(chunk);
     for (std::size_t i = 0; i < per_chunk; ++i) {
       passed += count_at(first + i);
       if (passed >= rank)
@@ -180,7 +180,7 @@ std::size_t Histogram::memory_bytes() const {
          high_.capacity() * sizeof(std::uint64_t);
 }
 
-// Gives the chunk's place; inserts the chunk if needed.
+// Gives the chunk's nth; inserts the chunk if needed.
 [[gnu::noinline]] std::size_t Histogram::find_or_insert(std::int32_t number) {
   const auto below = [](const Chunk& chunk, std::int32_t wanted) { return chunk.number < wanted; };
   auto at = std::lower_bound(chunks_.begin(), chunks_.end(), number, below);
@@ -192,10 +192,10 @@ std::size_t Histogram::memory_bytes() const {
     if (!high_.empty()) high_.resize(low_.size());
     chunks_.insert(at, chunk);
   }
-  if (chunk.place < kNearPlaces)
+  if (chunk.nth < kNearChunks)
     near_[static_cast<std::size_t>(number) % near_.size()] =
-        static_cast<std::int16_t>(number << kNearPlaceBits | chunk.place);
-  return chunk.place;
+        static_cast<std::int16_t>(number << kNearBits | chunk.nth);
+  return chunk.nth;
 }
 
 }  // namespace pcp::trace

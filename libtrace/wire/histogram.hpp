@@ -33,9 +33,9 @@ class Histogram {
   void add(double value) {
     const std::int32_t bin = bins::bin_of(value);
     if (coarseness_ == 0) [[likely]]  // the usual case when adding single values
-      add_to(place_of(bin, 0), 1);    // a constant avoids shifts
+      add_to(index_of(bin, 0), 1);    // a constant avoids shifts
     else
-      add_to(place_of(bin >> coarseness_, coarseness_), 1);
+      add_to(index_of(bin >> coarseness_, coarseness_), 1);
     ++total_;
   }
 
@@ -86,54 +86,53 @@ class Histogram {
   std::size_t memory_bytes() const;
 
  private:
-  // The bins of one power of two and sign: counts from place << (5 - coarseness) on. Exists only if
+  // The bins of one power of two and sign: counts from nth << (5 - coarseness) on. Exists only if
   // a value was counted in it.
   struct Chunk {
     std::int16_t number;  // bin >> 5, uncoarsened
-    std::uint16_t place;
+    std::uint16_t nth;
   };
 
   // The index of a bin's count. The bin has this histogram's coarseness. The caller must add to the
   // count: no chunk stays empty.
-  std::size_t place_of(std::int32_t bin) { return place_of(bin, coarseness_); }
-  std::size_t place_of(std::int32_t bin, unsigned coarseness) {
+  std::size_t index_of(std::int32_t bin) { return index_of(bin, coarseness_); }
+  std::size_t index_of(std::int32_t bin, unsigned coarseness) {
     const unsigned chunk_bits = kMaxCoarseness - coarseness;
     const std::int32_t number = bin >> chunk_bits;
     const std::int32_t near = near_[static_cast<std::size_t>(number) % near_.size()];
-    auto chunk = static_cast<std::size_t>(near) % kNearPlaces;
-    if (near >> kNearPlaceBits != number) [[unlikely]]
+    auto chunk = static_cast<std::size_t>(near) % kNearChunks;
+    if (near >> kNearBits != number) [[unlikely]]
       chunk = find_or_insert(number);
     const auto offset = static_cast<std::size_t>(bin) & ((std::size_t{1} << chunk_bits) - 1);
     return (chunk << chunk_bits) + offset;
   }
 
-  void add_to(std::size_t place, std::uint64_t count) {
-    const std::uint64_t sum = low_[place] + count;
+  void add_to(std::size_t index, std::uint64_t count) {
+    const std::uint64_t sum = low_[index] + count;
     if (sum > kMaxLow) [[unlikely]]
-      carry(place, sum >> kLowBits);
-    low_[place] = static_cast<std::uint16_t>(sum);
+      carry(index, sum >> kLowBits);
+    low_[index] = static_cast<std::uint16_t>(sum);
   }
-  void carry(std::size_t place, std::uint64_t count);
-  std::uint64_t count_at(std::size_t place) const {
-    return high_.empty() ? low_[place] : low_[place] | high_[place] << kLowBits;
+  void carry(std::size_t index, std::uint64_t count);
+  std::uint64_t count_at(std::size_t index) const {
+    return high_.empty() ? low_[index] : low_[index] | high_[index] << kLowBits;
   }
   std::size_t find_or_insert(std::int32_t number);
   std::int32_t quantile_bin(double q) const;
   unsigned make_as_coarse_as(std::string_view packed);
   std::uint32_t occupied(const Chunk& chunk) const;
-  std::size_t first_place(const Chunk& chunk) const { return chunk.place * bins_per_chunk(); }
+  std::size_t first_index(const Chunk& chunk) const { return chunk.nth * bins_per_chunk(); }
   std::size_t bins_per_chunk() const { return std::size_t{1} << (kMaxCoarseness - coarseness_); }
 
-  static constexpr unsigned kNearPlaceBits = 4;
-  static constexpr std::size_t kNearPlaces = 1 << kNearPlaceBits;
+  static constexpr unsigned kNearBits = 4;
+  static constexpr std::size_t kNearChunks = 1 << kNearBits;
   static constexpr std::int16_t kNoNear = std::numeric_limits<std::int16_t>::min();
-  static_assert(~bins::kGreatest >> kMaxCoarseness > kNoNear >>
-                kNearPlaceBits);  // no chunk's number
+  static_assert(~bins::kGreatest >> kMaxCoarseness > kNoNear >> kNearBits);  // no chunk's number
   static constexpr unsigned kLowBits = 16;
   static constexpr std::uint64_t kMaxLow = (1 << kLowBits) - 1;
 
-  // Everything that add() needs, in 56 bytes. near_[number % 16] is number << 4 | place of a recent
-  // chunk. A place has four bits there: chunks after the first 16 are always searched for.
+  // Everything that add() needs, in 56 bytes. near_[number % 16] is number << 4 | nth of a recent
+  // chunk. nth has four bits there: chunks after the first 16 are always searched for.
   std::array<std::int16_t, 16> near_;
   std::uint64_t total_ = 0;
   unsigned coarseness_ = 0;

@@ -265,10 +265,10 @@ class FieldReader {
     const protozero::data_view bytes = message_.get_view();
     return {bytes.data(), bytes.size()};
   }
-  template <typename Place>
-  bool read(FieldNumber number, Place place) {
+  template <typename Target>
+  bool read(FieldNumber number, Target target) {
     if (!is_next(number, Wire::length_delimited)) return false;
-    is_valid_ = read_message(view(), place());
+    is_valid_ = read_message(view(), target());
     return true;
   }
   template <typename T>

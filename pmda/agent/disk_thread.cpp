@@ -38,7 +38,7 @@ void LogQueue::push(std::string_view text) noexcept {
   {
     const Lock lock(mutex_);
     const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-    // After a loss everything is dropped until the next take(), so that the gap is in one place.
+    // After a loss everything is dropped until the next pop(), so that the gap is in one place.
     if (queued_.lost_lines > 0) {
       queued_.lost_lines += lines;
       return;
@@ -62,7 +62,7 @@ void LogQueue::wake() {
   changed_.notify_one();
 }
 
-LogQueue::Taken LogQueue::take(Instant until) {
+LogQueue::Popped LogQueue::pop(Instant until) {
   const Lock lock(mutex_);
   while (!woken_ && queued_.text.empty() && queued_.lost_lines == 0) {
     if (!changed_.wait_until(mutex_, until)) break;
@@ -84,7 +84,7 @@ DiskThread::~DiskThread() {
   thread_.join();
   stderr = log_;
   std::fclose(stand_in_);
-  write(queue_.take(kNow));
+  write(queue_.pop(kNow));
 }
 
 void DiskThread::run() {
@@ -93,7 +93,7 @@ void DiskThread::run() {
   for (bool first = true, last = false; !last; first = false) {
     last = ending_;
     try {
-      write(queue_.take(last ? kNow : next));
+      write(queue_.pop(last ? kNow : next));
       if (last)
         numbers_.save_at_end();
       else
@@ -106,7 +106,7 @@ void DiskThread::run() {
   }
 }
 
-void DiskThread::write(const LogQueue::Taken& taken) {
+void DiskThread::write(const LogQueue::Popped& taken) {
   static_cast<void>(write_all(STDERR_FILENO, taken.text));  // a failure is most likely a full disk
   if (taken.lost_lines > 0)
     log_warning(std::to_string(taken.lost_lines) +

@@ -32,20 +32,20 @@ class LogQueue {
   // Appends the text, or drops all of it. Thread: any.
   void push(std::string_view text) noexcept;
 
-  // Ends the current or next wait in take(). Thread: any.
+  // Ends the current or next wait in pop(). Thread: any.
   void wake();
 
-  struct Taken {
+  struct Popped {
     std::string text;
     std::uint64_t lost_lines = 0;  // after this text
   };
   // Waits for text, for wake() or until a time, and takes the queued text. Thread: the disk thread.
-  Taken take(Instant until);
+  Popped pop(Instant until);
 
  private:
   Mutex mutex_;  // held for moments only
-  Condition changed_;
-  Taken queued_ TRACE_GUARDED_BY(mutex_);
+  ConditionVariable changed_;
+  Popped queued_ TRACE_GUARDED_BY(mutex_);
   bool woken_ TRACE_GUARDED_BY(mutex_) = false;
 };
 
@@ -67,7 +67,7 @@ class DiskThread {
 
  private:
   void run();
-  void write(const LogQueue::Taken& taken);
+  void write(const LogQueue::Popped& taken);
 
   NumberKeeper& numbers_;
   LogQueue queue_;

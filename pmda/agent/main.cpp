@@ -13,12 +13,12 @@
 #include <utility>
 
 #include "agent/adopt_numbers.hpp"
+#include "agent/agent_options.hpp"
 #include "agent/bridge.hpp"
 #include "agent/disk_thread.hpp"
 #include "agent/log.hpp"
 #include "agent/main_loop.hpp"
 #include "agent/number_keeper.hpp"
-#include "agent/options.hpp"
 #include "agent/span_monitors.hpp"
 #include "agent/store_requests.hpp"
 #include "base/clock.hpp"
@@ -40,7 +40,7 @@ std::string pcp_user() {
 }
 
 // Root, PCP's user and our own.
-Privileges privileges(const Options& options) {
+Privileges privileges(const AgentOptions& options) {
   std::set<uid_t> users{0, geteuid()};
   if (const passwd* const pcp = getpwnam(pcp_user().c_str())) users.insert(pcp->pw_uid);
   return Privileges(std::move(users), options.capture_remote);
@@ -83,14 +83,14 @@ InstanceFile::Contents load_numbers(const InstanceFile& file, const std::string&
   return known;
 }
 
-int adopt(const Options& options) {
+int adopt(const AgentOptions& options) {
   become(options.user);  // this user owns the file
   const std::string path = numbers_path(options.domain);
   const InstanceFile file(path);
   return adopt_numbers(file, load_numbers(file, path)) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-IngestOptions ingest_options(Options& options) {
+IngestOptions ingest_options(AgentOptions& options) {
   IngestOptions ingest;
   ingest.port = options.port;
   ingest.socket_path = options.socket_path;
@@ -99,7 +99,7 @@ IngestOptions ingest_options(Options& options) {
   return ingest;
 }
 
-int run(Options options) {
+int run(AgentOptions options) {
   free_without_delay();
   keep_time_zone();
   Bridge bridge(options.domain, options.log);

@@ -39,7 +39,7 @@ void note(int number) {
 }
 
 void watch(int seconds) {
-  for (int left = seconds; left > 0; left = others_compute() ? seconds : left - 1)
+  for (int left = seconds; left > 0; left = is_another_thread_busy() ? seconds : left - 1)
     std::this_thread::sleep_for(std::chrono::seconds(1));
   _exit(EXIT_FAILURE);
 }

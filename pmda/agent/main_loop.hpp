@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "agent/bridge.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
 
 namespace pcp::trace::agent {
 

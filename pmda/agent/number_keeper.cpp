@@ -33,7 +33,7 @@ NumberKeeper::NumberKeeper(InstanceFile file, Reader reader, Warn warn, Instant 
 Instant NumberKeeper::save_new() {
   if (!has_unsaved()) return kNever;
   const Instant begin = clock_();
-  const bool urgent = !warned_ && reserve_runs_out();
+  const bool urgent = !warned_ && is_reserve_low();
   if (begin < next_save_ && !urgent) return next_save_;
   save(reserve());
   const Instant end = clock_();
@@ -57,7 +57,7 @@ bool NumberKeeper::has_unsaved() {
   return unsaved_;
 }
 
-bool NumberKeeper::reserve_runs_out() const {
+bool NumberKeeper::is_reserve_low() const {
   for (std::size_t i = 0; i < highest_.size(); ++i) {
     if (highest_[i] > reserved_[i] - kReserve / 2) return true;
   }

@@ -31,7 +31,7 @@ class NumberKeeper {
 
  private:
   bool has_unsaved();
-  bool reserve_runs_out() const;
+  bool is_reserve_low() const;
   Numbers reserve() const;
   void save(const Numbers& reserved);
   Result<void> write(const Numbers& reserved);

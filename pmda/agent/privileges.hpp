@@ -14,7 +14,7 @@
 #include <set>
 #include <utility>
 
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 
 namespace pcp::trace::agent {
 

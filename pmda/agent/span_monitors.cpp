@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
@@ -28,7 +28,7 @@ constexpr std::uint32_t kMostIdle = 86'400;
 
 }  // namespace
 
-SpanMonitors::SpanMonitors(Spans& spans, const Privileges& privileges, std::string filter,
+SpanMonitors::SpanMonitors(MonitoredSpans& spans, const Privileges& privileges, std::string filter,
                            LogLine log)
     : spans_(spans),
       privileges_(privileges),

@@ -7,7 +7,7 @@
 
 #include "agent/privileges.hpp"
 #include "agent/span_monitors.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
 #include "metrics/metrics.hpp"
 #include "metrics/pmapi.hpp"
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/limited_log.hpp"
-#include "collector/ingest/options.hpp"
 #include "collector/reader.hpp"
-#include "collector/spans/spans.hpp"
+#include "collector/spans/monitored_spans.hpp"
 
 namespace pcp::trace::agent {
 
@@ -24,9 +24,10 @@ class Collector {
   struct Options {
     EngineOptions engine{};
     IngestOptions ingest{};
-    std::vector<KnownInstance> known{};           // from earlier runs
-    Numbers reserved{};                           // up to these, no number is given to a tag
-    std::size_t span_bytes = Spans::kUsualBytes;  // --span-memory: for spans that wait for monitors
+    std::vector<KnownInstance> known{};  // from earlier runs
+    Numbers reserved{};                  // up to these, no number is given to a tag
+    std::size_t span_bytes =
+        MonitoredSpans::kUsualBytes;  // --span-memory: for spans that wait for monitors
   };
 
   // `log` is called on the ingest thread, and by listen(). The collector limits how often.
@@ -52,7 +53,7 @@ class Collector {
   Reader reader() const;
 
   // Captures and their spans. Valid as long as this object.
-  Spans& spans();
+  MonitoredSpans& spans();
 
   // Forgets all values and instances. Numbers stay with their tags as long as there is room.
   void reset(Instant now);

@@ -13,8 +13,8 @@
 #include <functional>
 #include <vector>
 
-#include "collector/spans/spans.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
+#include "collector/spans/monitored_spans.hpp"
 
 namespace pcp::trace::agent {
 

@@ -12,15 +12,15 @@
 
 #include "base/courteous_mutex.hpp"
 #include "collector/engine/engine.hpp"
-#include "collector/spans/spans.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
+#include "collector/spans/monitored_spans.hpp"
 
 namespace pcp::trace::agent {
 
 struct Shared {
   // `wall` is the wall-clock time at `now`.
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Instant now,
-         WallTime wall = {}, std::size_t span_bytes = Spans::kUsualBytes)
+         WallTime wall = {}, std::size_t span_bytes = MonitoredSpans::kUsualBytes)
       : engine(options, known, now),
         wall_offset(wall.time_since_epoch() - now.time_since_epoch()),
         spans(span_bytes) {}
@@ -30,7 +30,7 @@ struct Shared {
   std::map<std::uint64_t, ClientView> clients TRACE_GUARDED_BY(mutex);  // by connection number
   IngestCounters counters;
   const Duration wall_offset;  // from the engine's clock to the wall clock, as at the start
-  Spans spans;                 // has its own mutex
+  MonitoredSpans spans;        // has its own mutex
 };
 
 }  // namespace pcp::trace::agent

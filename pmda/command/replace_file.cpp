@@ -27,11 +27,11 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
 }
 
 // The file and its temporary; no temporary if `given` exists and is no regular file.
-struct Place {
+struct Paths {
   std::string path;
   std::string temporary;
 };
-Place place_of(const std::string& given) {
+Paths paths_of(const std::string& given) {
   std::error_code ignored;
   const bool is_there = std::filesystem::exists(given, ignored);
   if (is_there && !std::filesystem::is_regular_file(given, ignored)) return {given, ""};
@@ -43,7 +43,7 @@ Place place_of(const std::string& given) {
 }  // namespace
 
 Result<void> replace_file(const std::string& given, std::string_view bytes) {
-  const auto [path, temporary] = place_of(given);
+  const auto [path, temporary] = paths_of(given);
   if (temporary.empty()) return write_file(path, bytes);
   Result<void> saved = write_file(temporary, bytes);
   if (saved && std::rename(temporary.c_str(), path.c_str()) != 0) saved = last_error();
@@ -52,7 +52,7 @@ Result<void> replace_file(const std::string& given, std::string_view bytes) {
 }
 
 Result<void> try_to_replace_file(const std::string& given) {
-  const auto [path, temporary] = place_of(given);
+  const auto [path, temporary] = paths_of(given);
   if (temporary.empty()) {
     const Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (!file && errno != ENXIO) return last_error();  // ENXIO: a pipe without a reader yet

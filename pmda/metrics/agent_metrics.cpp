@@ -7,7 +7,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-template <IngestCounters::Counter IngestCounters::*Counter>
+template <IngestCounter IngestCounters::*Counter>
 constexpr auto ingest = [](const AgentStatus& status) {
   return (status.ingest.*Counter).load(std::memory_order_relaxed);
 };

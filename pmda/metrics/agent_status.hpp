@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/spans/spans.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
+#include "collector/spans/monitored_spans.hpp"
 #include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"
 

@@ -175,7 +175,7 @@ void Fetcher::add_events(AskedOfIndom asked, Instant now) {
     if (asked[i].metric->read(value, EventBlock{events.get()}))
       sets[i]->add(static_cast<int>(PM_IN_NULL), value.atom);
   }
-  asker.monitor->take(reading, events.taken());
+  asker.monitor->advance(reading, events.taken());
 }
 
 void Fetcher::add_status(AskedOfIndom asked, Instant now) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "collector/engine/label_text.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {

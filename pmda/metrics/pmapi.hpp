@@ -26,7 +26,7 @@ namespace pcp::trace::pmapi {
 // Debug options have names.
 using AgentResult = pmdaResult;
 using ArchiveResult = pmResult;
-using ArchiveLabel = pmLogLabel;
+using ArchiveLabelRead = pmLogLabel;
 inline constexpr auto& fetch_archive = pmFetchArchive;
 inline constexpr auto& free_archive_result = pmFreeResult;
 inline constexpr auto& get_archive_label = pmGetArchiveLabel;
@@ -42,7 +42,7 @@ inline std::string debug_options() {
 // PCP 6: nanoseconds have names of their own. Debug options are bits, too.
 using AgentResult = pmResult;
 using ArchiveResult = pmHighResResult;
-using ArchiveLabel = pmHighResLogLabel;
+using ArchiveLabelRead = pmHighResLogLabel;
 inline constexpr auto& fetch_archive = pmFetchHighResArchive;
 inline constexpr auto& free_archive_result = pmFreeHighResResult;
 inline constexpr auto& get_archive_label = pmGetHighResArchiveLabel;

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "collector/engine/types.hpp"
-#include "collector/spans/spans.hpp"
+#include "collector/spans/monitored_spans.hpp"
 
 namespace pcp::trace::agent {
 
 struct SpanAsker {
-  Spans::Monitor* monitor = nullptr;  // null: no capture
-  int error = 0;                      // a PCP error if the monitor may not have spans
-  std::size_t most_bytes = 0;         // limit of events per fetch
+  MonitoredSpans::Monitor* monitor = nullptr;  // null: no capture
+  int error = 0;                               // a PCP error if the monitor may not have spans
+  std::size_t most_bytes = 0;                  // limit of events per fetch
 };
 
 // The values of the metrics tracing.control and tracing.backlog.

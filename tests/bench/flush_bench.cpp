@@ -16,7 +16,7 @@
 
 #include "link/connection.hpp"
 #include "mmv/mmv.hpp"
-#include "process/session.hpp"
+#include "process/agent_session.hpp"
 #include "support/add_records.hpp"
 #include "tags/tag_registry.hpp"
 #include "timing.hpp"
@@ -128,7 +128,7 @@ class Flushing final : public Connection::Listener {
   // Sends all pending values as on a new connection, which needs the names, and waits for the
   // acknowledgement. Gives the thread's nanoseconds until the batch was sent.
   double flush() {
-    session_.disconnected();
+    session_.on_disconnected();
     welcome_.last_sequence = counters_.batches;
     std::string pdu;
     wire::append_welcome(pdu, 1, welcome_);
@@ -151,14 +151,14 @@ class Flushing final : public Connection::Listener {
     std::exit(1);
   }
   static constexpr std::uint64_t kNow = 1'000'000'000;
-  Options options_;
+  ClientOptions options_;
   asio::io_context loop_{1};
   Connection connection_{loop_, *this};
   Doorbell doorbell_;
   Recorders recorders_{doorbell_, 16};
   DeliveryCounters counters_;
   Outbox outbox_{recorders_, options_, counters_, [] { return wire::ClientCounters{}; }};
-  Session session_{connection_, outbox_, options_};
+  AgentSession session_{connection_, outbox_, options_};
   wire::Welcome welcome_{
       .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};
   bool greeted_ = false;
@@ -192,7 +192,7 @@ BENCHMARK(flush)->Arg(1)->Arg(10)->Arg(100)->Arg(1000)->UseManualTime()->Iterati
 
 // All values of a thousand transactions in their file, without the drain that adds them up.
 void mmv(benchmark::State& state) {
-  Options options;
+  ClientOptions options;
   options.mmv = "bench";
   options.mmv_directory = "/tmp";
   const auto file = Mmv::make(options);

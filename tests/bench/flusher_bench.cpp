@@ -92,7 +92,7 @@ void drain(benchmark::State& state, RecordKind kind) {
   for (auto _ : state) {
     Recorder& recorder = source.record();
     const double before = bench::thread_cpu_ns();
-    drain.take(recorder, 1);
+    drain.drain(recorder, 1);
     const double spent = bench::thread_cpu_ns() - before;
     samples.push_back(spent / RecordingThread::kRecords);
     state.SetIterationTime(spent * 1e-9);

@@ -114,7 +114,7 @@ class Client {
     const bool is_first = control_ == 0;
     control_ = control->number;
     most_a_second_ = control->most_a_second;
-    places_ = std::uint32_t{1} << control->captures.front().place;
+    bits_ = std::uint32_t{1} << control->captures.front().bit;
     if (is_first) go_on();
   }
 
@@ -152,7 +152,7 @@ class Client {
     span.span = random_();
     span.parent = random_();
     span.tid = pid();
-    span.places = places_;
+    span.capture_bits = bits_;
     wire::append_span(body, span);
   }
 
@@ -174,7 +174,7 @@ class Client {
   std::uint64_t sequence_ = 0;
   std::uint64_t control_ = 0;  // number of the capture; 0: none yet
   std::uint32_t most_a_second_ = 0;
-  std::uint32_t places_ = 0;
+  std::uint32_t bits_ = 0;
   std::uint64_t sent_ = 0;  // not yet acknowledged
   std::uint64_t acknowledged_ = 0;
   std::uint64_t bytes_ = 0;

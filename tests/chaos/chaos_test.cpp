@@ -68,7 +68,7 @@ class Runner {
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) std::abort();
     results_ = static_cast<Figures*>(memory);
-    for (std::size_t i = options.parallel; i > 0; --i) free_places_.push_back(i - 1);
+    for (std::size_t i = options.parallel; i > 0; --i) free_slots_.push_back(i - 1);
     // The other seeds begin at the time of day in seconds, far from the fixed ones.
     const auto now = std::chrono::system_clock::now().time_since_epoch() / std::chrono::seconds(1);
     next_new_ = options.first.value_or(static_cast<std::uint64_t>(now) * 100'000);
@@ -80,7 +80,7 @@ class Runner {
               << (same_each_time_ > 0 ? "1 to " + std::to_string(same_each_time_) + ", and " : "")
               << "from " << next_new_ << std::endl;
     while (wants_more() || !jobs_.empty()) {
-      while (wants_more() && !free_places_.empty()) start(next_seed());
+      while (wants_more() && !free_slots_.empty()) start(next_seed());
       // poll: a schedule has ended
       if (!reap()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
       if (Clock::now() - last_line_ > std::chrono::minutes(1)) print("so far");
@@ -123,7 +123,7 @@ class Runner {
 
   struct Job {
     std::uint64_t seed;
-    std::size_t place;
+    std::size_t slot;
     Clock::time_point began;
   };
 
@@ -135,18 +135,18 @@ class Runner {
   std::uint64_t next_seed() { return started_ < same_each_time_ ? started_ + 1 : next_new_++; }
 
   void start(std::uint64_t seed) {
-    const std::size_t place = free_places_.back();
+    const std::size_t slot = free_slots_.back();
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
     if (pid < 0) std::abort();
     if (pid == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(1);
-      results_[place] = {};
-      ::_exit(run_schedule(seed, options_.watched, results_[place]) ? 0 : 1);
+      results_[slot] = {};
+      ::_exit(run_schedule(seed, options_.watched, results_[slot]) ? 0 : 1);
     }
-    free_places_.pop_back();
-    jobs_[pid] = {seed, place, Clock::now()};
+    free_slots_.pop_back();
+    jobs_[pid] = {seed, slot, Clock::now()};
     ++started_;
   }
 
@@ -159,8 +159,8 @@ class Runner {
     if (found == jobs_.end()) return false;
     const Job job = found->second;
     jobs_.erase(found);
-    free_places_.push_back(job.place);
-    sum_.add(results_[job.place]);
+    free_slots_.push_back(job.slot);
+    sum_.add(results_[job.slot]);
     ++finished_;
     if (status != 0) {
       failed_.push_back(job.seed);
@@ -184,7 +184,7 @@ class Runner {
 
   const Options options_;
   Figures* results_ = nullptr;  // shared with the schedules
-  std::vector<std::size_t> free_places_;
+  std::vector<std::size_t> free_slots_;
   std::map<pid_t, Job> jobs_;
   std::uint64_t same_each_time_ = 0;  // seeds from 1 on
   std::uint64_t next_new_ = 0;

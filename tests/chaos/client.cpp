@@ -349,7 +349,7 @@ class Program {
 #ifdef CHAOS_RESTS_AT_FORK
     const std::unique_lock rest(at_work_);
     // poll: the library's thread rests as well
-    while (agent::others_compute()) std::this_thread::sleep_for(milliseconds(1));
+    while (agent::is_another_thread_busy()) std::this_thread::sleep_for(milliseconds(1));
 #endif
     const pid_t pid = ::fork();
     if (pid < 0) std::abort();

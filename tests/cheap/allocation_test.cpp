@@ -122,7 +122,7 @@ TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
         recorder.record(names.tags[which], 1e-3 * static_cast<double>(recorded % 1009),
                         which % 2 == 0 ? RecordKind::Observe : RecordKind::Transact);
       }
-      drain.take(recorder, now);
+      drain.drain(recorder, now);
     }
   };
   pass(36'000 / 2);

@@ -32,7 +32,7 @@ struct CacheLines : testing::Test {
   void record(Recorder& recorder) {
     for (int i = 0; i < 20; ++i) recorder.record(tag, 1, RecordKind::Observe);
   }
-  void drain(Recorder& recorder) { Drain(pending).take(recorder, 1); }
+  void drain(Recorder& recorder) { Drain(pending).drain(recorder, 1); }
   void SetUp() override {
     doorbell.renew();
     for (Recorder* each : {mine.get(), other.get()}) record(*each), drain(*each);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/options.hpp"
+#include "agent/agent_options.hpp"
 #include "fuzz/input.hpp"
 #include "metrics/pmapi.hpp"
 #include "wire/dimensions.hpp"
@@ -30,7 +30,7 @@ void check(const pmUnits& units) {
   require(units.scaleSpace <= PM_SPACE_YBYTE && units.scaleTime <= PM_TIME_HOUR);
 }
 
-void check(const Options& options) {
+void check(const AgentOptions& options) {
   require(options.domain >= 1 && options.domain <= 510);
   require(options.port > 0);
   require(options.engine.buckets >= 1 && options.engine.buckets <= 1000);

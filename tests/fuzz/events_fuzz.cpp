@@ -19,12 +19,12 @@ using fuzz::same;
 
 void check_control(const Control& control) {
   require(control.number > 0 && control.captures.size() <= kMaxCaptures);
-  std::uint64_t places = 0;
+  std::uint64_t bits = 0;
   for (const Capture& capture : control.captures) {
-    require(capture.id != 0 && capture.place < kMaxCaptures);
+    require(capture.id != 0 && capture.bit < kMaxCaptures);
     require(capture.filter.size() <= kMaxFilterLength);
-    require((places >> capture.place & 1) == 0);
-    places |= std::uint64_t{1} << capture.place;
+    require((bits >> capture.bit & 1) == 0);
+    bits |= std::uint64_t{1} << capture.bit;
   }
   Welcome welcome;
   welcome.agent_instance = 1;
@@ -35,7 +35,7 @@ void check_control(const Control& control) {
 }
 
 void check_span(const Span& span) {
-  require(is_span_kind(static_cast<std::uint64_t>(span.kind)) && span.places != 0);
+  require(is_span_kind(static_cast<std::uint64_t>(span.kind)) && span.capture_bits != 0);
   require(is_event(span.kind) || (span.trace.is_set() && span.span != 0));
   require(span.begin_ns <= kLatestEndNs && span.duration_ns <= kLatestEndNs - span.begin_ns);
   require(span.reason.size() <= kMaxAttributeTextLength);
@@ -51,7 +51,8 @@ void check_span(const Span& span) {
 void check_same_head(const Span& a, const Span& b) {
   require(a.tag_id == b.tag_id && a.kind == b.kind && a.begin_ns == b.begin_ns);
   require(a.duration_ns == b.duration_ns && a.trace == b.trace && a.span == b.span);
-  require(a.parent == b.parent && a.flags == b.flags && a.tid == b.tid && a.places == b.places);
+  require(a.parent == b.parent && a.flags == b.flags && a.tid == b.tid &&
+          a.capture_bits == b.capture_bits);
   require(a.aborted == b.aborted && a.reason == b.reason && same(a.value, b.value));
 }
 
@@ -97,7 +98,7 @@ Span take_span(Input& input, std::vector<SpanAttribute>& attributes, std::vector
   span.duration_ns = input.number() / 4;
   span.trace = {input.number(), 1};
   span.span = input.number() | 1;
-  span.places = input.byte() | 1u;
+  span.capture_bits = input.byte() | 1u;
   span.aborted = input.pick(2) == 1;
   span.reason = text();
   span.attributes = attributes;

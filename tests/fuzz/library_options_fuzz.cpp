@@ -8,7 +8,7 @@
 
 #include "fuzz/input.hpp"
 #include "harmless/state.hpp"
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 #include "wire/label_name.hpp"
 
 namespace {
@@ -27,7 +27,7 @@ constexpr const char* kVariables[] = {
 
 bool is_wait(std::chrono::nanoseconds time) { return time >= 0ns && time <= 24h; }
 
-void check(const Options& options, bool has_path) {
+void check(const ClientOptions& options, bool has_path) {
   require(options.port > 0);
   require(is_wait(options.connect_timeout) && is_wait(options.request_timeout));
   require(!options.reconnect_delays.empty());
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     variables[name] = std::string(input.line()).c_str();
   }
   std::map<std::string, int> complaints;
-  const Options options = read_options(
+  const ClientOptions options = read_environment(
       [&](const char* name) {
         const auto found = variables.find(name);
         return found == variables.end() ? nullptr : found->second.c_str();

@@ -282,8 +282,8 @@ class Library {
     if (bell.descriptor() < 0) bell.renew();
     return bell;
   }
-  static Options options() {
-    Options options;
+  static ClientOptions options() {
+    ClientOptions options;
     options.socket_path = socket_name();
     options.socket_only = true;
     options.connect_timeout = std::chrono::hours(24);
@@ -294,14 +294,14 @@ class Library {
     return {.now_ns = [this] { return now_; },
             .call_at = [this](std::uint64_t ns) { next_call_ = ns; },
             .pause = [](std::chrono::nanoseconds) {},
-            .main_has_left = [] { return false; },
+            .has_main_left = [] { return false; },
             .is_last_thread = [] { return false; }};
   }
 
   Doorbell& bell_ = bell();
   std::uint64_t now_ = 1'000'000'000;
   std::uint64_t next_call_ = kNever;
-  const Options options_ = options();
+  const ClientOptions options_ = options();
   Recorders recorders_{bell_, 2};
   Deliveries deliveries_;
   DeliveryCounters counters_;

@@ -91,8 +91,8 @@ class House {
   // Sends the PDU, now and then with one byte of the payload changed.
   void say() {
     if (input_.pick(16) == 0 && pdu_.size() > wire::kHeaderBytes) {
-      const std::size_t place = input_.byte() % (pdu_.size() - wire::kHeaderBytes);
-      pdu_[wire::kHeaderBytes + place] = static_cast<char>(input_.byte());
+      const std::size_t offset = input_.byte() % (pdu_.size() - wire::kHeaderBytes);
+      pdu_[wire::kHeaderBytes + offset] = static_cast<char>(input_.byte());
     }
     send(sent_.emplace_back(pdu_));
     if (sent_.size() > 32) sent_.pop_front();
@@ -104,7 +104,7 @@ class House {
     Dialogue& dialogue = lines_.at(line_).dialogue;
     Turn turn(shared_, clock_of_turns);
     const auto ending =
-        dialogue.take({wire::type_of(pdu), kPid, wire::payload_of(pdu)}, turn, answer);
+        dialogue.on_frame({wire::type_of(pdu), kPid, wire::payload_of(pdu)}, turn, answer);
     turn.end();
     require(reader_.engine_counters().tags <= kMostTags);
     if (!ending) return true;
@@ -146,7 +146,7 @@ class House {
 
   void hang_up(std::uint64_t number) {
     lines_.at(number).dialogue.describe();
-    lines_.at(number).dialogue.end(now);
+    lines_.at(number).dialogue.close(now);
     lines_.erase(number);
   }
   void leave() { hang_up(line_); }
@@ -196,7 +196,7 @@ class House {
   void read() {
     for (const auto& monitor : watchers_) {
       const SpanReading reading = monitor->read(1'000'000);
-      monitor->take(reading, reading.entries.size());
+      monitor->advance(reading, reading.entries.size());
     }
   }
 
@@ -214,7 +214,7 @@ class House {
       span.tag_id = input_.pick(8);
       span.trace = {1, 2};
       span.span = ++last_span_;
-      span.places = 1 + input_.pick(7);
+      span.capture_bits = 1 + input_.pick(7);
       wire::append_span(body, span);
     }
     std::vector<wire::CaptureCount> counts;
@@ -327,7 +327,7 @@ class House {
   std::uint64_t sequence_ = 2;
   std::uint64_t events_ = 0;
   std::uint64_t last_span_ = 0;
-  std::deque<std::unique_ptr<Spans::Monitor>> watchers_;
+  std::deque<std::unique_ptr<MonitoredSpans::Monitor>> watchers_;
 };
 
 }  // namespace

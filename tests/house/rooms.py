@@ -18,7 +18,7 @@ from house import answer, files
 BELOW_THE_AGENT = (
     "pmda/metrics", "pmda/collector/collector.cpp", "pmda/collector/collector.hpp",
     "pmda/collector/ingest", "pmda/collector/reader.cpp", "pmda/collector/reader.hpp",
-    "pmda/collector/shared.hpp", "pmda/collector/types.hpp", "pmda/collector/spans",
+    "pmda/collector/shared.hpp", "pmda/collector/ingest_counters.hpp", "pmda/collector/spans",
     "pmda/collector/engine",
     "libtrace/wire", "libtrace/base", "libtrace/include")
 FLOORS = (

@@ -40,7 +40,7 @@ struct Read {
   bool is_all;
 };
 
-struct Place {
+struct Location {
   std::array<char, 256> directory;
   std::uint16_t port;
 };
@@ -75,10 +75,10 @@ void send(int socket, const Message& message) {
   send_bytes(socket, &message, sizeof message);
 }
 
-Place place_of(const TestAgent& agent) {
-  Place place{{}, agent.port()};
-  agent.directory().copy(place.directory.data(), place.directory.size() - 1);
-  return place;
+Location location_of(const TestAgent& agent) {
+  Location location{{}, agent.port()};
+  agent.directory().copy(location.directory.data(), location.directory.size() - 1);
+  return location;
 }
 
 std::vector<Total> totals_of(TestAgent& agent) {
@@ -99,14 +99,15 @@ AgentHost::Counters counters_of(TestAgent& agent) {
               all.dropped_limit};
 }
 
-using Monitors = std::array<std::unique_ptr<agent::Spans::Monitor>, AgentHost::kMaxMonitors>;
+using Monitors =
+    std::array<std::unique_ptr<agent::MonitoredSpans::Monitor>, AgentHost::kMaxMonitors>;
 
-void read(int socket, agent::Spans::Monitor& monitor, std::size_t most) {
+void read(int socket, agent::MonitoredSpans::Monitor& monitor, std::size_t most) {
   const agent::SpanReading reading = monitor.read(most);
   const std::size_t taken = reading.entries.size();
   std::vector<AgentHost::Span> spans;
   for (const auto& entry : reading.entries) spans.push_back({entry.span->span, entry.span->parent});
-  monitor.take(reading, taken);
+  monitor.advance(reading, taken);
   send(socket, Read{taken, reading.missed(taken), reading.is_all});
   send_bytes(socket, spans.data(), taken * sizeof(AgentHost::Span));
 }
@@ -133,7 +134,7 @@ void answer_about_monitor(int socket, Question question, TestAgent& agent, Monit
 void serve(int socket) {
   TestAgent agent;
   Monitors monitors;
-  send(socket, place_of(agent));
+  send(socket, location_of(agent));
   for (Question question; receive(socket, question);) {
     switch (question) {
       case Question::Stop:
@@ -142,7 +143,7 @@ void serve(int socket) {
         break;
       case Question::Start:
         agent.start();
-        send(socket, place_of(agent));
+        send(socket, location_of(agent));
         break;
       case Question::Totals: {
         const std::vector<Total> all = totals_of(agent);
@@ -188,10 +189,10 @@ AgentHost::AgentHost() {
   }
   ::close(ends[1]);
   socket_ = ends[0];
-  Place place;
-  if (!receive(socket_, place)) std::abort();
-  directory_ = place.directory.data();
-  port_ = place.port;
+  Location location;
+  if (!receive(socket_, location)) std::abort();
+  directory_ = location.directory.data();
+  port_ = location.port;
   point_library_at(directory_);
 }
 
@@ -208,9 +209,9 @@ void AgentHost::stop() {
 }
 
 void AgentHost::start() {
-  Place place;
-  ask(socket_, Question::Start, place);
-  port_ = place.port;
+  Location location;
+  ask(socket_, Question::Start, location);
+  port_ = location.port;
 }
 
 void AgentHost::pause() const { ::kill(pid_, SIGSTOP); }

@@ -31,9 +31,9 @@ std::string_view trim(const char* text, size_t length) {
 
 // A C string; null if empty. Room for more than the longest description: the library cuts and
 // checks it.
-class TextForC {
+class FortranText {
  public:
-  TextForC(const char* text, size_t length) {
+  FortranText(const char* text, size_t length) {
     room_[trim(text, length).copy(room_.data(), room_.size() - 1)] = '\0';
   }
   const char* text() const { return room_[0] != '\0' ? room_.data() : nullptr; }
@@ -88,8 +88,8 @@ PMTRACE_EXPORT int pmtraceadd_(const char* tag, const double* increment, size_t 
 PMTRACE_EXPORT int pmtracedescribe_(const char* tag, const char* unit, const char* text,
                                     size_t tag_length, size_t unit_length, size_t text_length) {
   return call_with_tag(tag, tag_length, [&](const char* name) {
-    return pmtrace_describe(pmtrace_tag(name), TextForC(unit, unit_length).text(),
-                            TextForC(text, text_length).text());
+    return pmtrace_describe(pmtrace_tag(name), FortranText(unit, unit_length).text(),
+                            FortranText(text, text_length).text());
   });
 }
 

@@ -10,11 +10,11 @@
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
-#include "api/open_transaction.hpp"
-#include "api/recording.hpp"
+#include "api/open_tx.hpp"
+#include "api/record_call.hpp"
 #include "harmless/diagnostics.hpp"
-#include "link/options.hpp"
-#include "open/clock.hpp"
+#include "link/client_options.hpp"
+#include "open/moment.hpp"
 #include "tags/description.hpp"
 
 using namespace pcp::trace;
@@ -30,19 +30,19 @@ namespace {
   if (recorder == nullptr && is_switched_off()) return 0;
   write(tx, tag,
         recorder != nullptr ? recorder->begin_traced(tag)
-                            : Recorder::Traced{{present_moment(), OpenTable::kNowhere}, {}});
+                            : Recorder::Traced{{present_moment(), OpenTable::kNoRef}, {}});
   return 0;
 }
 
 // Requires: the recorder can begin quickly.
 [[gnu::always_inline]] inline int begin_quickly(pmtrace_handle tag, pmtrace_tx* tx,
                                                 Recorder& recorder, Moment now) {
-  const OpenTable::Place place = recorder.begin_quickly(tag, now);
+  const OpenTable::Ref ref = recorder.begin_quickly(tag, now);
   if (recorder.must_ring()) [[unlikely]] {
     recorder.undo_begin_quickly();
     return begin_slowly(tag, tx);
   }
-  write(tx, {tag, now, place});
+  write(tx, {tag, now, ref});
   return 0;
 }
 
@@ -61,20 +61,20 @@ namespace {
 }
 
 [[gnu::noinline]] int close_traced(pmtrace_tx* tx, RecordKind kind) {
-  const OpenTransaction open = read(tx);
+  const OpenTx open = read(tx);
   const TraceContext context = context_of(tx);
   *tx = {};
   Recorder* const recorder = find_recorder();
   if (recorder == nullptr) return -ENOMEM;
   const double seconds =
-      recorder->end_traced({open.tag, open.place, open.begun}, context, kind == RecordKind::Abort);
+      recorder->end_traced({open.tag, open.ref, open.begun}, context, kind == RecordKind::Abort);
   return record_transaction(*recorder, open.tag, kind, seconds);
 }
 
 // Requires: is_open(tx).
 [[gnu::noinline, gnu::flatten]] int close_open(pmtrace_tx* tx, RecordKind kind) {
-  const OpenTransaction open = read(tx);
-  if ((open.place & OpenTable::kMarks) != 0) [[unlikely]]
+  const OpenTx open = read(tx);
+  if ((open.ref & OpenTable::kMarks) != 0) [[unlikely]]
     return close_traced(tx, kind);
   *tx = {};
   // Find the recorder before the clock read: the processor overlaps both. Making a thread's first
@@ -83,7 +83,7 @@ namespace {
   const Moment now = present_moment();
   if (recorder == nullptr) recorder = find_recorder_slowly();
   if (recorder == nullptr) return -ENOMEM;
-  recorder->leave(open.place, open.tag, open.begun);
+  recorder->leave(open.ref, open.tag, open.begun);
   return record_transaction(*recorder, open.tag, kind, seconds_since(open.begun, now));
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/api.hpp"
-#include "api/open_transaction.hpp"
+#include "api/open_tx.hpp"
 #include "process/client.hpp"
 #include "spans/span_notes.hpp"
 #include "spans/trace_context.hpp"
@@ -27,8 +27,8 @@ bool is_captured(const pmtrace_tx* tx) {
 SpanNotes* notes_of(const pmtrace_tx* tx) {
   const Client* const client = Client::get_if_made();
   if (client == nullptr || !client->options().notes) return nullptr;
-  const OpenTransaction open = read(tx);
-  const OpenEntry& entry = *OpenTable::entry_at(open.place);
+  const OpenTx open = read(tx);
+  const OpenEntry& entry = *OpenTable::entry_at(open.ref);
   if (entry.begun.load(std::memory_order_relaxed) != open.begun) return nullptr;
   return find_or_make_notes(entry.number, open.begun);
 }

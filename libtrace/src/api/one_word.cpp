@@ -9,7 +9,7 @@
 // A trace is kept beside the entry (kept_traces.hpp).
 #include <cstdint>
 
-#include "api/open_transaction.hpp"
+#include "api/open_tx.hpp"
 #include "process/client.hpp"
 #include "spans/kept_traces.hpp"
 
@@ -29,17 +29,17 @@ extern "C" {
 
 // Gives 0 if it is not open.
 std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
-  const OpenTransaction open = read(tx);
+  const OpenTx open = read(tx);
   if (open.tag == nullptr) return 0;
-  if (OpenTable::is_entry(open.place)) {
-    const std::uint32_t number = OpenTable::entry_at(open.place)->number;
-    if ((open.place & OpenTable::kMarks) != 0)
-      keep_trace(number, {open.begun, open.place, context_of(tx)});
+  if (OpenTable::is_entry(open.ref)) {
+    const std::uint32_t number = OpenTable::entry_at(open.ref)->number;
+    if ((open.ref & OpenTable::kMarks) != 0)
+      keep_trace(number, {open.begun, open.ref, context_of(tx)});
     return std::uint64_t{number + 1} << kMomentBits | (open.begun & kMomentMask);
   }
   // Uncounts it now: the word does not tell its end that it was counted.
   if (Recorder* const recorder = known_recorder())
-    recorder->leave(OpenTable::without_marks(open.place), open.tag, open.begun);
+    recorder->leave(OpenTable::without_marks(open.ref), open.tag, open.begun);
   return kNoEntry | open.begun;
 }
 
@@ -50,7 +50,7 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
   const OpenRoom& room = client->recorders().open_room();
   if ((word & kNoEntry) != 0) {
     const Moment begun = word & ~kNoEntry;
-    if (room.may_have_begun(begun)) write(tx, {tag, begun, OpenTable::kNowhere});
+    if (room.may_have_begun(begun)) write(tx, {tag, begun, OpenTable::kNoRef});
     return;
   }
   // Entry bits of 0 become the greatest number, which has no entry.
@@ -61,10 +61,10 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
   const Moment begun = entry->begun.load(std::memory_order_acquire);
   if (begun == 0 || (begun & kMomentMask) != (word & kMomentMask)) return;
   if (const auto kept = find_trace(number, begun)) {
-    write(tx, {tag, begun, kept->place});
+    write(tx, {tag, begun, kept->ref});
     write_context(tx, kept->context);
   } else {
-    write(tx, {tag, begun, reinterpret_cast<OpenTable::Place>(entry)});
+    write(tx, {tag, begun, reinterpret_cast<OpenTable::Ref>(entry)});
   }
 }
 

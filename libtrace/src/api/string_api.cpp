@@ -4,9 +4,9 @@
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
-#include "api/recording.hpp"
+#include "api/record_call.hpp"
 #include "harmless/diagnostics.hpp"
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 #include "spans/kept_traces.hpp"
 
 using namespace pcp::trace;
@@ -26,12 +26,12 @@ std::uint64_t key_of(std::string_view name) { return hash_of_name(name) | 1; }
 }
 
 // Two words, returned in registers. A null entry comes with an error code.
-struct Found {
+struct FoundTag {
   TagCache::Entry* entry;
   int error;
 };
 
-[[gnu::noinline, gnu::cold]] Found look_up_slowly(const char* name) {
+[[gnu::noinline, gnu::cold]] FoundTag look_up_slowly(const char* name) {
   if (name == nullptr || *name == '\0') return {nullptr, PMTRACE_ERR_TAGNAME};
   Recorder* const recorder = find_recorder();
   if (recorder == nullptr) return {nullptr, -ENOMEM};
@@ -46,7 +46,7 @@ struct Found {
 
 // Finds the tag for the caller's string, if possible in the thread's cache. After success the
 // thread has a recorder.
-Found look_up(const char* name) {
+FoundTag look_up(const char* name) {
   if (TagCache::Entry* const entry = find_known(name, known_recorder())) [[likely]]
     return {entry, 0};
   return look_up_slowly(name);
@@ -70,7 +70,7 @@ int report_connection(Recorder& recorder) {
 // Separate, so that a switched-off call saves no registers for it.
 [[gnu::noinline, gnu::flatten]] int record_switched_on(const char* name, RecordKind kind,
                                                        double value) {
-  const Found found = look_up(name);
+  const FoundTag found = look_up(name);
   if (found.entry == nullptr) return refuse(kind, name, found.error);
   Recorder& recorder = *this_recorder;
   const int error = record_call(recorder, found.entry->tag, kind, value);
@@ -86,36 +86,36 @@ int record_by_name(const char* name, RecordKind kind, double value) {
 // The trace is kept beside the entry, since the slot has no room.
 [[gnu::noinline]] Recorder::Begun begin_traced(const Tag* tag, Recorder& recorder) {
   const auto [begun, context] = recorder.begin_traced(tag);
-  if (OpenTable::is_entry(begun.place) && (begun.place & OpenTable::kMarks) != 0)
-    keep_trace(OpenTable::entry_at(begun.place)->number, {begun.moment, begun.place, context});
+  if (OpenTable::is_entry(begun.ref) && (begun.ref & OpenTable::kMarks) != 0)
+    keep_trace(OpenTable::entry_at(begun.ref)->number, {begun.moment, begun.ref, context});
   return begun;
 }
 
 // Closes the entry and captures the span. The caller records the end; a replaced transaction is not
 // recorded.
-[[gnu::noinline]] void end_traced(const OpenTransactions::Slot::Closed& closed, const Tag* tag,
+[[gnu::noinline]] void end_traced(const OpenByName::Slot::Closed& closed, const Tag* tag,
                                   Recorder& recorder, bool aborted) {
   TraceContext context;
-  if (OpenTable::is_entry(closed.place))
-    if (const auto kept = find_trace(OpenTable::entry_at(closed.place)->number, closed.begun))
+  if (OpenTable::is_entry(closed.ref))
+    if (const auto kept = find_trace(OpenTable::entry_at(closed.ref)->number, closed.begun))
       context = kept->context;
-  recorder.end_traced({tag, closed.place, closed.begun}, context, aborted);
+  recorder.end_traced({tag, closed.ref, closed.begun}, context, aborted);
 }
 
-void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorder& recorder,
+void leave(const OpenByName::Slot::Closed& closed, const Tag* tag, Recorder& recorder,
            bool aborted) {
-  if ((closed.place & OpenTable::kMarks) == 0) [[likely]]
-    recorder.leave(closed.place, tag, closed.begun);
+  if ((closed.ref & OpenTable::kMarks) == 0) [[likely]]
+    recorder.leave(closed.ref, tag, closed.begun);
   else
     end_traced(closed, tag, recorder, aborted);
 }
 
 // Closes another transaction of this name: one whose slot is not cached, another thread's, or one
 // that an ended thread left open.
-[[gnu::noinline]] OpenTransactions::Slot::Closed close_another(const TagCache::Entry& entry,
-                                                               Recorder& recorder) {
-  OpenTransactions::Slot::Closed closed;
-  if (OpenTransactions::Slot* own = recorder.transactions().find(entry.tag, entry.key))
+[[gnu::noinline]] OpenByName::Slot::Closed close_another(const TagCache::Entry& entry,
+                                                         Recorder& recorder) {
+  OpenByName::Slot::Closed closed;
+  if (OpenByName::Slot* own = recorder.transactions().find(entry.tag, entry.key))
     closed = own->close_own();
   Client::get_if_made()->recorders().for_each([&](Recorder& each) {
     if (closed.begun == 0) closed = each.transactions().close(entry.tag, entry.key);
@@ -130,33 +130,33 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   const Tag* const tag = entry->tag;
   Recorder& recorder = *this_recorder;
   if (entry->slot == nullptr) entry->slot = recorder.transactions().find_or_make(tag, entry->key);
-  OpenTransactions::Slot* const slot = entry->slot;
+  OpenByName::Slot* const slot = entry->slot;
   if (slot == nullptr) return -ENOMEM;
   if (slot->blocks_begin()) return refuse("begin", name, PMTRACE_ERR_INPROGRESS);
   if (!tag->has_begun.load(std::memory_order_relaxed))
     tag->has_begun.store(true, std::memory_order_relaxed);
   const int error = report_connection(recorder);
   diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
-  const OpenTransactions::Slot::Closed replaced = slot->close();
+  const OpenByName::Slot::Closed replaced = slot->close();
   if (replaced.begun != 0) leave(replaced, tag, recorder, true);
   Recorder::Begun begun;
   if (has_state(PMTRACE_STATE_NOAGENT) && !has_state(kMakesIds))
-    begun = {present_moment(), OpenTable::kNowhere};
+    begun = {present_moment(), OpenTable::kNoRef};
   else
     begun = begin_traced(tag, recorder);
-  slot->begin(begun.moment, error != 0, begun.place);
+  slot->begin(begun.moment, error != 0, begun.ref);
   return error;
 }
 
 // Requires: the recorder can begin quickly, and the slot is closed.
 [[gnu::always_inline]] inline int begin_quickly(const char* name, const TagCache::Entry& entry,
                                                 Recorder& recorder, Moment now) {
-  const OpenTable::Place place = recorder.begin_quickly(entry.tag, now);
+  const OpenTable::Ref ref = recorder.begin_quickly(entry.tag, now);
   if (recorder.must_ring()) [[unlikely]] {
     recorder.undo_begin_quickly();
     return begin_slowly(name);
   }
-  entry.slot->begin(now, false, place);
+  entry.slot->begin(now, false, ref);
   return 0;
 }
 
@@ -172,7 +172,7 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   const auto [entry, no_entry] = look_up(name);
   if (entry == nullptr) return refuse(kind, name, no_entry);
   Recorder& recorder = *this_recorder;
-  OpenTransactions::Slot::Closed closed;
+  OpenByName::Slot::Closed closed;
   if (entry->slot != nullptr) [[likely]]
     closed = entry->slot->close_own();
   if (closed.begun == 0) [[unlikely]]

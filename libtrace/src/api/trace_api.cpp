@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "api/api.hpp"
-#include "api/open_transaction.hpp"
-#include "api/recording.hpp"
+#include "api/open_tx.hpp"
+#include "api/record_call.hpp"
 #include "spans/span_notes.hpp"
 #include "spans/trace_context.hpp"
 
@@ -24,9 +24,7 @@ std::string_view header_text(const char* header) {
   return length <= kLongestHeader ? std::string_view(header, length) : std::string_view();
 }
 
-ThreadTrace::Open identity_of(const OpenTransaction& open) {
-  return {open.tag, open.place, open.begun};
-}
+ThreadTrace::Open identity_of(const OpenTx& open) { return {open.tag, open.ref, open.begun}; }
 
 // Begins a transaction inside of that. Works while tracing is switched off, too: traces of other
 // programs must pass through this one.
@@ -34,19 +32,19 @@ int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& insi
   *tx = {};
   if (tag == nullptr) return refuse_null_handle("begin");
   Recorder* const recorder = find_recorder();
-  Recorder::Traced traced{{present_moment(), OpenTable::kNowhere}, inside.context};
+  Recorder::Traced traced{{present_moment(), OpenTable::kNoRef}, inside.context};
   if (recorder != nullptr)
     traced = recorder->begin_in(tag, inside);
   else if (inside.context.is_trace())
-    traced.begun.place = OpenTable::kHasTrace;
+    traced.begun.ref = OpenTable::kHasTrace;
   write(tx, tag, traced);
   return 0;
 }
 
 // Its span gets the kind Client. Only if it is captured.
-void note_request(OpenTable::Place place, Moment begun) {
-  if ((place & OpenTable::kIsCaptured) != 0) [[unlikely]]
-    note_sent(OpenTable::entry_at(place)->number, begun);
+void note_request(OpenTable::Ref ref, Moment begun) {
+  if ((ref & OpenTable::kIsCaptured) != 0) [[unlikely]]
+    note_sent(OpenTable::entry_at(ref)->number, begun);
 }
 
 // The transaction's, or else the calling thread's innermost.
@@ -79,13 +77,13 @@ PMTRACE_EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
                                        const pmtrace_tx* parent) {
   if (tx == nullptr) return -EINVAL;
   if (parent == nullptr) return begin_in(tag, tx, {});
-  const OpenTransaction open = read(parent);
-  return begin_in(tag, tx, {context_of(parent).inside(), open.place, open.begun});
+  const OpenTx open = read(parent);
+  return begin_in(tag, tx, {context_of(parent).inside(), open.ref, open.begun});
 }
 
 PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
-  const OpenTransaction open = read(tx);
+  const OpenTx open = read(tx);
   if (open.tag == nullptr)
     return is_switched_off() ? 0 : client::refuse("attach", nullptr, PMTRACE_ERR_NOPROGRESS);
   Recorder* const recorder = find_recorder();

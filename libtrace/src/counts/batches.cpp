@@ -35,21 +35,21 @@ void append_entry(std::string& body, Pending::Entry& entry) {
 
 }  // namespace
 
-bool Batches::welcomed(Agent agent, std::uint64_t last_sequence) {
-  if (agent == Agent::Same) return take_ack(last_sequence);
+bool Batches::on_welcome(AgentChange agent, std::uint64_t last_sequence) {
+  if (agent == AgentChange::Same) return on_ack(last_sequence);
   in_flight_.begin_with_new_agent();
-  if (agent == Agent::SameThatForgot)
-    in_flight_.drop_all([this](const Batch& lost) { counters_.uncertain += lost.records; });
+  if (agent == AgentChange::SameThatForgot)
+    in_flight_.drop_all([this](const CountBatch& lost) { counters_.uncertain += lost.records; });
   return true;
 }
 
-bool Batches::take_ack(std::uint64_t sequence) {
-  return in_flight_.take_ack(
-      sequence, [this](const Batch& taken) { counters_.acknowledged += taken.records; });
+bool Batches::on_ack(std::uint64_t sequence) {
+  return in_flight_.on_ack(
+      sequence, [this](const CountBatch& taken) { counters_.acknowledged += taken.records; });
 }
 
 void Batches::give_up_first() {
-  in_flight_.drop_first([this](const Batch& lost) {
+  in_flight_.drop_first([this](const CountBatch& lost) {
     counters_.uncertain += lost.records;
     static bool is_said = false;  // the flusher's
     if (std::exchange(is_said, true)) return;
@@ -59,9 +59,9 @@ void Batches::give_up_first() {
   });
 }
 
-Batch* Batches::next(std::uint64_t until) {
+CountBatch* Batches::next(std::uint64_t until) {
   if (!in_flight_.has_room() || pending_.popped() >= until) return nullptr;
-  Batch& batch = add();
+  CountBatch& batch = add();
   try {
     batch.body.reserve(last_body_bytes_);
     fill(batch, until);
@@ -73,15 +73,15 @@ Batch* Batches::next(std::uint64_t until) {
   return &batch;
 }
 
-Batch& Batches::add() {
-  Batch& batch = in_flight_.add();
+CountBatch& Batches::add() {
+  CountBatch& batch = in_flight_.add();
   batch.first_entry = pending_.popped();
   return batch;
 }
 
 // Moves whole entries from Pending into the batch. An exception leaves both intact, and the entries
 // in the batch are sent on the next connection.
-void Batches::fill(Batch& batch, std::uint64_t until) {
+void Batches::fill(CountBatch& batch, std::uint64_t until) {
   while (pending_.popped() < until && batch.tags.size() < kMaxTagsInBatch) {
     Pending::Entry& entry = pending_.front();
     const std::size_t before = batch.body.size();

@@ -14,7 +14,7 @@
 
 namespace pcp::trace::client {
 
-struct Batch : Numbered {
+struct CountBatch : Numbered {
   std::uint64_t first_entry = 0;  // Pending's number of its first entry
   std::uint64_t records = 0;
   std::uint64_t first_ns = UINT64_MAX;  // times of its first and last record
@@ -29,19 +29,19 @@ class Batches {
   Batches(Pending& pending, DeliveryCounters& counters) : pending_(pending), counters_(counters) {}
 
   // False if the agent claims a batch that was never sent.
-  bool welcomed(Agent agent, std::uint64_t last_sequence);
-  bool take_ack(std::uint64_t sequence);
+  bool on_welcome(AgentChange agent, std::uint64_t last_sequence);
+  bool on_ack(std::uint64_t sequence);
 
   // The agent cannot decode the first batch, and would refuse it on every connection.
   void give_up_first();
 
   // A batch of Pending's next entries before number `until`; null if there are none, or no room.
-  Batch* next(std::uint64_t until);
+  CountBatch* next(std::uint64_t until);
 
   // A batch without calls. Requires: room for it.
-  Batch& add();
+  CountBatch& add();
 
-  using InFlight = Sequenced<Batch, 4>;  // later records are merged in Pending
+  using InFlight = Sequenced<CountBatch, 4>;  // later records are merged in Pending
   InFlight& in_flight() { return in_flight_; }
   const InFlight& in_flight() const { return in_flight_; }
   bool has_settled(std::uint64_t until) const {
@@ -49,7 +49,7 @@ class Batches {
   }
 
  private:
-  void fill(Batch& batch, std::uint64_t until);
+  void fill(CountBatch& batch, std::uint64_t until);
 
   Pending& pending_;
   DeliveryCounters& counters_;

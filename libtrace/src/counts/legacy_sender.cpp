@@ -49,7 +49,7 @@ bool LegacySender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   return true;
 }
 
-void LegacySender::disconnected() {
+void LegacySender::on_disconnected() {
   is_connected_ = false;
   counters_.uncertain += chunk_records_;
   chunk_records_ = 0;

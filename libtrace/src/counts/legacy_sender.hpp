@@ -18,9 +18,9 @@ class LegacySender final : public Sender {
   LegacySender(Transport& transport, Pending& pending, DeliveryCounters& counters)
       : transport_(transport), pending_(pending), counters_(counters) {}
 
-  void connected() override { is_connected_ = true; }
+  void on_connected() override { is_connected_ = true; }
   bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
-  void disconnected() override;
+  void on_disconnected() override;
   bool is_ready() const override { return is_connected_; }
   void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
   bool has_settled(std::uint64_t until) const override {

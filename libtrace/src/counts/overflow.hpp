@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "counts/record.hpp"
+#include "counts/queue_record.hpp"
 #include "wire/delta.hpp"
 
 namespace pcp::trace::client {
@@ -101,7 +101,7 @@ class Overflow {
   bool add(const Record& record, std::uint64_t queued);
 
   // True if the owner must go on using the cells to keep its records in order. Thread: the owner's.
-  bool in_use() const { return written_slab_ == slabs_taken_.load(std::memory_order_acquire); }
+  bool is_in_use() const { return written_slab_ == slabs_taken_.load(std::memory_order_acquire); }
 
   // A signal handler ends the process, so the interrupted owner never runs again: leaves its cells
   // to the flusher if they can be read. Thread: the owner's, in the handler.
@@ -147,7 +147,7 @@ class Overflow {
   std::atomic<bool> written_{
       false};  // with its slab's position: released by add(), acquired by is_written()
   std::atomic<std::uint32_t> cells_{0};        // in the slab: a hint for the flusher
-  std::atomic<std::uint64_t> slabs_taken_{0};  // released by the flusher, acquired by in_use()
+  std::atomic<std::uint64_t> slabs_taken_{0};  // released by the flusher, acquired by is_in_use()
   std::uint64_t written_slab_ = kNone;  // number of the slab the owner last wrote; the owner's
   OverflowSlab slab_;
 };

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "counts/overflow.hpp"
-#include "counts/record.hpp"
+#include "counts/queue_record.hpp"
 #include "wire/delta.hpp"
 #include "wire/histogram.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "open/open_transactions.hpp"
+#include "open/open_by_name.hpp"
 #include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
@@ -47,8 +47,8 @@ class TagCache {
   struct Entry {
     const char* address = nullptr;  // of the caller's string
     const Tag* tag = nullptr;
-    std::uint64_t key = 0;                   // of the text, if there was no room for it as a tag
-    OpenTransactions::Slot* slot = nullptr;  // this thread's, after a transaction lookup
+    std::uint64_t key = 0;             // of the text, if there was no room for it as a tag
+    OpenByName::Slot* slot = nullptr;  // this thread's, after a transaction lookup
   };
 
   // Gives the entry for this address. Valid only if holds() says so.

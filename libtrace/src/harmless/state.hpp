@@ -41,11 +41,11 @@ inline bool is_switched_off() { return state_flags.load(std::memory_order_relaxe
 
 // True if a call only has to record. The transaction variant ignores kCapturing, since end_traced()
 // captures before the call records.
-inline bool only_records() {
+inline bool is_only_recording() {
   constexpr int kOfNoConcern = PMTRACE_STATE_ASYNC | kMakesIds;
   return (state_flags.load(std::memory_order_relaxed) & ~kOfNoConcern) == 0;
 }
-inline bool only_records_transactions() {
+inline bool is_only_recording_transactions() {
   constexpr int kOfNoConcern = PMTRACE_STATE_ASYNC | kOwnFlags;
   return (state_flags.load(std::memory_order_relaxed) & ~kOfNoConcern) == 0;
 }

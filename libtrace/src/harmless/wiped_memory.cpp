@@ -15,18 +15,18 @@ namespace {
 
 // Kernels before 4.14, some sandboxes and emulators do not wipe. Then the child wipes it, unless
 // made without the C library's fork().
-struct Piece {
-  Piece* next;
+struct WipedPiece {
+  WipedPiece* next;
   std::size_t bytes;
 };
 // A list that only grows. Released by wipe_by_hand(), acquired by wipe_all().
-std::atomic<Piece*> pieces{nullptr};
+std::atomic<WipedPiece*> pieces{nullptr};
 
 void wipe_all() {
-  Piece* piece = pieces.load(std::memory_order_acquire);  // all of them, in each child
+  WipedPiece* piece = pieces.load(std::memory_order_acquire);  // all of them, in each child
   while (piece != nullptr) {
-    Piece* next = piece->next;
-    std::memset(static_cast<void*>(piece + 1), 0, piece->bytes - sizeof(Piece));
+    WipedPiece* next = piece->next;
+    std::memset(static_cast<void*>(piece + 1), 0, piece->bytes - sizeof(WipedPiece));
     piece = next;
   }
 }
@@ -34,7 +34,7 @@ void wipe_all() {
 void wipe_by_hand(void* memory, std::size_t bytes) {
   static std::atomic_flag registered = ATOMIC_FLAG_INIT;
   if (!registered.test_and_set()) ::pthread_atfork(nullptr, nullptr, wipe_all);
-  Piece* piece = static_cast<Piece*>(memory);
+  WipedPiece* piece = static_cast<WipedPiece*>(memory);
   piece->bytes = bytes;
   piece->next = pieces.load(std::memory_order_relaxed);
   while (!pieces.compare_exchange_weak(piece->next, piece, std::memory_order_release)) {
@@ -45,7 +45,7 @@ void wipe_by_hand(void* memory, std::size_t bytes) {
 
 void* allocate_wiped_memory(std::size_t bytes) {
   constexpr std::size_t kHeader = 64;  // keeps the alignment of what follows
-  static_assert(sizeof(Piece) <= kHeader);
+  static_assert(sizeof(WipedPiece) <= kHeader);
   bytes += kHeader;
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;

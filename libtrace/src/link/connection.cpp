@@ -45,7 +45,7 @@ void set_tcp_options(int socket) {
 Connection::Connection(asio::io_context& loop, Listener& listener)
     : listener_(listener), socket_(loop), deadline_(loop), reader_(kMaxReplyBytes) {}
 
-void Connection::open(const Options& options, Reach reach) {
+void Connection::open(const ClientOptions& options, Reach reach) {
   close();
   endpoints_ = find_endpoints(options, reach);
   next_endpoint_ = 0;
@@ -134,12 +134,12 @@ void Connection::read() {
                        if (got == 0) return fail(PMTRACE_ERR_IPC, "the agent hung up");
                        if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
                        reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
-                       if (take_pdus()) read();
+                       if (handle_pdus()) read();
                      }));
 }
 
 // False if the connection is gone.
-bool Connection::take_pdus() {
+bool Connection::handle_pdus() {
   const std::uint64_t attempt = attempt_;
   wire::Frame pdu;
   for (;;) {
@@ -151,7 +151,7 @@ bool Connection::take_pdus() {
         return false;
       case wire::FrameReader::Status::Frame:
         diagnose_pdu("received", pdu);
-        const bool good = greeted_ ? listener_.on_pdu(pdu) : take_greeting(pdu);
+        const bool good = greeted_ ? listener_.on_pdu(pdu) : on_greeting(pdu);
         if (attempt != attempt_) return false;
         if (!good) {
           fail(PMTRACE_ERR_IPC);
@@ -162,7 +162,7 @@ bool Connection::take_pdus() {
 }
 
 // The first PDU tells the agent's version, or why it refuses us.
-bool Connection::take_greeting(const wire::Frame& pdu) {
+bool Connection::on_greeting(const wire::Frame& pdu) {
   const auto code = wire::decode_ack(pdu.payload);
   if (pdu.type != wire::PduType::Ack || !code) return false;
   if (*code < 0) {

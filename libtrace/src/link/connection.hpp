@@ -37,7 +37,7 @@ class Connection final : public Transport {
 
   Connection(asio::io_context& loop, Listener& listener);
 
-  void open(const Options& options, Reach reach);
+  void open(const ClientOptions& options, Reach reach);
   void close();
 
   // Sends `out` after everything sent before. Requires: after the greeting.
@@ -62,8 +62,8 @@ class Connection final : public Transport {
   bool open_socket(int family);
   void on_connected(int family);
   void read();
-  bool take_pdus();
-  bool take_greeting(const wire::Frame& pdu);
+  bool handle_pdus();
+  bool on_greeting(const wire::Frame& pdu);
   void write();
 
   Listener& listener_;

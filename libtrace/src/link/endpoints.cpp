@@ -136,7 +136,7 @@ std::string Endpoint::name() const {
   return std::string(host.data()) + " port " + service.data();
 }
 
-std::vector<Endpoint> find_endpoints(const Options& options, Reach reach) {
+std::vector<Endpoint> find_endpoints(const ClientOptions& options, Reach reach) {
   if (options.socket_only) return {unix_endpoint(options.socket_path)};
   if (!options.host.empty()) return look_up(options.host, options.port);
   std::vector<Endpoint> endpoints;

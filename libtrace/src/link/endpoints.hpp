@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 
 namespace pcp::trace::client {
 
@@ -23,7 +23,7 @@ enum class Reach { All, Local };
 
 // May look names up, which takes time. Empty if the host is unknown, or the socket does not exist.
 // Thread: the flusher's.
-std::vector<Endpoint> find_endpoints(const Options& options, Reach reach);
+std::vector<Endpoint> find_endpoints(const ClientOptions& options, Reach reach);
 
 // True if the peer of a connected Unix socket is root, PCP's user or our own. Any other user may
 // have made a socket in the agent's place, and an agent may ask for all data of the program.

@@ -30,12 +30,12 @@ class Sender {
  public:
   virtual ~Sender() = default;
 
-  virtual void connected() = 0;  // the greeting named this sender's version
+  virtual void on_connected() = 0;  // the greeting named this sender's version
 
   // False if malformed. now_ns: the present time, also below.
   virtual bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) = 0;
 
-  virtual void disconnected() = 0;
+  virtual void on_disconnected() = 0;
   virtual bool is_ready() const = 0;  // deltas may be sent
 
   // Sends Pending's entries before number `until`, as fast as the agent keeps up.

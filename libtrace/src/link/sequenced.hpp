@@ -14,9 +14,9 @@
 namespace pcp::trace::client {
 
 // Compares the agent of a new connection with the one before.
-enum class Agent { Another, SameThatForgot, Same };
+enum class AgentChange { Another, SameThatForgot, Same };
 
-// A message knows its number, and its place among all messages that were sent; see Session.
+// A message knows its number, and which of all sent messages it was; see AgentSession.
 struct Numbered {
   std::uint64_t sequence = 0;
   std::uint64_t nth_sent = 0;  // the last time; 0: never
@@ -48,7 +48,7 @@ class Sequenced {
   // The agent has all messages up to this one: calls taken(message) for each in flight, and removes
   // it. False if there was no such message.
   template <typename Taken>
-  bool take_ack(std::uint64_t sequence, Taken taken) {
+  bool on_ack(std::uint64_t sequence, Taken taken) {
     if (!has_made(sequence)) return false;
     last_taken_ = std::max(last_taken_, sequence);
     for (; !empty() && front().sequence <= sequence; in_flight_.pop_front()) taken(front());

@@ -31,17 +31,18 @@ std::string advice_for(int error) {
 
 }  // namespace
 
-std::unique_ptr<Mmv> Mmv::make(const Options& options) {
+std::unique_ptr<Mmv> Mmv::make(const ClientOptions& options) {
   return options.mmv.empty() ? nullptr : std::unique_ptr<Mmv>(new Mmv(options));
 }
 
-Mmv::Mmv(const Options& options) : file_(options.mmv_directory, options.mmv, options.service) {
+Mmv::Mmv(const ClientOptions& options)
+    : file_(options.mmv_directory, options.mmv, options.service) {
   file_.remove_dead();
 }
 
 void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
   if (has_ended_) return;
-  totals_.look(open);
+  totals_.set_open(open);
   totals_.refresh(now_ns);
   auto& instances = totals_.instances();
   for (std::size_t i = 0; i < file_.size(); ++i)
@@ -63,7 +64,7 @@ void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
     next_call_ns_ = std::min(next_call_ns_, next_try_ns_);
 }
 
-void Mmv::end() {
+void Mmv::finish() {
   file_.remove();
   has_ended_ = true;
   next_call_ns_ = kNever;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 #include "link/output.hpp"
 #include "mmv/mmv_file.hpp"
 #include "mmv/mmv_totals.hpp"
@@ -19,7 +19,7 @@ namespace pcp::trace::client {
 class Mmv {
  public:
   // Null if the options ask for none.
-  static std::unique_ptr<Mmv> make(const Options& options);
+  static std::unique_ptr<Mmv> make(const ClientOptions& options);
 
   MmvTotals& totals() { return totals_; }
 
@@ -28,15 +28,15 @@ class Mmv {
   std::uint64_t next_call_ns() const { return next_call_ns_; }
 
   // The process ends: removes the file. Nothing is published any more.
-  void end();
+  void finish();
 
  private:
-  explicit Mmv(const Options& options);
+  explicit Mmv(const ClientOptions& options);
   void make_file(std::uint64_t now_ns);
 
   MmvTotals totals_;
   MmvFile file_;
-  // The file has no place for something. Other than new tags, that waits for a second without
+  // The file has no room for something. Other than new tags, that waits for a second without
   // another file: a reader looks at all files anew for each.
   bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;

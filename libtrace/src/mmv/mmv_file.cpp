@@ -28,7 +28,7 @@ namespace pcp::trace::client {
 namespace {
 
 // The records of mmv(5), version 3. All numbers have this machine's byte order.
-struct Header {
+struct HeaderRecord {
   std::array<char, 4> magic{'M', 'M', 'V', '\0'};
   std::int32_t version = 3;
   std::uint64_t generation1 = 0;
@@ -38,25 +38,25 @@ struct Header {
   std::int32_t process = 0;
   std::int32_t cluster = 0;
 };
-struct Section {
+struct SectionRecord {
   std::int32_t type;
   std::int32_t count;
   std::uint64_t offset;
 };
-struct Domain {
+struct DomainRecord {
   std::uint32_t serial;
   std::uint32_t count;
   std::uint64_t instances;
   std::uint64_t line;
   std::uint64_t text;
 };
-struct Instance {
+struct InstanceRecord {
   std::uint64_t domain;
   std::uint32_t padding;
   std::int32_t number;
   std::uint64_t name;
 };
-struct Metric {
+struct MetricRecord {
   std::uint64_t name;
   std::uint32_t item;
   std::int32_t type;
@@ -67,22 +67,23 @@ struct Metric {
   std::uint64_t line;
   std::uint64_t text;
 };
-struct Value {
+struct ValueRecord {
   std::uint64_t bits;
   std::int64_t extra;
   std::uint64_t metric;
   std::uint64_t instance;
 };
-struct Label {
+struct LabelRecord {
   std::uint32_t flags;
   std::uint32_t identity;
   std::int32_t instance;
   std::array<char, 244> payload;
 };
-using Text = std::array<char, 256>;
-static_assert(sizeof(Header) == 40 && sizeof(Section) == 16 && sizeof(Domain) == 32 &&
-              sizeof(Instance) == 24 && sizeof(Metric) == 48 && sizeof(Value) == 32 &&
-              sizeof(Label) == 256);
+using TextRecord = std::array<char, 256>;
+static_assert(sizeof(HeaderRecord) == 40 && sizeof(SectionRecord) == 16 &&
+              sizeof(DomainRecord) == 32 && sizeof(InstanceRecord) == 24 &&
+              sizeof(MetricRecord) == 48 && sizeof(ValueRecord) == 32 &&
+              sizeof(LabelRecord) == 256);
 
 enum SectionType { kDomains = 1, kInstances, kMetrics, kValues, kTexts, kLabels };
 
@@ -105,7 +106,7 @@ std::int32_t cluster_of(std::string_view metrics) {
 // after it, as in the agent.
 std::string distinct(std::string_view name, std::int32_t number,
                      std::unordered_set<std::string>& words) {
-  constexpr std::size_t kMost = sizeof(Text) - 1;
+  constexpr std::size_t kMost = sizeof(TextRecord) - 1;
   const std::string_view whole = first_word(name);
   std::string word(cut_text(whole, kMost));
   if (!words.insert(word).second) {
@@ -131,7 +132,7 @@ std::string json_of(std::string_view name, std::string_view value) {
     text += c;
   }
   text += "\"}";
-  return text.size() < sizeof(Label::payload) ? text : std::string();
+  return text.size() < sizeof(LabelRecord::payload) ? text : std::string();
 }
 
 // Puts the sections one after the other, and counts what is in each.
@@ -143,7 +144,8 @@ class Layout {
     std::size_t count;
   };
 
-  explicit Layout(std::size_t sections) : end_(sizeof(Header) + sections * sizeof(Section)) {}
+  explicit Layout(std::size_t sections)
+      : end_(sizeof(HeaderRecord) + sections * sizeof(SectionRecord)) {}
 
   template <typename Record>
   Part next(std::int32_t type, std::size_t count) {
@@ -169,9 +171,9 @@ class Texts {
 
   // Gives the offset.
   std::uint64_t add(std::string_view text) {
-    text = cut_text(text, sizeof(Text) - 1);
+    text = cut_text(text, sizeof(TextRecord) - 1);
     std::memcpy(bytes_ + next_, text.data(), text.size());
-    return std::exchange(next_, next_ + sizeof(Text));
+    return std::exchange(next_, next_ + sizeof(TextRecord));
   }
 
  private:
@@ -179,14 +181,15 @@ class Texts {
   std::uint64_t next_;
 };
 
-std::vector<Label> labels_of(const std::deque<MmvInstance>& instances, std::string_view service,
-                             std::int32_t cluster, const std::vector<std::int32_t>& numbers) {
-  std::vector<Label> labels;
+std::vector<LabelRecord> labels_of(const std::deque<MmvInstance>& instances,
+                                   std::string_view service, std::int32_t cluster,
+                                   const std::vector<std::int32_t>& numbers) {
+  std::vector<LabelRecord> labels;
   const auto add = [&](std::uint32_t flags, std::uint32_t identity, std::int32_t instance,
                        std::string_view name, std::string_view value) {
     const std::string text = json_of(name, value);
     if (text.empty()) return;
-    Label& label = labels.emplace_back();
+    LabelRecord& label = labels.emplace_back();
     label = {flags, identity, instance, {}};
     text.copy(label.payload.data(), text.size());
   };
@@ -272,12 +275,12 @@ void MmvFile::number(const std::deque<MmvInstance>& instances) {
 bool MmvFile::is_ours(const std::string& path, pid_t process, bool is_hidden) const {
   const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return false;
-  Header header{{}, 0};
+  HeaderRecord header{{}, 0};
   const ssize_t size = ::read(fd, &header, sizeof header);
   ::close(fd);
   if (is_hidden && (size == 0 || (size == sizeof header && header.version == 0))) return true;
-  return size == sizeof header && header.magic == Header().magic &&
-         header.version == Header().version && header.process == process &&
+  return size == sizeof header && header.magic == HeaderRecord().magic &&
+         header.version == HeaderRecord().version && header.process == process &&
          header.cluster == cluster_of(metrics_);
 }
 
@@ -293,7 +296,7 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
     return EEXIST;
   const std::int32_t cluster = cluster_of(metrics_);
   number(instances);
-  const std::vector<Label> labels = labels_of(instances, service_, cluster, numbers_);
+  const std::vector<LabelRecord> labels = labels_of(instances, service_, cluster, numbers_);
   std::array<std::size_t, kTraceTypes.size()> counts{};
   std::size_t values = 0;
   for (const MmvInstance& each : instances) {
@@ -311,12 +314,12 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
   constexpr std::size_t kTextsOfMetric = 3;
   Layout layout(kLabels);
   const std::array parts{
-      layout.next<Domain>(kDomains, domains),
-      layout.next<Instance>(kInstances, instances.size()),
-      layout.next<Metric>(kMetrics, metrics),
-      layout.next<Value>(kValues, values),
-      layout.next<Label>(kLabels, labels.size()),
-      layout.next<Text>(kTexts, 1 + kTextsOfMetric * metrics + instances.size())};
+      layout.next<DomainRecord>(kDomains, domains),
+      layout.next<InstanceRecord>(kInstances, instances.size()),
+      layout.next<MetricRecord>(kMetrics, metrics),
+      layout.next<ValueRecord>(kValues, values),
+      layout.next<LabelRecord>(kLabels, labels.size()),
+      layout.next<TextRecord>(kTexts, 1 + kTextsOfMetric * metrics + instances.size())};
   const auto& [domain_part, instance_part, metric_part, value_part, label_part, text_part] = parts;
 
   const std::string hidden = path(".");
@@ -326,7 +329,7 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
   Texts texts(bytes, text_part.offset);
   const std::uint64_t help = texts.add("tags of a traced program");
 
-  Header header;
+  HeaderRecord header;
   header.sections = static_cast<std::int32_t>(parts.size());
   // A pmdammv outside of this process's namespace would look for another process.
   header.flags = kWholeNames | (namespace_ == 0 ? kVanishesWithProcess : 0);
@@ -334,11 +337,11 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
   header.cluster = cluster;
   std::uint64_t at = sizeof header;
   for (const Layout::Part& part : parts) {
-    put(bytes, at, Section{part.type, static_cast<std::int32_t>(part.count), part.offset});
-    at += sizeof(Section);
+    put(bytes, at, SectionRecord{part.type, static_cast<std::int32_t>(part.count), part.offset});
+    at += sizeof(SectionRecord);
   }
 
-  std::vector<Place> places(instances.size());
+  std::vector<ValueBlock> blocks(instances.size());
   std::uint64_t domain = domain_part.offset;
   std::uint64_t instance = instance_part.offset;
   std::uint64_t metric = metric_part.offset;
@@ -348,17 +351,18 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
     if (count == 0) continue;
     const auto serial = static_cast<std::int32_t>(type);
     put(bytes, domain,
-        Domain{static_cast<std::uint32_t>(serial), static_cast<std::uint32_t>(count), instance,
-               help, help});
+        DomainRecord{static_cast<std::uint32_t>(serial), static_cast<std::uint32_t>(count),
+                     instance, help, help});
     const std::uint64_t first_metric = metric;
     std::unordered_set<std::string> words;
     for (const MmvMetric& each : mmv_metrics(type)) {
       put(bytes, metric,
-          Metric{texts.add(metrics_ + '.' + each.name), each.item,
-                 static_cast<std::int32_t>(each.value), static_cast<std::int32_t>(each.semantics),
-                 static_cast<std::uint32_t>(each.units), serial, 0, texts.add(each.line),
-                 texts.add(each.text)});
-      metric += sizeof(Metric);
+          MetricRecord{texts.add(metrics_ + '.' + each.name), each.item,
+                       static_cast<std::int32_t>(each.value),
+                       static_cast<std::int32_t>(each.semantics),
+                       static_cast<std::uint32_t>(each.units), serial, 0, texts.add(each.line),
+                       texts.add(each.text)});
+      metric += sizeof(MetricRecord);
     }
     for (std::size_t i = 0; i < instances.size(); ++i) {
       if (instances[i].type != type) continue;
@@ -366,25 +370,25 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
       const std::string name = std::to_string(pid_) + at_namespace_ + '/' +
                                without_controls(tag != nullptr ? name_of(*tag) : kOverflowName);
       put(bytes, instance,
-          Instance{domain, 0, numbers_[i], texts.add(distinct(name, numbers_[i], words))});
-      places[i].values = value;
+          InstanceRecord{domain, 0, numbers_[i], texts.add(distinct(name, numbers_[i], words))});
+      blocks[i].values = value;
       std::uint64_t of = first_metric;
       std::uint32_t bit = 1;
       for (const MmvMetric& each : mmv_metrics(type)) {
         if (const std::uint64_t bits = each.bits(instances[i]); bits != kNoMmvValue) {
-          put(bytes, value, Value{bits, 0, of, instance});
-          value += sizeof(Value);
-          places[i].present |= bit;
+          put(bytes, value, ValueRecord{bits, 0, of, instance});
+          value += sizeof(ValueRecord);
+          blocks[i].present |= bit;
         }
-        of += sizeof(Metric);
+        of += sizeof(MetricRecord);
         bit <<= 1;
       }
-      instance += sizeof(Instance);
+      instance += sizeof(InstanceRecord);
     }
-    domain += sizeof(Domain);
+    domain += sizeof(DomainRecord);
   }
   for (std::size_t i = 0; i < labels.size(); ++i)
-    put(bytes, label_part.offset + i * sizeof(Label), labels[i]);
+    put(bytes, label_part.offset + i * sizeof(LabelRecord), labels[i]);
 
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -402,27 +406,27 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
   if (mapping_.bytes != nullptr) put(mapping_.bytes, 0, header);
   unmap();
   mapping_ = made;
-  places_ = std::move(places);
+  blocks_ = std::move(blocks);
   return 0;
 }
 
 bool MmvFile::write(std::size_t index, const MmvInstance& instance) {
-  std::uint64_t at = places_[index].values;
-  std::uint32_t present = places_[index].present;
-  bool has_place_for_all = true;
+  std::uint64_t at = blocks_[index].values;
+  std::uint32_t present = blocks_[index].present;
+  bool has_room_for_all = true;
   for (const MmvMetric& each : mmv_metrics(instance.type)) {
     const std::uint64_t bits = each.bits(instance);
     const bool is_present = (present & 1) != 0;
-    has_place_for_all &= is_present == (bits != kNoMmvValue);
+    has_room_for_all &= is_present == (bits != kNoMmvValue);
     if (is_present) {
       auto& value = *reinterpret_cast<std::uint64_t*>(mapping_.bytes + at);
       // For pmdammv. Orders nothing else: each value stands for itself.
       if (bits != kNoMmvValue) std::atomic_ref(value).store(bits, std::memory_order_relaxed);
-      at += sizeof(Value);
+      at += sizeof(ValueRecord);
     }
     present >>= 1;
   }
-  return has_place_for_all;
+  return has_room_for_all;
 }
 
 void MmvFile::touch_directory() const {
@@ -436,7 +440,7 @@ void MmvFile::touch_directory() const {
 void MmvFile::remove() {
   if (mapping_.bytes != nullptr && is_in_place()) ::unlink(path("").c_str());
   unmap();
-  places_.clear();
+  blocks_.clear();
 }
 
 void MmvFile::remove_dead() const {

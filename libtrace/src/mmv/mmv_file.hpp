@@ -33,10 +33,10 @@ class MmvFile {
   int replace(const std::deque<MmvInstance>& instances);
 
   // How many of the instances the file has: the first ones.
-  std::size_t size() const { return places_.size(); }
+  std::size_t size() const { return blocks_.size(); }
 
   // Writes the values of the instance with this index. False if it has other ones than the file has
-  // places for: then replace(). Requires: it is in the file.
+  // blocks for: then replace(). Requires: it is in the file.
   bool write(std::size_t index, const MmvInstance& instance);
 
   // Changes the directory's time. pmdammv looks at its whole seconds, so a change in the second of
@@ -60,7 +60,7 @@ class MmvFile {
     std::uint64_t inode = 0;
   };
 
-  struct Place {
+  struct ValueBlock {
     std::uint64_t values = 0;   // the offset of the first one
     std::uint32_t present = 0;  // a bit for each metric of its type
   };
@@ -82,7 +82,7 @@ class MmvFile {
   std::vector<std::int32_t> numbers_;  // of each instance
   std::bitset<kMostNumbers> taken_;    // by their last bits
   Mapping mapping_;
-  std::vector<Place> places_;  // of each instance
+  std::vector<ValueBlock> blocks_;  // of each instance
   std::uint64_t generation_ = 0;
 };
 

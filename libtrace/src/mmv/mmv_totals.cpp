@@ -62,7 +62,7 @@ void MmvTotals::add(const OverflowCell& cell, std::uint64_t now_ns) {
   make_due(instance);
 }
 
-void MmvTotals::look(const OpenReport& open) {
+void MmvTotals::set_open(const OpenReport& open) {
   ++looks_;
   has_open_ = false;
   open.for_each([&](const Tag& tag, std::uint64_t count, double oldest_s) {

@@ -13,7 +13,7 @@
 
 #include "counts/overflow.hpp"
 #include "counts/pending.hpp"
-#include "counts/record.hpp"
+#include "counts/queue_record.hpp"
 #include "link/output.hpp"
 #include "mmv/mmv_window.hpp"
 #include "open/open_report.hpp"
@@ -45,7 +45,7 @@ class MmvTotals {
   void add(const OverflowCell& cell, std::uint64_t now_ns);
 
   // Notes the transactions in flight.
-  void look(const OpenReport& open);
+  void set_open(const OpenReport& open);
 
   // Brings the windows of some instances up to date. Bounded: many instances take several calls.
   void refresh(std::uint64_t now_ns);

@@ -42,7 +42,7 @@ void OpenReport::see(const Tag& tag, Moment begun, const Recorder& recorder, Mom
   ++state.now.count;
 }
 
-bool OpenReport::look(const Recorders& recorders) {
+bool OpenReport::scan(const Recorders& recorders) {
   if (has_ended_) return false;
   for (State& state : states_) {
     state.now = {};
@@ -96,7 +96,7 @@ void OpenReport::tell_again() {
   }
 }
 
-void OpenReport::end() {
+void OpenReport::on_goodbye() {
   has_ended_ = true;
   states_.clear();
   index_.clear();

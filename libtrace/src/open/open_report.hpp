@@ -17,15 +17,15 @@ namespace pcp::trace::client {
 
 class OpenReport {
  public:
-  // Reads all threads' tables. True if anything changed since the last look. Throws if there is no
-  // memory; the next look finds everything.
-  bool look(const Recorders& recorders);
+  // Reads all threads' tables. True if anything changed since the last scan. Throws if there is no
+  // memory; the next scan finds everything.
+  bool scan(const Recorders& recorders);
 
-  // True if nothing was in flight at the last look.
+  // True if nothing was in flight at the last scan.
   bool empty() const { return open_tags_ == 0; }
 
   // Calls visit(tag, number, seconds of the oldest) for each tag that was ever in flight, as of the
-  // last look.
+  // last scan.
   template <typename Visit>
   void for_each(Visit visit) const {
     const Moment now = present_moment();
@@ -41,7 +41,7 @@ class OpenReport {
   void tell_again();
 
   // The process said goodbye: nothing is in flight any more.
-  void end();
+  void on_goodbye();
 
   // True if there is something to send.
   bool has_news() const { return !news_.empty() || (is_anew_ && ever_told_); }
@@ -67,7 +67,7 @@ class OpenReport {
   struct State {
     const Tag* tag;
     Open now;
-    Open before;  // at the previous look
+    Open before;  // at the previous scan
     Open told;
     const Recorder* recorder = nullptr;  // of the oldest; null: only counted
     bool is_news = false;                // in news_

@@ -95,10 +95,10 @@ bool OpenTable::leave_other(OpenEntry& entry, Moment begun) {
                                              std::memory_order_relaxed);
 }
 
-[[gnu::cold]] OpenTable::Place OpenTable::count(const Tag* tag) { return room_.count(*tag); }
+[[gnu::cold]] OpenTable::Ref OpenTable::count(const Tag* tag) { return room_.count(*tag); }
 
-[[gnu::cold]] bool OpenTable::uncount(Place place, const Tag* tag) {
-  if (place != kNowhere) room_.uncount(*tag, place);
+[[gnu::cold]] bool OpenTable::uncount(Ref ref, const Tag* tag) {
+  if (ref != kNoRef) room_.uncount(*tag, ref);
   return false;
 }
 
@@ -106,7 +106,7 @@ void OpenTable::clear() {
   for_each_entry([](OpenEntry& entry) { entry.tag.store(nullptr, std::memory_order_relaxed); });
 }
 
-bool OpenTable::any() {
+bool OpenTable::has_open() {
   bool any = false;
   for_each([&any](const Tag*, Moment) { any = true; });
   return any;

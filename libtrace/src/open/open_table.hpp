@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "harmless/wiped_memory.hpp"
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 #include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
@@ -105,38 +105,32 @@ class OpenTable {
  public:
   static constexpr std::uint32_t kMostEntries = 65'536;
 
-  // Where a begin is recorded: the address of an entry, or an odd epoch if it was only counted; 0:
-  // nowhere.
-  using Place = std::uint64_t;
-  static constexpr Place kNowhere = 0;
+  // The record of a begin: the address of an entry, or an odd epoch if it was only counted; 0:
+  // none.
+  using Ref = std::uint64_t;
+  static constexpr Ref kNoRef = 0;
 
   // Marks of a transaction with a trace; see ThreadTrace. The table ignores them. A captured one
-  // also has the epoch of its places in the highest 16 bits, which no program address uses.
-  static constexpr Place kHasTrace = 2;
-  static constexpr Place kIsAttached = 4;
-  static constexpr Place kIsCaptured = 8;
-  static constexpr Place kMarks = kHasTrace | kIsAttached | kIsCaptured;
+  // also has its captures' epoch in the highest 16 bits, which no program address uses.
+  static constexpr Ref kHasTrace = 2;
+  static constexpr Ref kIsAttached = 4;
+  static constexpr Ref kIsCaptured = 8;
+  static constexpr Ref kMarks = kHasTrace | kIsAttached | kIsCaptured;
   static constexpr unsigned kMarkBits = 4;  // with the lowest bit, set in an epoch
   static constexpr unsigned kEpochShift = 48;
-  static Place captured_in(std::uint32_t epoch) {
-    return kIsCaptured | Place{static_cast<std::uint16_t>(epoch)} << kEpochShift;
+  static Ref captured_in(std::uint32_t epoch) {
+    return kIsCaptured | Ref{static_cast<std::uint16_t>(epoch)} << kEpochShift;
   }
-  static std::uint16_t epoch_of(Place place) {
-    return static_cast<std::uint16_t>(place >> kEpochShift);
-  }
-  static Place without_marks(Place place) {
-    return place & ~kMarks & ((Place{1} << kEpochShift) - 1);
-  }
+  static std::uint16_t epoch_of(Ref ref) { return static_cast<std::uint16_t>(ref >> kEpochShift); }
+  static Ref without_marks(Ref ref) { return ref & ~kMarks & ((Ref{1} << kEpochShift) - 1); }
 
-  static bool is_entry(Place place) { return (place & 1) == 0 && without_marks(place) != kNowhere; }
-  static OpenEntry* entry_at(Place place) {
-    return reinterpret_cast<OpenEntry*>(without_marks(place));
-  }
+  static bool is_entry(Ref ref) { return (ref & 1) == 0 && without_marks(ref) != kNoRef; }
+  static OpenEntry* entry_at(Ref ref) { return reinterpret_cast<OpenEntry*>(without_marks(ref)); }
 
   explicit OpenTable(OpenRoom& room);
 
   // Thread: the owner's.
-  Place enter(const Tag* tag, Moment begun) {
+  Ref enter(const Tag* tag, Moment begun) {
     if (!has_run() && !find_room()) [[unlikely]]
       return count(tag);
     return enter_run(tag, begun);
@@ -144,26 +138,26 @@ class OpenTable {
 
   // The same if has_run().
   bool has_run() const { return next_ != end_; }
-  Place enter_run(const Tag* tag, Moment begun) {
+  Ref enter_run(const Tag* tag, Moment begun) {
     OpenEntry* const entry = next_++;
     entry->tag.store(tag, std::memory_order_release);
     entry->begun.store(begun, std::memory_order_release);
-    return reinterpret_cast<Place>(entry);
+    return reinterpret_cast<Ref>(entry);
   }
   void undo_enter_run() { (--next_)->begun.store(0, std::memory_order_relaxed); }
 
   // Moves the begin to a later moment. Requires: still open. Thread: the owner's.
-  static void begin_later(Place place, Moment begun) {
-    if (is_entry(place)) entry_at(place)->begun.store(begun, std::memory_order_release);
+  static void begin_later(Ref ref, Moment begun) {
+    if (is_entry(ref)) entry_at(ref)->begun.store(begun, std::memory_order_release);
   }
 
   // Closes the entry if it still holds this transaction. True if this call closed an entry. Only
-  // the owner reuses entries, so it needs only a load and a store. Requires: a place without marks.
+  // the owner reuses entries, so it needs only a load and a store. Requires: a ref without marks.
   // Called on the calling thread's table.
-  bool leave(Place place, const Tag* tag, Moment begun) {
-    if (!is_entry(place)) [[unlikely]]
-      return uncount(place, tag);
-    auto* const entry = reinterpret_cast<OpenEntry*>(place);
+  bool leave(Ref ref, const Tag* tag, Moment begun) {
+    if (!is_entry(ref)) [[unlikely]]
+      return uncount(ref, tag);
+    auto* const entry = reinterpret_cast<OpenEntry*>(ref);
     if (entry->table != this) [[unlikely]]
       return leave_other(*entry, begun);
     if (entry->begun.load(std::memory_order_relaxed) != begun) [[unlikely]]
@@ -178,7 +172,7 @@ class OpenTable {
   void clear();
 
   // True if for_each() would visit any. Thread: any.
-  bool any();
+  bool has_open();
 
   // Calls visit(tag, begun) for each open transaction. Thread: any.
   template <typename Visit>
@@ -214,8 +208,8 @@ class OpenTable {
   }
 
   static bool leave_other(OpenEntry& entry, Moment begun);
-  Place count(const Tag* tag);
-  bool uncount(Place place, const Tag* tag);
+  Ref count(const Tag* tag);
+  bool uncount(Ref ref, const Tag* tag);
 
   bool find_room();
   bool search_on();

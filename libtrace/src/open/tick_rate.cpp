@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -89,7 +89,7 @@ void TickRate::observe(std::uint64_t ticks, std::uint64_t ns) {
   last_ = {ticks, ns};
 }
 
-bool kernel_trusts_counter() {
+bool is_counter_trusted() {
   if (!is_invariant()) return false;
   const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
                           O_RDONLY | O_CLOEXEC);

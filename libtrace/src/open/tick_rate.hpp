@@ -34,7 +34,7 @@ class TickRate {
 };
 
 // True if the kernel keeps time by the counter: only if all processors agree on it.
-bool kernel_trusts_counter();
+bool is_counter_trusted();
 
 // The rate that arm64's counter names; 0 on any other processor.
 double named_seconds_per_tick();

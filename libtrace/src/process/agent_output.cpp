@@ -50,7 +50,7 @@ std::uint64_t count_ns(nanoseconds time) { return static_cast<std::uint64_t>(tim
 
 }  // namespace
 
-AgentOutput::AgentOutput(asio::io_context& loop, const Options& options, Outbox& outbox,
+AgentOutput::AgentOutput(asio::io_context& loop, const ClientOptions& options, Outbox& outbox,
                          ReadClock now_ns)
     : options_(options),
       counters_(outbox.counters),
@@ -111,7 +111,7 @@ void AgentOutput::on_greeting(std::uint32_t version) {
   counters_.version.store(version, std::memory_order_relaxed);
   counters_.connected.store(true, std::memory_order_release);  // after the version
   has_told_attempt_ = false;
-  sender_->connected();
+  sender_->on_connected();
   tell_change();
 }
 
@@ -136,7 +136,7 @@ void AgentOutput::on_failure(int error) {
   counters_.connected.store(false, std::memory_order_relaxed);
   plan_next_attempt(error);
   if (sender_ != nullptr) {
-    std::exchange(sender_, nullptr)->disconnected();
+    std::exchange(sender_, nullptr)->on_disconnected();
     listener_->on_put_back();
   }
   listener_->on_change();

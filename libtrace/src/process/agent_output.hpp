@@ -14,13 +14,14 @@
 #include "counts/legacy_sender.hpp"
 #include "link/connection.hpp"
 #include "link/output.hpp"
-#include "process/session.hpp"
+#include "process/agent_session.hpp"
 
 namespace pcp::trace::client {
 
 class AgentOutput final : public Output, private Connection::Listener {
  public:
-  AgentOutput(asio::io_context& loop, const Options& options, Outbox& outbox, ReadClock now_ns);
+  AgentOutput(asio::io_context& loop, const ClientOptions& options, Outbox& outbox,
+              ReadClock now_ns);
 
   void report_to(Output::Listener& listener) override { listener_ = &listener; }
   void send_pending(std::uint64_t until) override;
@@ -44,11 +45,11 @@ class AgentOutput final : public Output, private Connection::Listener {
   std::chrono::nanoseconds next_pause(int error);
   int any_of(int least, int most);
 
-  const Options& options_;
+  const ClientOptions& options_;
   DeliveryCounters& counters_;
   const ReadClock now_ns_;
   Connection connection_;
-  Session session_;
+  AgentSession session_;
   LegacySender legacy_sender_;
   Sender* sender_ = nullptr;  // of the present connection
   Output::Listener* listener_ = nullptr;

@@ -17,7 +17,7 @@
 #include "harmless/rest_at_fork.hpp"
 #include "harmless/wiped_memory.hpp"
 #include "process/flusher_loop.hpp"
-#include "process/place_of_flusher.hpp"
+#include "process/run_like_any_thread.hpp"
 #include "spans/span_sender.hpp"
 #include "tags/description.hpp"
 
@@ -36,13 +36,13 @@ constexpr std::chrono::nanoseconds kPauseBeforeNewLoop = 200ms;
 constexpr std::uint64_t kStartPauseNs = 100'000'000;
 
 // This process's client. A forked child has zeros here, whatever the parent was doing.
-struct Process {
+struct ThisProcess {
   std::atomic<Client*> client;  // released by the thread that made it
   Mutex is_making;              // held by that thread: others sleep until it is done
   LabelCounts label_counts;
 };
 
-constinit MadeWhenNeeded<Process> this_process;
+constinit MadeWhenNeeded<ThisProcess> this_process;
 
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false;  // false: recorders of ended threads are not reused
@@ -89,16 +89,16 @@ void prepare_process() {
                        }) == 0;
 }
 
-Options read_own_options() {
+ClientOptions read_own_options() {
   static std::atomic<bool> complained{false};  // once, not again in each child
   const bool silent = complained.exchange(true, std::memory_order_relaxed);
-  return read_options([](const char* name) { return ::secure_getenv(name); },
-                      [silent](const std::string& complaint) {
-                        if (!silent) complain(complaint);
-                      });
+  return read_environment([](const char* name) { return ::secure_getenv(name); },
+                          [silent](const std::string& complaint) {
+                            if (!silent) complain(complaint);
+                          });
 }
 
-TraceOptions traces_of(const Options& options) {
+TraceOptions traces_of(const ClientOptions& options) {
   return {
       forked_in().is_trace() ? forked_in() : start_trace(options.traceparent, options.tracestate),
       options.always_ids};
@@ -106,7 +106,7 @@ TraceOptions traces_of(const Options& options) {
 
 }  // namespace
 
-Client::Client(Options options)
+Client::Client(ClientOptions options)
     : options_(std::move(options)),
       pid_(::getpid()),
       doorbell_([] { return get_if_made()->ensure_flusher(); }),
@@ -118,7 +118,7 @@ Client::Client(Options options)
 }
 
 Client* Client::get_if_made() {
-  Process* process = this_process.find();
+  ThisProcess* process = this_process.find();
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
 }
 
@@ -142,7 +142,7 @@ Client* Client::make_if_asked() {
 }
 
 LabelCounts* Client::label_counts() {
-  Process* process = this_process.find_or_make();
+  ThisProcess* process = this_process.find_or_make();
   return process != nullptr ? &process->label_counts : nullptr;
 }
 
@@ -152,7 +152,7 @@ Client* Client::get_to_finish() {
 
 Client* Client::get() {
   if (Client* client = get_if_made()) return client;
-  Process* process = this_process.find_or_make();
+  ThisProcess* process = this_process.find_or_make();
   if (process == nullptr) return nullptr;
   const Lock lock(process->is_making);
   Client* client = process->client.load(std::memory_order_acquire);

@@ -10,8 +10,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "link/client_options.hpp"
 #include "link/counters.hpp"
-#include "link/options.hpp"
 #include "process/deliveries.hpp"
 #include "thread/doorbell.hpp"
 #include "thread/recorders.hpp"
@@ -60,7 +60,7 @@ class Client {
   void finish_in_handler();
   bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }
 
-  const Options& options() const { return options_; }
+  const ClientOptions& options() const { return options_; }
   Deliveries& deliveries() { return deliveries_; }
   Doorbell& doorbell() { return doorbell_; }
   Recorders& recorders() { return recorders_; }
@@ -72,7 +72,7 @@ class Client {
 
  private:
   static Client* make();
-  explicit Client(Options options);
+  explicit Client(ClientOptions options);
   static void* run_flusher(void* client);
   bool ensure_flusher();
   bool start_thread();
@@ -81,7 +81,7 @@ class Client {
   bool deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
                        Deliveries::Patience patience);
 
-  const Options options_;
+  const ClientOptions options_;
   const pid_t pid_;
   Doorbell doorbell_;
   Recorders recorders_;

@@ -107,7 +107,7 @@ class Deliveries {
 
   // Guards the step from a check of the above to the wait for a change.
   Mutex mutex_;
-  Condition changed_;
+  ConditionVariable changed_;
 };
 
 }  // namespace pcp::trace::client

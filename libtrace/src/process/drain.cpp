@@ -25,28 +25,29 @@ struct Outlet {
 
 }  // namespace
 
-bool Drain::take(Recorder& recorder, std::uint64_t now_ns) {
-  const bool any = take_records(recorder, recorder.queued(), now_ns);
+bool Drain::drain(Recorder& recorder, std::uint64_t now_ns) {
+  const bool any = drain_records(recorder, recorder.queued(), now_ns);
   Overflow& overflow = recorder.overflow();
   if (!overflow.is_written()) return any;
-  const bool more = take_records(recorder, overflow.queued_before(), now_ns);
-  return take_cells(overflow, now_ns) || any || more;
+  const bool more = drain_records(recorder, overflow.queued_before(), now_ns);
+  return drain_cells(overflow, now_ns) || any || more;
 }
 
-bool Drain::take_descriptions() {
+bool Drain::drain_descriptions() {
   bool any = false;
-  for (const Description* each = take_new_descriptions(); each != nullptr; each = each->next)
+  for (const TagDescription* each = take_new_descriptions(); each != nullptr; each = each->next)
     any |= pending_.mention(*each->tag);
   return any;
 }
 
-bool Drain::take_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns) {
-  const bool any = recorder.taken() < until;
+bool Drain::drain_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns) {
+  const bool any = recorder.dequeued() < until;
   Pending::Fetched some[64];
-  while (recorder.taken() < until) {
-    const std::size_t wanted = std::min<std::uint64_t>(until - recorder.taken(), std::size(some));
+  while (recorder.dequeued() < until) {
+    const std::size_t wanted =
+        std::min<std::uint64_t>(until - recorder.dequeued(), std::size(some));
     pending_.make_room(wanted);
-    const std::size_t got = recorder.take(wanted, Outlet{pending_, some});
+    const std::size_t got = recorder.dequeue(wanted, Outlet{pending_, some});
     const std::span<const Pending::Fetched> taken(some, got);
     pending_.add(taken, now_ns);
     if (totals_ != nullptr) totals_->add(taken, now_ns);
@@ -54,7 +55,7 @@ bool Drain::take_records(Recorder& recorder, std::uint64_t until, std::uint64_t 
   return any;
 }
 
-bool Drain::take_cells(Overflow& overflow, std::uint64_t now_ns) {
+bool Drain::drain_cells(Overflow& overflow, std::uint64_t now_ns) {
   Overflow::Exchanged exchanged;
   do {
     const Overflow::Room room = overflow.needed_room();

@@ -21,15 +21,15 @@ class Drain {
   // Takes the records up to now, in order; bounded even if the owner never pauses. True if there
   // were any. Throws if there is no memory: the rest stays in the recorder. Cells also stay there
   // while their owner is busy (was_busy()).
-  bool take(Recorder& recorder, std::uint64_t now_ns);
+  bool drain(Recorder& recorder, std::uint64_t now_ns);
 
   // Takes new descriptions. True if one must be sent without a call; a tag without calls is
-  // described with its first call. Requires: after take().
-  bool take_descriptions();
+  // described with its first call. Requires: after drain().
+  bool drain_descriptions();
 
  private:
-  bool take_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns);
-  bool take_cells(Overflow& overflow, std::uint64_t now_ns);
+  bool drain_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns);
+  bool drain_cells(Overflow& overflow, std::uint64_t now_ns);
 
   Pending& pending_;
   MmvTotals* const totals_;

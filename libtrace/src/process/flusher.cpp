@@ -57,7 +57,7 @@ void Flusher::on_bell(bool is_urgent) {
     outbox_.spans.sort(surroundings_.now_ns());
     step();
   }
-  if (next_end_look_ns_ == kNever && surroundings_.main_has_left()) leave_if_last();
+  if (next_end_look_ns_ == kNever && surroundings_.has_main_left()) leave_if_last();
   ask_for_next_call();
 }
 
@@ -74,7 +74,7 @@ void Flusher::on_timer() {
 void Flusher::recover() {
   has_left_ = false;
   next_flush_ns_ = after(flush_interval_);
-  if (surroundings_.main_has_left()) leave_if_last();
+  if (surroundings_.has_main_left()) leave_if_last();
   output_.recover();
   ask_for_next_call();
 }
@@ -87,7 +87,7 @@ void Flusher::ask_for_next_call() {
 void Flusher::flush() {
   next_flush_ns_ = kNever;
   const bool had_work = drain_and_look();
-  outbox_.spans.look(surroundings_.now_ns());
+  outbox_.spans.tick(surroundings_.now_ns());
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = flush_interval_;
@@ -128,7 +128,7 @@ bool Flusher::drain() {
   const std::uint64_t now = surroundings_.now_ns();
   bool any = false;
   const auto drain_one = [&](Recorder& recorder) {
-    any |= drain_.take(recorder, now);
+    any |= drain_.drain(recorder, now);
     return !recorder.overflow().was_busy();
   };
   has_drained_all_ = true;
@@ -143,13 +143,13 @@ bool Flusher::drain() {
       if (each.overflow().was_busy()) has_drained_all_ &= drain_one(each);
     });
   }
-  return drain_.take_descriptions() || any;
+  return drain_.drain_descriptions() || any;
 }
 
 // Rarer than drain(), which many calls may ring for.
 bool Flusher::drain_and_look() {
   const bool any = drain();
-  const bool has_changed = outbox_.open.look(shared_.recorders);
+  const bool has_changed = outbox_.open.scan(shared_.recorders);
   if (mmv_ != nullptr) mmv_->publish(outbox_.open, surroundings_.now_ns());
   return has_changed || any;
 }
@@ -180,10 +180,10 @@ void Flusher::take_flush_request() {
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   // Each step below may take long.
   shared_.deliveries.made_progress();
-  outbox_.spans.look(surroundings_.now_ns());
+  outbox_.spans.tick(surroundings_.now_ns());
   shared_.deliveries.made_progress();
-  if (is_ending) outbox_.spans.end();
-  if (is_ending && mmv_ != nullptr) mmv_->end();
+  if (is_ending) outbox_.spans.give_up_waiting();
+  if (is_ending && mmv_ != nullptr) mmv_->finish();
   shared_.deliveries.made_progress();
   flushed_until_ = outbox_.pending.queued();
   request_ = FlushRequest{ticket,    flushed_until_,  doubtful_calls(), outbox_.spans.captured(),
@@ -203,7 +203,7 @@ void Flusher::settle_flush_request() {
   if (!output_.has_settled(request_->until)) return;
   // At the end, first report the transactions that vanish with the process.
   if (request_->at_end && !outbox_.open.empty() && !output_.has_told_open()) return;
-  if (certain && is_last) outbox_.open.end();
+  if (certain && is_last) outbox_.open.on_goodbye();
   close_flush_request(certain);
 }
 

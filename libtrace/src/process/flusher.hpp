@@ -35,7 +35,7 @@ class Flusher final : private Output::Listener {
     ReadClock now_ns;
     std::function<void(std::uint64_t ns)> call_at;        // requests on_timer() at that time
     std::function<void(std::chrono::nanoseconds)> pause;  // sleeps
-    std::function<bool()> main_has_left;
+    std::function<bool()> has_main_left;
     std::function<bool()> is_last_thread;
   };
 

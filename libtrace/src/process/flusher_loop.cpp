@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPauseAfterException = 100ms;
 
-std::unique_ptr<Output> make_output(asio::io_context& loop, const Options& options,
+std::unique_ptr<Output> make_output(asio::io_context& loop, const ClientOptions& options,
                                     Outbox& outbox) {
   if (options.mmv_only) return std::make_unique<NoOutput>(outbox.pending, outbox.counters);
   return std::make_unique<AgentOutput>(loop, options, outbox, now_ns);
@@ -31,7 +31,7 @@ std::unique_ptr<Output> make_output(asio::io_context& loop, const Options& optio
 
 }  // namespace
 
-FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell,
+FlusherLoop::FlusherLoop(const ClientOptions& options, Recorders& recorders, Doorbell& doorbell,
                          Deliveries& deliveries, DeliveryCounters& delivered,
                          Outbox::ReadCounters counters)
     : doorbell_(doorbell),
@@ -45,7 +45,7 @@ FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell&
       output_(make_output(loop_, options, outbox_)),
       flusher_({recorders, doorbell, deliveries}, outbox_, *output_, options.flush_interval,
                surroundings(), mmv_.get()),
-      watches_counter_(kernel_trusts_counter()) {
+      watches_counter_(is_counter_trusted()) {
   if (watches_counter_) watch_counter(tick_rate_);
   asio::post(loop_, while_forks_wait([this] { output_->connect(); }));
   // Last: if an earlier step throws, the descriptor would be closed.
@@ -59,7 +59,7 @@ Flusher::Surroundings FlusherLoop::surroundings() {
     const ForksGoOn meanwhile;
     std::this_thread::sleep_for(time);
   };
-  return {now_ns, [this](std::uint64_t ns) { set_timer(ns); }, pause, main_has_left,
+  return {now_ns, [this](std::uint64_t ns) { set_timer(ns); }, pause, has_main_left,
           is_last_thread};
 }
 

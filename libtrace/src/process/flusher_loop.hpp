@@ -28,7 +28,7 @@ class FlusherLoop {
  public:
   FlusherLoop(const FlusherLoop&) = delete;
   FlusherLoop& operator=(const FlusherLoop&) = delete;
-  FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell,
+  FlusherLoop(const ClientOptions& options, Recorders& recorders, Doorbell& doorbell,
               Deliveries& deliveries, DeliveryCounters& delivered, Outbox::ReadCounters counters);
   ~FlusherLoop();
 

@@ -87,7 +87,7 @@ void begin_child() {
 
 }  // namespace
 
-bool main_has_left() { return has_left.load(std::memory_order_relaxed); }
+bool has_main_left() { return has_left.load(std::memory_order_relaxed); }
 
 bool is_last_thread() {
   return links_of_threads() <= 4 &&

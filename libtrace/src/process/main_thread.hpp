@@ -6,10 +6,10 @@
 namespace pcp::trace::client {
 
 // Main has left by pthread_exit; not by exit() or return, which end the process. Thread: any.
-bool main_has_left();
+bool has_main_left();
 
 // No other thread lives, except perhaps an ended main. May be wrong while a thread begins or ends.
-// Requires: main_has_left().
+// Requires: has_main_left().
 bool is_last_thread();
 
 }  // namespace pcp::trace::client

@@ -19,7 +19,7 @@ struct Outbox {
   // Gives the library's counters, which every batch carries.
   using ReadCounters = std::function<wire::ClientCounters()>;
 
-  Outbox(Recorders& recorders, const Options& options, DeliveryCounters& delivered,
+  Outbox(Recorders& recorders, const ClientOptions& options, DeliveryCounters& delivered,
          ReadCounters read)
       : spans(recorders, options), counters(delivered), client_counters(std::move(read)) {}
 

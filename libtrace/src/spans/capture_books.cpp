@@ -23,7 +23,7 @@ wire::CaptureCount sum_of(wire::CaptureCount one, const wire::CaptureCount& othe
 
 void CaptureBooks::note(const CaptureSet& set) {
   Set noted{set.epoch(), set.epoch(), set.control(), {}};
-  for_each_place(set.places(), [&](std::size_t place) { noted.ids[place] = set.at(place).id; });
+  for_each_bit(set.bits(), [&](std::size_t bit) { noted.ids[bit] = set.at(bit).id; });
   if (!sets_.empty() && sets_.back().control == noted.control && sets_.back().ids == noted.ids) {
     sets_.back().last = noted.last;
     return;
@@ -57,8 +57,8 @@ void CaptureBooks::open(std::uint64_t id) {
 void CaptureBooks::keep_only(const CaptureSet* set) {
   std::erase_if(accounts_, [&](const Account& account) {
     bool is_asked = false;
-    for_each_place(set != nullptr ? set->places() : 0,
-                   [&](std::size_t place) { is_asked |= set->at(place).id == account.id; });
+    for_each_bit(set != nullptr ? set->bits() : 0,
+                 [&](std::size_t bit) { is_asked |= set->at(bit).id == account.id; });
     return !is_asked;
   });
 }
@@ -72,7 +72,7 @@ void CaptureBooks::forget_all() {
 void CaptureBooks::adopt_start(const wire::Capture& capture, std::uint64_t control) {
   if (Account* const account = find(kFromStart)) account->id = capture.id;
   for (Set& set : sets_)
-    if (std::exchange(set.ids[capture.place], capture.id) == kFromStart) set.control = control;
+    if (std::exchange(set.ids[capture.bit], capture.id) == kFromStart) set.control = control;
   start_id_ = capture.id;
 }
 
@@ -87,16 +87,16 @@ std::uint64_t CaptureBooks::id_of(const CaptureSet::Asked& asked) const {
   return asked.id == kFromStart ? start_id_ : asked.id;
 }
 
-bool CaptureBooks::is_same(std::size_t place, std::uint64_t id) const {
+bool CaptureBooks::is_same(std::size_t bit, std::uint64_t id) const {
   const CaptureSet* const set = captures_.published();
-  return set != nullptr && id_of(set->at(place)) == id;
+  return set != nullptr && id_of(set->at(bit)) == id;
 }
 
 void CaptureBooks::count(const CapturedSpan& span, Outcome outcome) {
   const Set* const set = set_of(span);
   if (set == nullptr) return;
-  for_each_place(span.context.places(), [&](std::size_t place) {
-    Account* const account = find(set->ids[place]);
+  for_each_bit(span.context.capture_bits(), [&](std::size_t bit) {
+    Account* const account = find(set->ids[bit]);
     if (account == nullptr) return;
     if (outcome == Outcome::OverLimit) {  // count_of() adds it to `captured`
       ++account->missed_limit;
@@ -112,13 +112,13 @@ void CaptureBooks::note_taken() {
   for (Account& account : accounts_) account.taken = account.told;
 }
 
-void CaptureBooks::note_lost(std::uint64_t control, const Numbers& spans) {
+void CaptureBooks::note_lost(std::uint64_t control, const SpanCounts& spans) {
   for (Account& account : accounts_) account.told = account.taken;
   const auto set = std::find_if(sets_.begin(), sets_.end(),
                                 [&](const Set& each) { return each.control == control; });
   if (set == sets_.end()) return;
-  for (std::size_t place = 0; place < spans.size(); ++place)
-    if (Account* const account = find(set->ids[place])) account->missed_away += spans[place];
+  for (std::size_t bit = 0; bit < spans.size(); ++bit)
+    if (Account* const account = find(set->ids[bit])) account->missed_away += spans[bit];
 }
 
 void CaptureBooks::note_forgotten() {
@@ -130,8 +130,8 @@ void CaptureBooks::note_forgotten() {
 
 void CaptureBooks::retire() {
   captures_.retire([this](const CaptureSet& set) {
-    for_each_place(set.places(), [&](std::size_t place) {
-      const CaptureSet::Asked& asked = set.at(place);
+    for_each_bit(set.bits(), [&](std::size_t bit) {
+      const CaptureSet::Asked& asked = set.at(bit);
       if (Account* const account = find(id_of(asked))) {
         account->missed_full += asked.missed_full.load(std::memory_order_relaxed);
         account->missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
@@ -148,8 +148,8 @@ wire::CaptureCount CaptureBooks::count_of(const Account& account) const {
                            .missed_waiting = account.missed_waiting,
                            .missed_away = account.missed_away};
   captures_.for_each([&](const CaptureSet& set) {
-    for_each_place(set.places(), [&](std::size_t place) {
-      const CaptureSet::Asked& asked = set.at(place);
+    for_each_bit(set.bits(), [&](std::size_t bit) {
+      const CaptureSet::Asked& asked = set.at(bit);
       if (id_of(asked) != account.id) return;
       count.missed_full += asked.missed_full.load(std::memory_order_relaxed);
       count.missed_limit += asked.missed_limit.load(std::memory_order_relaxed);

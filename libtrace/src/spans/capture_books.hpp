@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Bookkeeping of captures. Per capture: how many spans there were, and why the agent does not get
-// some. Per published set: which capture each place stood for, since spans of older sets may still
+// some. Per published set: which capture each bit meant, since spans of older sets may still
 // be queued.
 //
 // Thread: the flusher's.
@@ -13,15 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "spans/capture_set.hpp"
 #include "spans/captured_span.hpp"
-#include "spans/captures.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::client {
 
 class CaptureBooks {
  public:
-  explicit CaptureBooks(Captures& captures) : captures_(captures) {}
+  explicit CaptureBooks(PublishedCaptures& captures) : captures_(captures) {}
 
   // The id of PCP_TRACE_CAPTURE's capture until an agent gives its own.
   static constexpr std::uint64_t kFromStart = UINT64_MAX;
@@ -54,8 +54,8 @@ class CaptureBooks {
   void adopt_start(const wire::Capture& capture, std::uint64_t control);
   void forget_start();
 
-  // True if the published set has this capture at this place.
-  bool is_same(std::size_t place, std::uint64_t id) const;
+  // True if this bit means this capture in the published set.
+  bool is_same(std::size_t bit, std::uint64_t id) const;
 
   enum class Outcome { Sent, OverLimit, WaitedTooLong, Away };
   void count(const CapturedSpan& span, Outcome outcome);
@@ -65,8 +65,8 @@ class CaptureBooks {
 
   // The agent has perhaps not taken the last told counts, nor these spans: they count as missed,
   // and the counts are told again.
-  using Numbers = std::array<std::uint64_t, wire::kMaxCaptures>;  // by place
-  void note_lost(std::uint64_t control, const Numbers& spans);
+  using SpanCounts = std::array<std::uint64_t, wire::kMaxCaptures>;  // by bit
+  void note_lost(std::uint64_t control, const SpanCounts& spans);
 
   // The agent forgot this process: its counts begin at zero again.
   void note_forgotten();
@@ -94,7 +94,7 @@ class CaptureBooks {
   std::uint64_t id_of(const CaptureSet::Asked& asked) const;
   wire::CaptureCount count_of(const Account& account) const;
 
-  Captures& captures_;
+  PublishedCaptures& captures_;
   std::vector<Account> accounts_;
   std::deque<Set> sets_;                 // the last one is current
   std::uint64_t start_id_ = kFromStart;  // current id for kFromStart

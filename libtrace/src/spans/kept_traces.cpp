@@ -10,7 +10,7 @@
 namespace pcp::trace::client {
 namespace {
 
-using KeptWords = std::array<std::uint64_t, 6>;  // the place and the context
+using KeptWords = std::array<std::uint64_t, 6>;  // the ref and the context
 
 // A reader with an outdated number sees a different `begun` before or after reading the words: each
 // word is released after `begun` was cleared, and acquired before `begun` is read again.
@@ -20,11 +20,11 @@ struct KeptSlot {
 };
 ByEntry<KeptSlot> kept_traces;
 
-struct PlaceAndContext {
-  OpenTable::Place place;
+struct RefAndContext {
+  OpenTable::Ref ref;
   TraceContext context;
 };
-static_assert(sizeof(PlaceAndContext) == sizeof(KeptWords));
+static_assert(sizeof(RefAndContext) == sizeof(KeptWords));
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void keep_trace(std::uint32_t entry, const KeptTrace& trace) {
   KeptSlot* const found = kept_traces.find_or_make(entry);
   if (found == nullptr) return;
   KeptSlot& slot = *found;
-  const auto words = std::bit_cast<KeptWords>(PlaceAndContext{trace.place, trace.context});
+  const auto words = std::bit_cast<KeptWords>(RefAndContext{trace.ref, trace.context});
   slot.begun.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < words.size(); ++i)
     slot.words[i].store(words[i], std::memory_order_release);
@@ -48,8 +48,8 @@ std::optional<KeptTrace> find_trace(std::uint32_t entry, Moment begun) {
   for (std::size_t i = 0; i < words.size(); ++i)
     words[i] = slot.words[i].load(std::memory_order_acquire);
   if (slot.begun.load(std::memory_order_relaxed) != begun) return {};
-  const auto [place, context] = std::bit_cast<PlaceAndContext>(words);
-  return KeptTrace{begun, place, context};
+  const auto [ref, context] = std::bit_cast<RefAndContext>(words);
+  return KeptTrace{begun, ref, context};
 }
 
 }  // namespace pcp::trace::client

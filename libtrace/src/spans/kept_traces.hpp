@@ -14,7 +14,7 @@ namespace pcp::trace::client {
 
 struct KeptTrace {
   Moment begun;
-  OpenTable::Place place;  // with its marks
+  OpenTable::Ref ref;  // with its marks
   TraceContext context;
 };
 

@@ -14,30 +14,30 @@ constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 // So long a trace has one fate.
 constexpr std::uint64_t kSameFateNs = 10'000'000'000;
 
-// Takes these places out of a span. A span without places is empty then.
-void hand_out(CapturedSpan& span, Places places, SlowSpans::Outcome outcome,
+// Moves these captures' part out of a span. A span without bits is empty then.
+void hand_out(CapturedSpan& span, CaptureBits bits, SlowSpans::Outcome outcome,
               SlowSpans::Decisions& decisions) {
-  const Places left = span.places() & ~places;
-  places &= span.places();
-  if (places == 0) return;
+  const CaptureBits left = span.capture_bits() & ~bits;
+  bits &= span.capture_bits();
+  if (bits == 0) return;
   CapturedSpan part = left == 0 ? std::exchange(span, {}) : copy_of(span);
-  part.context.set_places(places);
-  span.context.set_places(left);
+  part.context.set_capture_bits(bits);
+  span.context.set_capture_bits(left);
   decisions.push_back({std::move(part), outcome});
 }
 
 }  // namespace
 
-// Drops places that nobody asks for any more. Gives those for which the rest waits.
-Places SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* set) {
-  Places all = 0;
+// Drops captures that nobody asks for any more. Gives those for which the rest waits.
+CaptureBits SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* set) {
+  CaptureBits all = 0;
   list = share().filter(list, [&](CapturedSpan& span) {
     if (set == nullptr) return false;
     const auto epoch = static_cast<std::uint16_t>(span.epoch);
-    span.context.set_places(set->slow() & set->still_asked(span.places(), epoch));
+    span.context.set_capture_bits(set->slow() & set->valid_bits(span.capture_bits(), epoch));
     span.epoch = set->epoch();
-    all |= span.places();
-    return span.places() != 0;
+    all |= span.capture_bits();
+    return span.capture_bits() != 0;
   });
   return all;
 }
@@ -56,8 +56,8 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
   const std::uint64_t trace = pool_.first(list).context.trace_low;
   const std::uint64_t parent = pool_.first(list).around();
   hand_out(pool_.first(list), facts.at_once, Outcome::Sent, decisions);
-  const Places waits = keep_what_waits(list, set);
-  const auto take_out_slow = [&](Places slow) {
+  const CaptureBits waits = keep_what_waits(list, set);
+  const auto take_out_slow = [&](CaptureBits slow) {
     const Fates fates = decide(slow & waits, facts.is_torn, trace, *set, now_ns);
     take_out(list, fates, *set, now_ns, decisions);
     return fates;
@@ -93,22 +93,22 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
   if (list != 0) take_out(list, {.fast = waits}, *set, now_ns, decisions);
 }
 
-SlowSpans::Fates SlowSpans::decide(Places slow, bool is_torn, std::uint64_t trace,
+SlowSpans::Fates SlowSpans::decide(CaptureBits slow, bool is_torn, std::uint64_t trace,
                                    const CaptureSet& set, std::uint64_t now_ns) {
   Fates fates;
   if (slow == 0) return fates;
   if (is_torn) return {.waited = slow};
   Fates& known = traces_.find_or_make(trace);
   if (now_ns - known.since_ns > kSameFateNs) known = {.since_ns = now_ns};
-  for_each_place(slow, [&](std::size_t place) {
-    const Places bit = Places{1} << place;
-    const CaptureSet::Asked& asked = set.at(place);
+  for_each_bit(slow, [&](std::size_t bit) {
+    const CaptureBits mask = CaptureBits{1} << bit;
+    const CaptureSet::Asked& asked = set.at(bit);
     const bool is_taken =
-        (known.kept & bit) != 0
+        (known.kept & mask) != 0
             ? asked.limit.admits_the_rest(now_ns)
-            : (known.over_limit & bit) == 0 &&
+            : (known.over_limit & mask) == 0 &&
                   asked.limit.admits(asked.share, trace, now_ns) == SpanLimit::Answer::Taken;
-    (is_taken ? fates.kept : fates.over_limit) |= bit;
+    (is_taken ? fates.kept : fates.over_limit) |= mask;
   });
   known.kept = (known.kept | fates.kept) & ~fates.over_limit;
   known.over_limit |= fates.over_limit;
@@ -121,9 +121,8 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
   if (fates.all() == 0) return;
   std::vector<std::pair<std::uint64_t, Orphans>> orphans;
   const auto hand_out_decided = [&](CapturedSpan& span) {
-    const Places decided = span.places() & fates.all();
-    for_each_place(decided & fates.kept,
-                   [&](std::size_t place) { set.at(place).limit.count(now_ns); });
+    const CaptureBits decided = span.capture_bits() & fates.all();
+    for_each_bit(decided & fates.kept, [&](std::size_t bit) { set.at(bit).limit.count(now_ns); });
     if (decided != 0 && !wire::is_event(span.kind)) {
       ended_.find_or_make(span.context.own).add(&fates);
       if (const auto found = orphans_.extract(span.context.own)) {
@@ -134,8 +133,8 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
     hand_out(span, fates.kept, Outcome::Sent, decisions);
     hand_out(span, fates.over_limit, Outcome::OverLimit, decisions);
     hand_out(span, fates.waited, Outcome::WaitedTooLong, decisions);
-    span.context.set_places(span.places() & ~fates.fast);
-    return span.places() != 0;
+    span.context.set_capture_bits(span.capture_bits() & ~fates.fast);
+    return span.capture_bits() != 0;
   };
   list = share().filter(list, hand_out_decided);
   for (std::size_t i = 0; i < orphans.size(); ++i) {  // it may get longer
@@ -151,7 +150,7 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
 // Kept if something around that has ended was slow.
 void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set,
                         std::uint64_t now_ns, Decisions& decisions) {
-  const Places waits = keep_what_waits(list, set);
+  const CaptureBits waits = keep_what_waits(list, set);
   if (list == 0) return;
   const std::uint64_t trace = pool_.first(list).context.trace_low;
   for (SlowTrees::Outcome outcome; around != 0; around = outcome.around) {
@@ -169,7 +168,7 @@ void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* 
 void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
                             Decisions& decisions) {
   const std::uint64_t now = now_ns();
-  trees_.take_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
+  trees_.remove_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
     give_up(list, around, set, now, decisions);
   });
   give_up_orphans(until, set, decisions);
@@ -189,8 +188,8 @@ void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set, Deci
 }
 
 // Without room, the oldest quarter by time goes.
-void SlowSpans::look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
-                     Decisions& decisions) {
+void SlowSpans::expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
+                       Decisions& decisions) {
   if (pool_.taken() > SpanPool::kMost / 4 * 3) {
     const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
     give_up_old(entries, oldest + (now_ns - oldest) / 4, &set, decisions);

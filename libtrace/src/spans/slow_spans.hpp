@@ -31,7 +31,7 @@ class SlowSpans {
 
   using Outcome = CaptureBooks::Outcome;
   struct Decided {
-    CapturedSpan span;  // with the places of this outcome; Sent: to be sent
+    CapturedSpan span;  // with the bits of this outcome; Sent: to be sent
     Outcome outcome;
   };
   using Decisions = std::vector<Decided>;
@@ -42,8 +42,8 @@ class SlowSpans {
 
   // Gives up what has waited too long, or takes too much room. Call this periodically. `entries`:
   // of the open table, also below.
-  void look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
-            Decisions& decisions);
+  void expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
+              Decisions& decisions);
 
   // Gives up all that waits. Without a set nobody is told.
   void give_up(std::uint32_t entries, const CaptureSet* set, Decisions& decisions) {
@@ -52,13 +52,13 @@ class SlowSpans {
 
  private:
   struct Fates {
-    Places kept = 0;
-    Places over_limit = 0;
-    Places waited = 0;
-    Places fast = 0;             // dropped
+    CaptureBits kept = 0;
+    CaptureBits over_limit = 0;
+    CaptureBits waited = 0;
+    CaptureBits fast = 0;        // dropped
     std::uint64_t since_ns = 0;  // of a trace's
 
-    Places all() const { return kept | over_limit | waited | fast; }
+    CaptureBits all() const { return kept | over_limit | waited | fast; }
     void add(const Fates* more);
   };
   struct Orphans {
@@ -66,8 +66,8 @@ class SlowSpans {
     std::uint64_t since_ns = 0;
   };
 
-  Places keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
-  Fates decide(Places slow, bool is_torn, std::uint64_t trace, const CaptureSet& set,
+  CaptureBits keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
+  Fates decide(CaptureBits slow, bool is_torn, std::uint64_t trace, const CaptureSet& set,
                std::uint64_t now_ns);
   void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
                 std::uint64_t now_ns, Decisions& decisions);

@@ -11,7 +11,7 @@ std::uint64_t SlowTrees::torn(std::uint64_t head) {
   return (head & ~(kTorn | kList)) | times;
 }
 
-bool SlowTrees::begin(std::uint32_t entry, Moment begun, const TreeFacts& facts) {
+bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) {
   Slot* const slot = slots_.find_or_make(entry);
   if (slot == nullptr) return false;
   slot->begun.store(0, std::memory_order_relaxed);
@@ -44,7 +44,7 @@ SlowTrees::Known SlowTrees::find(std::uint32_t entry, Moment begun) const {
 }
 
 // The note is there before a part can find the transaction ended.
-bool SlowTrees::end(const Known& ended, Places slow, Inside& inside) {
+bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
   Slot& slot = *slot_of(ended.self);
   const auto generation = static_cast<std::uint32_t>(ended.self);
   Note* note = nullptr;
@@ -97,7 +97,7 @@ void SlowTrees::release(TreeRef around) {
 }
 
 // Null if there is no room: then parts that end later are not found.
-SlowTrees::Note* SlowTrees::make_note(const Known& ended, Places slow) {
+SlowTrees::Note* SlowTrees::make_note(const Known& ended, CaptureBits slow) {
   auto* const notes = notes_.find_or_make();
   for (std::size_t i = 0; notes != nullptr && i < kProbed; ++i) {
     Note& note = (*notes)[(ended.self ^ ended.self >> 28 ^ i) % kMostNotes];
@@ -159,7 +159,7 @@ SlowTrees::Outcome SlowTrees::outcome(TreeRef ref) const {
   const TreeRef around = slot->around.load(std::memory_order_acquire);
   if (generation_of(head) != generation + 1 || slot->head.load(std::memory_order_relaxed) != head)
     return noted_outcome(ref);
-  return {.is_known = true, .slow = static_cast<Places>(head), .around = around};
+  return {.is_known = true, .slow = static_cast<CaptureBits>(head), .around = around};
 }
 
 SpanPool::Index SlowTrees::tear(Slot& slot) {

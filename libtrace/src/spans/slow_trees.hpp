@@ -9,8 +9,8 @@
 // in a larger tree.
 //
 // A slot for each entry of the open table has the list's head: the generation of the transaction
-// there, and the list while it is open, or else the places for which it was slow. A span that comes
-// too late finds another generation. The next transaction in the entry takes the slot, so a
+// there, and the list while it is open, or else the captures for which it was slow. A span that
+// comes too late finds another generation. The next transaction in the entry takes the slot, so a
 // transaction that ends before its parts leaves a note of its end, until they have ended, too.
 //
 // Thread: any, but for what is said otherwise.
@@ -32,9 +32,9 @@ inline constexpr TreeRef kForgotten = UINT64_MAX;
 // Facts about an open transaction that filters with slower= select or have as a part, or that a
 // limit left out.
 struct TreeFacts {
-  Places selected = 0;          // slower= places that select it
+  CaptureBits selected = 0;     // slower= captures that select it
   TreeRef around = 0;           // the innermost selected transaction around it
-  Places over_limit = 0;        // places whose limit left out this or an enclosing one
+  CaptureBits over_limit = 0;   // captures whose limit left out this or an enclosing one
   CaptureSet::Epoch epoch = 0;  // of the set that `over_limit` is of
 };
 
@@ -43,7 +43,7 @@ class SlowTrees {
   explicit SlowTrees(SpanPool& pool) : pool_(pool) {}
 
   // False if there is no memory. Thread: the begin's.
-  bool begin(std::uint32_t entry, Moment begun, const TreeFacts& facts);
+  bool open(std::uint32_t entry, Moment begun, const TreeFacts& facts);
 
   struct Known {
     bool is_known = false;
@@ -64,7 +64,7 @@ class SlowTrees {
     bool is_torn = false;  // some were given up
     bool has_note = false;
   };
-  bool end(const Known& ended, Places slow, Inside& inside);
+  bool close(const Known& ended, CaptureBits slow, Inside& inside);
 
   // A part has ended, and what is around needs not know of it any more. Not if its own note holds
   // that one.
@@ -77,21 +77,21 @@ class SlowTrees {
   struct Outcome {
     bool is_open = false;
     bool is_known = false;
-    Places slow = 0;
+    CaptureBits slow = 0;
     TreeRef around = 0;
   };
   Outcome outcome(TreeRef ref) const;
 
-  // Calls take(list, around) for each list that waits since `until` or longer. Their transactions
+  // Calls use(list, around) for each list that waits since `until` or longer. Their transactions
   // are torn from then on. `entries`: of the open table. Thread: the flusher's, also below.
-  template <typename Take>
-  void take_old(std::uint32_t entries, std::uint64_t until, Take take) {
+  template <typename Use>
+  void remove_old(std::uint32_t entries, std::uint64_t until, Use use) {
     for (std::uint32_t entry = 0; entry < entries; ++entry) {
       Slot* const slot = slots_.find(entry);
       if (slot == nullptr) return;
       if (slot->since_ns.load(std::memory_order_relaxed) > until) continue;
       if (const SpanPool::Index list = tear(*slot); list != 0)
-        take(list, slot->around.load(std::memory_order_acquire));
+        use(list, slot->around.load(std::memory_order_acquire));
     }
   }
 
@@ -103,12 +103,12 @@ class SlowTrees {
   struct Slot {
     // Released by each change, acquired by each look. The generation (32 bits) is odd while the
     // transaction is open: then its open parts (12), how often it was torn (4), and the list (16).
-    // Else the places for which it was slow.
+    // Else the captures for which it was slow.
     std::atomic<std::uint64_t> head;
     std::atomic<Moment> begun;    // released after the facts
     std::atomic<TreeRef> around;  // these: released, for readers that then look at head again
-    std::atomic<Places> selected;
-    std::atomic<Places> over_limit;
+    std::atomic<CaptureBits> selected;
+    std::atomic<CaptureBits> over_limit;
     std::atomic<CaptureSet::Epoch> epoch;
     std::atomic<std::uint64_t> since_ns;  // since when the list is not empty; orders nothing else
     std::atomic<bool> is_part;            // orders nothing else: only its end reads it
@@ -119,7 +119,7 @@ class SlowTrees {
     std::atomic<TreeRef> self;  // 0: free. Released after the rest, acquired before it
     std::atomic<TreeRef> around;
     std::atomic<bool> is_part;  // then the one around is released with this
-    std::atomic<Places> slow;
+    std::atomic<CaptureBits> slow;
     std::atomic<std::uint32_t> parts;  // still open; orders nothing else
   };
   static constexpr std::size_t kMostNotes = 4'096;  // 160 KiB, when first needed
@@ -146,7 +146,7 @@ class SlowTrees {
   static std::uint64_t torn(std::uint64_t head);
   SpanPool::Index tear(Slot& slot);
   bool add_part(TreeRef ref);
-  Note* make_note(const Known& ended, Places slow);
+  Note* make_note(const Known& ended, CaptureBits slow);
   Note* find_note(TreeRef self) const;
   Outcome noted_outcome(TreeRef ref) const;
   Slot* slot_of(TreeRef ref) const { return slots_.find(static_cast<std::uint32_t>(ref >> 32)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A program's notes on a captured transaction: attributes, links, why it failed. Indexed by entry
-// number in the open table. At the end they go to the flusher with the span.
+// A program's notes on a captured transaction: attributes, links, why it was aborted. Indexed by
+// entry number in the open table. At the end they go to the flusher with the span.
 //
 // All notes of a process together take at most 4 MiB; the rest is dropped and counted.
 //

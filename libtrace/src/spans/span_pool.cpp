@@ -6,7 +6,7 @@
 
 namespace pcp::trace::client {
 
-bool SpanPool::Share::take_more() {
+bool SpanPool::Share::refill() {
   spare_ = pool_.take_free();
   spares_ = spare_ != 0 ? pool_.size(spare_) : 0;
   return spare_ != 0;
@@ -130,7 +130,7 @@ SpanPool::Index SpanPool::next_list() {
   return first_;
 }
 
-void SpanPool::take_list() {
+void SpanPool::remove_list() {
   is_settled_.store(false, std::memory_order_relaxed);
   first_ = at(first_).next_list.load(std::memory_order_relaxed);
 }

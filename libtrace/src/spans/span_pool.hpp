@@ -35,9 +35,10 @@ class SpanPool {
   struct Facts {
     TreeRef self = 0;    // its first span, if selected
     TreeRef around = 0;  // the innermost selected transaction around all of it
-    Places slow = 0;     // places for which the first span, or one around that has ended, was slow
-    Places at_once = 0;  // places that want the first span in any case
-    bool is_torn = false;  // some of its spans were given up
+    CaptureBits slow =
+        0;  // captures for which the first span, or one around that has ended, was slow
+    CaptureBits at_once = 0;  // captures that want the first span in any case
+    bool is_torn = false;     // some of its spans were given up
   };
 
   // Puts a list behind another. 0 is an empty list.
@@ -67,10 +68,10 @@ class SpanPool {
     explicit Share(SpanPool& pool) : pool_(pool) {}
 
     // Calls fill(span) and makes a list of this one. 0 if all nodes are in use. Builds the span in
-    // its place, since a call waits for that.
+    // its node, since a call waits for that.
     template <typename Fill>
-    Index take(Fill fill) {
-      if (spare_ == 0 && !take_more()) return 0;
+    Index make(Fill fill) {
+      if (spare_ == 0 && !refill()) return 0;
       const Index index = spare_;
       Node& node = pool_.at(index);
       spare_ = node.next.load(std::memory_order_relaxed);
@@ -116,7 +117,7 @@ class SpanPool {
       count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_release);
     }
 
-    bool take_more();
+    bool refill();
 
     SpanPool& pool_;
     Index spare_ = 0;  // free nodes, by their `next`
@@ -131,7 +132,7 @@ class SpanPool {
   // The list that was handed over first, of those not taken yet; 0: none. Thread: the flusher's.
   Index next_list();
   // The same list: removes it from those that next_list() gives.
-  void take_list();
+  void remove_list();
 
   // Requires: the caller owns the list.
   const Facts& facts(Index list) const { return at(list).facts; }

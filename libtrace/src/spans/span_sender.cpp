@@ -19,8 +19,8 @@ constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 // A smaller step of the wall clock is an adjustment, and ignored.
 constexpr std::int64_t kStepNs = 1'000'000;
 
-// Place of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same place.
-constexpr std::uint32_t kPlaceFromStart = 0;
+// Bit of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same bit.
+constexpr std::uint32_t kBitFromStart = 0;
 
 // Most spans moved out of the pool to reach those behind them.
 constexpr std::size_t kMostReady = 4'096;
@@ -36,18 +36,17 @@ std::int64_t wall_minus_monotonic() {
 
 }  // namespace
 
-void capture_from_start(Captures& captures, const Options& options) {
+void capture_from_start(PublishedCaptures& captures, const ClientOptions& options) {
   if (options.capture.empty()) return;
   const auto filter = wire::parse_capture_filter(options.capture);
   if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
     return;
   auto set = std::make_unique<CaptureSet>(0);
-  set->add({CaptureBooks::kFromStart, kPlaceFromStart, options.capture}, *filter, wire::kAnyRate,
-           0);
+  set->add({CaptureBooks::kFromStart, kBitFromStart, options.capture}, *filter, wire::kAnyRate, 0);
   captures.publish(std::move(set), {});
 }
 
-SpanSender::SpanSender(Recorders& recorders, const Options& options)
+SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
     : recorders_(recorders),
       pool_(recorders.spans()),
       captures_(recorders.captures()),
@@ -56,36 +55,36 @@ SpanSender::SpanSender(Recorders& recorders, const Options& options)
       from_start_(options.capture),
       books_(captures_),
       slow_(pool_, recorders.slow_trees()) {
-  if (!books_.is_same(kPlaceFromStart, CaptureBooks::kFromStart)) return;
+  if (!books_.is_same(kBitFromStart, CaptureBooks::kFromStart)) return;
   waits_for_first_agent_ = true;
   books_.note(*published());
   books_.open(CaptureBooks::kFromStart);
   away_since_ns_ = now_ns();
 }
 
-bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
-                          const std::optional<wire::Control>& asked) {
+bool SpanSender::on_welcome(AgentChange agent, std::uint64_t last_sequence,
+                            const std::optional<wire::Control>& asked) {
   if (!in_flight_.has_made(last_sequence)) return false;
   is_connected_ = true;
-  if (agent == Agent::Another) {
+  if (agent == AgentChange::Another) {
     if (!waits_for_first_agent_) forget_all();
-  } else if (agent == Agent::SameThatForgot) {
+  } else if (agent == AgentChange::SameThatForgot) {
     give_up_in_flight();  // the agent may have taken it
     in_flight_.begin_with_new_agent();
     books_.note_forgotten();
   } else {
-    take_ack(last_sequence);
+    on_ack(last_sequence);
   }
-  take_control(asked.value_or(wire::Control{}));
+  on_control(asked.value_or(wire::Control{}));
   return true;
 }
 
-void SpanSender::welcomed_without() {
+void SpanSender::on_welcome_without() {
   is_connected_ = false;
   forget_all();
 }
 
-void SpanSender::disconnected(std::uint64_t now_ns) {
+void SpanSender::on_disconnected(std::uint64_t now_ns) {
   if (!std::exchange(is_connected_, false)) return;
   away_since_ns_ = now_ns;
 }
@@ -106,7 +105,7 @@ void SpanSender::adopt_start(const wire::Control& control) {
   if (!std::exchange(waits_for_first_agent_, false)) return;
   const auto same = std::find_if(
       control.captures.begin(), control.captures.end(), [this](const wire::Capture& capture) {
-        return capture.place == kPlaceFromStart && capture.filter == from_start_;
+        return capture.bit == kBitFromStart && capture.filter == from_start_;
       });
   if (same != control.captures.end()) {
     books_.adopt_start(*same, control.number);
@@ -116,7 +115,7 @@ void SpanSender::adopt_start(const wire::Control& control) {
   }
 }
 
-void SpanSender::take_control(const wire::Control& control) {
+void SpanSender::on_control(const wire::Control& control) {
   set_wall_clock();
   adopt_start(control);
   auto set = std::make_unique<CaptureSet>(control.number);
@@ -127,13 +126,13 @@ void SpanSender::take_control(const wire::Control& control) {
       continue;
     }
     if (!wire::matches_process(*filter, own_pid(), service_, process_)) continue;
-    const bool is_there = books_.is_same(capture.place, capture.id);
+    const bool is_there = books_.is_same(capture.bit, capture.id);
     set->add(capture, *filter, control.most_a_second,
-             is_there ? published()->at(capture.place).since : 0);
-    if (is_there) set->at(capture.place).limit.go_on_from(published()->at(capture.place).limit);
+             is_there ? published()->at(capture.bit).since : 0);
+    if (is_there) set->at(capture.bit).limit.go_on_from(published()->at(capture.bit).limit);
     books_.open(capture.id);
   }
-  if (set->places() == 0) set.reset();
+  if (set->bits() == 0) set.reset();
   publish(std::move(set));
   books_.keep_only(published());  // tells nothing about removed captures
 }
@@ -146,8 +145,8 @@ void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   books_.retire();
 }
 
-bool SpanSender::take_ack(std::uint64_t sequence) {
-  return in_flight_.take_ack(sequence, [this](const SpanBatch&) {
+bool SpanSender::on_ack(std::uint64_t sequence) {
+  return in_flight_.on_ack(sequence, [this](const SpanBatch&) {
     ++acknowledged_;
     books_.note_taken();
   });
@@ -158,19 +157,19 @@ void SpanSender::give_up_in_flight() {
       [this](const SpanBatch& lost) { books_.note_lost(lost.control, lost.spans_at); });
 }
 
-void SpanSender::look(std::uint64_t now_ns) {
+void SpanSender::tick(std::uint64_t now_ns) {
   books_.retire();
   if (published() == nullptr) {
     count_what_waits_as_away();  // counts for open accounts only
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
-    end();
+    give_up_waiting();
     publish(nullptr);
     count_what_waits_as_away();  // reported if this agent comes back
   } else {
     set_wall_clock();
     sort(now_ns);
     SlowSpans::Decisions decisions;
-    slow_.look(recorders_.open_room().entries(), *published(), now_ns, decisions);
+    slow_.expire(recorders_.open_room().entries(), *published(), now_ns, decisions);
     carry_out(std::move(decisions));
   }
 }
@@ -188,7 +187,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
   }
 }
 
-void SpanSender::end() {
+void SpanSender::give_up_waiting() {
   sort(now_ns(), SIZE_MAX);
   SlowSpans::Decisions decisions;
   slow_.give_up(recorders_.open_room().entries(), published(), decisions);
@@ -212,7 +211,7 @@ bool SpanSender::has_settled(std::uint64_t captured) const {
 void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
   SlowSpans::Decisions decisions;
   decisions.reserve(pool_.size(list));  // may throw
-  pool_.take_list();
+  pool_.remove_list();
   taken_ += pool_.size(list);
   slow_.settle(list, published(), now_ns, decisions);
   carry_out(std::move(decisions));
@@ -227,7 +226,7 @@ void SpanSender::carry_out(SlowSpans::Decisions decisions) {
 }
 
 // Takes a span from the first `until` ever captured.
-bool SpanSender::take(CapturedSpan& next, std::uint64_t until) {
+bool SpanSender::pop_ready(CapturedSpan& next, std::uint64_t until) {
   while (ready_.empty() && taken_ < until) {
     const SpanPool::Index list = pool_.next_list();
     if (list == 0) break;
@@ -248,13 +247,13 @@ void SpanSender::drop_undecided() {
 void SpanSender::drop_what_waits() {
   drop_undecided();
   CapturedSpan next;
-  while (take(next, UINT64_MAX)) continue;
+  while (pop_ready(next, UINT64_MAX)) continue;
 }
 
 void SpanSender::count_what_waits_as_away() {
   drop_undecided();  // nobody asks for it any more
   CapturedSpan next;
-  while (take(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
+  while (pop_ready(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
 }
 
 SpanBatch* SpanSender::next() {
@@ -274,7 +273,7 @@ void SpanSender::fill(SpanBatch& batch) {
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
   CapturedSpan next;
   const std::uint64_t until = captured();  // see sort()
-  while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
+  while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody && pop_ready(next, until)) {
     const CaptureBooks::Set* const set = books_.set_of(next);
     if (set == nullptr) continue;  // the captures were removed
     if (batch.spans > 0 && set->control != batch.control) {
@@ -302,14 +301,14 @@ void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
               (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0);
   out.tid = span.tid;
-  out.places = span.places();
+  out.capture_bits = span.capture_bits();
   out.aborted = span.aborted;
   out.value = span.value;
   if (span.notes != nullptr) span.notes->describe(out);
   wire::append_span(batch.body, out);
   batch.tags.push_back(span.tag);
   ++batch.spans;
-  for_each_place(out.places, [&](std::size_t place) { ++batch.spans_at[place]; });
+  for_each_bit(out.capture_bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });
 }
 
 }  // namespace pcp::trace::client

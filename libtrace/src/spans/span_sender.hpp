@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 #include "link/sequenced.hpp"
 #include "spans/capture_books.hpp"
 #include "spans/slow_spans.hpp"
@@ -31,7 +31,7 @@ namespace pcp::trace::client {
 
 // Captures by PCP_TRACE_CAPTURE from the first call on, until the first agent asks for the same
 // filter or not. Thread: any, before the flusher exists.
-void capture_from_start(Captures& captures, const Options& options);
+void capture_from_start(PublishedCaptures& captures, const ClientOptions& options);
 
 // Spans of one set of captures, and the counts that changed.
 struct SpanBatch : Numbered {
@@ -40,39 +40,39 @@ struct SpanBatch : Numbered {
   std::string body;
   std::vector<const Tag*> tags;
   std::uint64_t spans = 0;
-  CaptureBooks::Numbers spans_at{};
+  CaptureBooks::SpanCounts spans_at{};
 };
 
 class SpanSender {
  public:
-  SpanSender(Recorders& recorders, const Options& options);
+  SpanSender(Recorders& recorders, const ClientOptions& options);
 
   // WELCOME of an agent that takes spans: `last_sequence` is its last EVENTS, `asked` are its
   // captures. False if it claims EVENTS that were never sent.
-  bool welcomed(Agent agent, std::uint64_t last_sequence,
-                const std::optional<wire::Control>& asked);
+  bool on_welcome(AgentChange agent, std::uint64_t last_sequence,
+                  const std::optional<wire::Control>& asked);
 
   // WELCOME of an agent that takes no spans.
-  void welcomed_without();
+  void on_welcome_without();
 
-  void disconnected(std::uint64_t now_ns);
+  void on_disconnected(std::uint64_t now_ns);
 
-  void take_control(const wire::Control& control);
+  void on_control(const wire::Control& control);
 
   // False if no such EVENTS were sent.
-  bool take_ack(std::uint64_t sequence);
+  bool on_ack(std::uint64_t sequence);
 
   // The agent cannot decode the spans in flight, and would refuse them on every connection.
   void give_up_in_flight();
 
   // Call this periodically.
-  void look(std::uint64_t now_ns);
+  void tick(std::uint64_t now_ns);
 
   // Decides about spans that threads handed over for filters with slower=.
   void sort(std::uint64_t now_ns);
 
   // The process ends: gives up spans that wait for slower=, and counts them.
-  void end();
+  void give_up_waiting();
 
   // The spans to send now, perhaps again; null: none.
   SpanBatch* next();
@@ -96,7 +96,7 @@ class SpanSender {
   void settle(SpanPool::Index list, std::uint64_t now_ns);
   void carry_out(SlowSpans::Decisions decisions);
   void sort(std::uint64_t now_ns, std::size_t most_ready);
-  bool take(CapturedSpan& next, std::uint64_t until);
+  bool pop_ready(CapturedSpan& next, std::uint64_t until);
   void drop_undecided();
   void drop_what_waits();
   void set_wall_clock();
@@ -105,7 +105,7 @@ class SpanSender {
 
   Recorders& recorders_;
   SpanPool& pool_;
-  Captures& captures_;
+  PublishedCaptures& captures_;
   const std::string service_;
   const std::string process_;
   const std::string from_start_;  // PCP_TRACE_CAPTURE

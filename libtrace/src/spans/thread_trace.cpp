@@ -14,7 +14,7 @@ ThreadTrace::ThreadTrace(const TraceOptions& options) : options_(options) { note
 void ThreadTrace::change_thread(bool is_main) {
   if (stack_ != nullptr) stack_->depth = 0;
   if (is_main && options_.start.is_trace() && is_at_start() && has_stack())
-    push({options_.start, OpenTable::kNowhere, 0, nullptr, true});
+    push({options_.start, OpenTable::kNoRef, 0, nullptr, true});
   note_plain();
 }
 
@@ -32,20 +32,20 @@ void ThreadTrace::erase(std::size_t at) {
   note_plain();
 }
 
-bool ThreadTrace::is_over(const Attached& attached) const {
-  if (attached.place == OpenTable::kNowhere) return !is_at_start();
+bool ThreadTrace::is_over(const StackEntry& attached) const {
+  if (attached.ref == OpenTable::kNoRef) return !is_at_start();
   return !attached.by_hand && has_ended(attached);
 }
 
-bool ThreadTrace::has_ended(const Attached& attached) {
-  const OpenEntry* const entry = OpenTable::entry_at(attached.place);
+bool ThreadTrace::has_ended(const StackEntry& attached) {
+  const OpenEntry* const entry = OpenTable::entry_at(attached.ref);
   return entry->begun.load(std::memory_order_relaxed) != attached.begun;
 }
 
 ThreadTrace::Inside ThreadTrace::find_innermost() {
   while (stack_->depth > 0) {
-    const Attached& top = stack_->attached[stack_->depth - 1];
-    if (!is_over(top)) return {top.context.inside(), top.place, top.begun};
+    const StackEntry& top = stack_->attached[stack_->depth - 1];
+    if (!is_over(top)) return {top.context.inside(), top.ref, top.begun};
     if (!top.by_hand) top.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
   }
@@ -53,47 +53,47 @@ ThreadTrace::Inside ThreadTrace::find_innermost() {
 }
 
 std::size_t ThreadTrace::find(const Open& open) const {
-  const Place place = OpenTable::without_marks(open.place);
+  const OpenTable::Ref ref = OpenTable::without_marks(open.ref);
   std::size_t at = stack_ != nullptr ? stack_->depth : 0;
   while (at > 0) {
-    const Attached& each = stack_->attached[--at];
-    if (OpenTable::without_marks(each.place) == place && each.begun == open.begun) return at;
+    const StackEntry& each = stack_->attached[--at];
+    if (OpenTable::without_marks(each.ref) == ref && each.begun == open.begun) return at;
   }
-  return kNowhere;
+  return kNotFound;
 }
 
 // Gives the innermost.
 std::size_t ThreadTrace::find_ended_by_hand() const {
   for (std::size_t at = stack_ != nullptr ? stack_->depth : 0; at-- > 0;) {
-    const Attached& each = stack_->attached[at];
-    if (each.by_hand && each.place != OpenTable::kNowhere && has_ended(each)) return at;
+    const StackEntry& each = stack_->attached[at];
+    if (each.by_hand && each.ref != OpenTable::kNoRef && has_ended(each)) return at;
   }
-  return kNowhere;
+  return kNotFound;
 }
 
-ThreadTrace::Place ThreadTrace::end(const Open& open) {
-  const std::size_t at = (open.place & OpenTable::kIsAttached) != 0 ? find(open) : kNowhere;
-  if (at != kNowhere) {
+OpenTable::Ref ThreadTrace::leave(const Open& open) {
+  const std::size_t at = (open.ref & OpenTable::kIsAttached) != 0 ? find(open) : kNotFound;
+  if (at != kNotFound) {
     const auto* const first = stack_->attached.data();
     if (std::any_of(first + at + 1, first + stack_->depth,
-                    [this](const Attached& inner) { return !inner.by_hand && !is_over(inner); }))
+                    [this](const StackEntry& inner) { return !inner.by_hand && !is_over(inner); }))
       open.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(at);
   }
-  return OpenTable::without_marks(open.place);
+  return OpenTable::without_marks(open.ref);
 }
 
 bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
   detach(open);
   if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
-  if (!OpenTable::is_entry(open.place) || !has_stack()) return false;
-  push({context, open.place, open.begun, open.tag, true});
+  if (!OpenTable::is_entry(open.ref) || !has_stack()) return false;
+  push({context, open.ref, open.begun, open.tag, true});
   return true;
 }
 
 void ThreadTrace::detach(const Open& open) {
   const std::size_t at = open.tag != nullptr ? find(open) : find_ended_by_hand();
-  if (at != kNowhere) erase(at);
+  if (at != kNotFound) erase(at);
 }
 
 }  // namespace pcp::trace::client

@@ -24,12 +24,10 @@ namespace pcp::trace::client {
 
 class ThreadTrace {
  public:
-  using Place = OpenTable::Place;
-
   // Identifies a transaction, which is open as long as its entry says so.
   struct Open {
     const Tag* tag;
-    Place place;
+    OpenTable::Ref ref;
     Moment begun;
   };
 
@@ -43,9 +41,9 @@ class ThreadTrace {
 
   // The parent of a transaction.
   struct Inside {
-    TraceContext context;                // the new transaction's, still without an id
-    Place around = OpenTable::kNowhere;  // the parent's place, with marks
-    Moment around_begun = 0;             // the parent's begin
+    TraceContext context;                       // the new transaction's, still without an id
+    OpenTable::Ref around = OpenTable::kNoRef;  // the parent's ref, with marks
+    Moment around_begun = 0;                    // the parent's begin
   };
 
   // The parent of transactions that begin now.
@@ -66,18 +64,18 @@ class ThreadTrace {
   // An id for a part of a trace; 0 if there is no memory.
   std::uint64_t make_id() { return has_stack() ? stack_->ids.make() : 0; }
 
-  // Puts new transactions of this thread inside of this one until it ends. Gives its place, with
+  // Puts new transactions of this thread inside of this one until it ends. Gives its ref, with
   // kIsAttached if attached.
-  Place attach_begun(const Open& open, const TraceContext& context) {
+  OpenTable::Ref attach_begun(const Open& open, const TraceContext& context) {
     const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
-    if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
+    if (shadows_nothing || !OpenTable::is_entry(open.ref) || !has_stack()) return open.ref;
     const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
-    push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, false});
-    return open.place | OpenTable::kIsAttached;
+    push({is_parent ? context : TraceContext{}, open.ref, open.begun, open.tag, false});
+    return open.ref | OpenTable::kIsAttached;
   }
 
-  // Ends a marked transaction. Gives its place without marks.
-  Place end(const Open& open);
+  // Ends a marked transaction. Gives its ref without marks.
+  OpenTable::Ref leave(const Open& open);
 
   // By hand: stays until detached, or ended on this thread. False if there is no memory.
   bool attach(const Open& open, const TraceContext& context);
@@ -86,16 +84,16 @@ class ThreadTrace {
   void detach(const Open& open);
 
  private:
-  struct Attached {
+  struct StackEntry {
     TraceContext context;  // no trace: transactions inside have no parent
-    Place place;           // nowhere: the start trace
+    OpenTable::Ref ref;    // kNoRef: the start trace
     Moment begun;
     const Tag* tag;
     bool by_hand;
   };
   // In wiped memory, made at the first attach. If full, the outermost is dropped.
   struct Stack {
-    std::array<Attached, 48> attached;
+    std::array<StackEntry, 48> attached;
     std::size_t depth;
     RandomIds ids;
   };
@@ -103,17 +101,17 @@ class ThreadTrace {
   // False if there is no memory for a stack.
   bool has_stack() { return stack_ != nullptr || make_stack(); }
   bool make_stack();
-  void push(const Attached& attached) {
+  void push(const StackEntry& attached) {
     if (stack_->depth == stack_->attached.size()) erase(0);
     stack_->attached[stack_->depth++] = attached;
     note_plain();
   }
   void erase(std::size_t at);
   Inside find_innermost();
-  bool is_over(const Attached& attached) const;
-  static bool has_ended(const Attached& attached);
+  bool is_over(const StackEntry& attached) const;
+  static bool has_ended(const StackEntry& attached);
 
-  static constexpr std::size_t kNowhere = SIZE_MAX;
+  static constexpr std::size_t kNotFound = SIZE_MAX;
   std::size_t find(const Open& open) const;
   std::size_t find_ended_by_hand() const;
 

@@ -9,9 +9,9 @@ namespace {
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 // Parses a header from the front.
-class Reader {
+class TraceparentReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit TraceparentReader(std::string_view text) : rest_(text) {}
 
   // So many hexadecimal digits; capitals are invalid.
   std::uint64_t number(std::size_t digits) {
@@ -50,7 +50,7 @@ void put_number(char*& to, std::uint64_t number, int digits) {
 }  // namespace
 
 std::optional<TraceContext> parse_traceparent(std::string_view header) {
-  Reader reader(trimmed(header));
+  TraceparentReader reader(trimmed(header));
   TraceContext context;
   const std::uint64_t version = reader.number(2);
   reader.dash();

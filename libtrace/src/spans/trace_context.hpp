@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "spans/tracestates.hpp"
+#include "wire/events.hpp"
 
 namespace pcp::trace::client {
 
@@ -28,7 +29,7 @@ struct TraceContext {
   std::uint64_t trace_low = 0;
   std::uint64_t own = 0;     // its id as a part of the trace; 0: none, passes on `parent`
   std::uint64_t parent = 0;  // the parent's id; 0: the trace begins here
-  std::uint64_t packed = 0;  // flags (8 bits), state (24), places (32)
+  std::uint64_t packed = 0;  // flags (8 bits), state (24), capture bits (32)
 
   bool is_trace() const { return (trace_high | trace_low) != 0; }
 
@@ -44,10 +45,12 @@ struct TraceContext {
     packed = (packed & ~kAllStates) | std::uint64_t{state} << kStateShift;
   }
 
-  // The places that capture it, and its parts.
-  std::uint32_t places() const { return static_cast<std::uint32_t>(packed >> kPlacesShift); }
-  void set_places(std::uint32_t places) {
-    packed = (packed & (kAllFlags | kAllStates)) | std::uint64_t{places} << kPlacesShift;
+  // The captures of it, and of its parts.
+  wire::CaptureBits capture_bits() const {
+    return static_cast<wire::CaptureBits>(packed >> kBitsShift);
+  }
+  void set_capture_bits(wire::CaptureBits bits) {
+    packed = (packed & (kAllFlags | kAllStates)) | std::uint64_t{bits} << kBitsShift;
   }
 
   // The context for a part of this.
@@ -73,7 +76,7 @@ struct TraceContext {
   static constexpr std::uint64_t kAllFlags = 0xFF;
   static constexpr unsigned kStateShift = 8;
   static constexpr std::uint64_t kAllStates = std::uint64_t{Tracestates::kLast} << kStateShift;
-  static constexpr unsigned kPlacesShift = 32;
+  static constexpr unsigned kBitsShift = 32;
 };
 static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t) && Tracestates::kNone == 0);
 

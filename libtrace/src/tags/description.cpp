@@ -11,7 +11,7 @@ namespace pcp::trace::client {
 namespace {
 
 // Released by describe(), acquired by take_new_descriptions().
-std::atomic<const Description*> newest{nullptr};
+std::atomic<const TagDescription*> newest{nullptr};
 
 }  // namespace
 
@@ -19,14 +19,14 @@ bool describe(const Tag& tag, std::string_view unit, std::string_view text) {
   unit = cut_text(unit, wire::kMaxUnitLength);
   text = cut_text(text, wire::kMaxDescriptionLength);
   if ((unit.empty() && text.empty()) || description_of(tag) != nullptr) return true;
-  void* memory = std::malloc(sizeof(Description) + unit.size() + text.size());
+  void* memory = std::malloc(sizeof(TagDescription) + unit.size() + text.size());
   if (memory == nullptr) return false;
-  char* const bytes = static_cast<char*>(memory) + sizeof(Description);
+  char* const bytes = static_cast<char*>(memory) + sizeof(TagDescription);
   unit.copy(bytes, unit.size());
   text.copy(bytes + unit.size(), text.size());
   auto* const made =
-      new (memory) Description{{bytes, unit.size()}, {bytes + unit.size(), text.size()}, &tag};
-  const Description* none = nullptr;
+      new (memory) TagDescription{{bytes, unit.size()}, {bytes + unit.size(), text.size()}, &tag};
+  const TagDescription* none = nullptr;
   if (!tag.description.compare_exchange_strong(none, made, std::memory_order_release,
                                                std::memory_order_relaxed)) {
     std::free(memory);  // another thread was first
@@ -39,7 +39,7 @@ bool describe(const Tag& tag, std::string_view unit, std::string_view text) {
   return true;
 }
 
-const Description* take_new_descriptions() {
+const TagDescription* take_new_descriptions() {
   return newest.exchange(nullptr, std::memory_order_acquire);
 }
 

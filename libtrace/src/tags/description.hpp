@@ -12,22 +12,22 @@
 
 namespace pcp::trace::client {
 
-struct Description {
+struct TagDescription {
   std::string_view unit;
   std::string_view text;
   const Tag* tag;
-  const Description* next = nullptr;  // in the list of new ones
+  const TagDescription* next = nullptr;  // in the list of new ones
 };
 
 // Cuts texts that are too long. False if there is no memory.
 bool describe(const Tag& tag, std::string_view unit, std::string_view text);
 
 // Null if the tag has no description.
-inline const Description* description_of(const Tag& tag) {
+inline const TagDescription* description_of(const Tag& tag) {
   return tag.description.load(std::memory_order_acquire);
 }
 
 // Gives the descriptions since the last call, as a list. Thread: the flusher's.
-const Description* take_new_descriptions();
+const TagDescription* take_new_descriptions();
 
 }  // namespace pcp::trace::client

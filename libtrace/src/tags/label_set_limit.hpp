@@ -12,7 +12,7 @@ namespace pcp::trace::client {
 
 inline constexpr std::uint32_t kMaxLabelSetLimit = 100'000;
 
-// Nothing if this is no number from 0 to kMaxLabelSetLimit; Options reports that.
+// Nothing if this is no number from 0 to kMaxLabelSetLimit; ClientOptions reports that.
 std::optional<std::uint32_t> parse_label_set_limit(std::string_view text);
 
 // Thread: any.

@@ -12,7 +12,7 @@
 #include <string_view>
 
 namespace pcp::trace::client {
-struct Description;
+struct TagDescription;
 }
 
 // The target of the C API's opaque handle.
@@ -25,8 +25,8 @@ struct pmtrace_tag_record {
   mutable std::atomic<bool> has_begun;             // ever opened as a transaction by name
   mutable std::atomic<std::uint32_t> label_sets;   // tags that are this name with labels
   mutable std::atomic<bool> is_no_parent;          // its transactions do not nest; see ThreadTrace
-  mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and the places then
-  mutable std::atomic<const pcp::trace::client::Description*> description;
+  mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and its bits
+  mutable std::atomic<const pcp::trace::client::TagDescription*> description;
 
   // With its NUL. The seven bytes before and after it are readable, too.
   const char* text() const { return reinterpret_cast<const char*>(this + 1); }

@@ -9,7 +9,7 @@
 
 namespace pcp::trace::client {
 
-bool RecordQueue::take_room(std::uint64_t records, std::uint64_t of_all) {
+bool RecordQueue::reserve_room(std::uint64_t records, std::uint64_t of_all) {
   std::uint64_t taken = room_taken_.load(std::memory_order_relaxed);
   do {
     if (taken + records > of_all) return false;
@@ -19,14 +19,15 @@ bool RecordQueue::take_room(std::uint64_t records, std::uint64_t of_all) {
 
 bool Recorder::widen_room() {
   const std::uint32_t more = std::min(room_, capacity_ - room_);
-  if (more == 0 || !queue_->take_room(more, std::uint64_t{kWideThreads} * capacity_)) return false;
+  if (more == 0 || !queue_->reserve_room(more, std::uint64_t{kWideThreads} * capacity_))
+    return false;
   room_ += more;
   return true;
 }
 
 // Sets next_look_: first at half of the room, to wake the flusher in time, then at all of it.
 void Recorder::look_at_room() {
-  const std::uint64_t taken = taken_.load(std::memory_order_acquire);
+  const std::uint64_t taken = dequeued_.load(std::memory_order_acquire);
   const std::uint64_t used = queued_.load(std::memory_order_relaxed) - taken;
   const auto half = [this] { return std::max<std::uint64_t>(room_ / 2, 1); };
   while (used >= half() && widen_room()) {
@@ -43,7 +44,7 @@ void Recorder::look_at_room() {
 }
 
 int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
-  if (!overflow_.in_use()) {
+  if (!overflow_.is_in_use()) {
     look_at_room();
     if (enqueue(tag, value, kind)) return 0;
   }
@@ -77,7 +78,8 @@ std::uint32_t Recorder::thread_of(Moment begun) const {
 
 void Recorder::give_up() {
   thread_.store(0, std::memory_order_relaxed);
-  if (open_.any()) doorbell_->ring_if_asleep();  // so that the flusher reports no thread for them
+  if (open_.has_open())
+    doorbell_->ring_if_asleep();  // so that the flusher reports no thread for them
   tags_.forget_slots();
   transactions_.orphan();
   owned_.store(false, std::memory_order_release);

@@ -13,10 +13,10 @@
 #include <concurrentqueue.h>
 
 #include "counts/overflow.hpp"
-#include "counts/record.hpp"
+#include "counts/queue_record.hpp"
 #include "counts/tag_cache.hpp"
+#include "open/open_by_name.hpp"
 #include "open/open_table.hpp"
-#include "open/open_transactions.hpp"
 #include "spans/slow_trees.hpp"
 #include "spans/span_pool.hpp"
 #include "spans/thread_trace.hpp"
@@ -36,20 +36,20 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
 
   // Reserves so many records beyond the first room of each thread. False if less is left. Never
   // given back, since the queue does not give its blocks back either. Thread: any.
-  bool take_room(std::uint64_t records, std::uint64_t of_all);
+  bool reserve_room(std::uint64_t records, std::uint64_t of_all);
 
   OpenRoom& open_room() { return open_room_; }
   const OpenRoom& open_room() const { return open_room_; }
   SpanPool& spans() { return spans_; }
   SlowTrees& slow_trees() { return slow_trees_; }
-  Captures& captures() { return captures_; }
+  PublishedCaptures& captures() { return captures_; }
 
  private:
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
   OpenRoom open_room_;
   SpanPool spans_;
   SlowTrees slow_trees_{spans_};
-  Captures captures_;
+  PublishedCaptures captures_;
 };
 
 class Recorder {
@@ -87,25 +87,23 @@ class Recorder {
   // flusher sleeps then, undo this, and begin_traced() instead: a call that hangs from here on
   // would not wake the flusher. Thread: the owner's.
   bool can_begin_quickly(const Tag* tag) const { return open_.has_run() && is_plain(tag); }
-  OpenTable::Place begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
+  OpenTable::Ref begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
   bool must_ring() const { return doorbell_->is_asleep(); }
   void undo_begin_quickly() { open_.undo_enter_run(); }
 
   // Closes the entry if it still holds this transaction, of any thread. Requires: no marks.
-  void leave(OpenTable::Place place, const Tag* tag, Moment begun) {
-    open_.leave(place, tag, begun);
-  }
+  void leave(OpenTable::Ref ref, const Tag* tag, Moment begun) { open_.leave(ref, tag, begun); }
 
   // True if a transaction of this tag needs no trace and no capture.
   bool is_plain(const Tag* tag) const {
-    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().leave_out(*tag));
+    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().is_unmatched(*tag));
   }
   struct Begun {
     Moment moment;
-    OpenTable::Place place;
+    OpenTable::Ref ref;
   };
   struct Traced {
-    Begun begun;  // its place has marks
+    Begun begun;  // its ref has marks
     TraceContext context;
   };
   // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
@@ -137,7 +135,7 @@ class Recorder {
   bool has_connected = false;
 
   TagCache& tags() { return tags_; }  // Thread: the owner's.
-  OpenTransactions& transactions() { return transactions_; }
+  OpenByName& transactions() { return transactions_; }
 
   OpenTable& open() { return open_; }
   ThreadTrace& trace() { return trace_; }  // Thread: the owner's.
@@ -147,15 +145,15 @@ class Recorder {
 
   // Records ever queued, and ever taken. Thread: the flusher's.
   std::uint64_t queued() const { return queued_.load(std::memory_order_acquire); }
-  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  std::uint64_t dequeued() const { return dequeued_.load(std::memory_order_relaxed); }
 
   // Takes so many records in order, as *out++ = record. Requires: so many are queued. Thread: the
   // flusher's.
   template <typename Out>
-  std::size_t take(std::size_t wanted, Out out) {
+  std::size_t dequeue(std::size_t wanted, Out out) {
     const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, out, wanted);
     // Pairs with the acquire in look_at_room().
-    taken_.store(taken() + got, std::memory_order_release);
+    dequeued_.store(dequeued() + got, std::memory_order_release);
     return got;
   }
 
@@ -197,14 +195,14 @@ class Recorder {
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   TreeRef selected_around(const ThreadTrace::Inside& inside) const;
-  Places over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
+  CaptureBits over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
   struct Chosen {
-    Places places = 0;
+    CaptureBits bits = 0;
     TreeFacts tree{};
     bool is_left_out = false;  // for room or limit, unlike its parent
   };
-  Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
-                TraceContext& context);
+  Chosen choose(const PublishedCaptures::Look& look, const Tag* tag,
+                const ThreadTrace::Inside& inside, TraceContext& context);
   struct EndedSpan {
     const ThreadTrace::Open& open;
     const TraceContext& context;
@@ -214,8 +212,8 @@ class Recorder {
     wire::SpanKind kind{};
     bool aborted = false;
     SlowTrees::Known tree;
-    Places places = 0;
-    Places slow = 0;  // places for which it was
+    CaptureBits bits = 0;
+    CaptureBits slow = 0;  // captures for which it was
     SlowTrees::Inside inside{};
     bool is_part = false;  // still counted by the one around
   };
@@ -226,16 +224,16 @@ class Recorder {
   // The owner's cache lines. Other threads only read the two counts.
   RecordQueue* queue_;
   Doorbell* doorbell_;
-  std::uint64_t next_look_ = 0;           // below this, queue without reading taken_
+  std::uint64_t next_look_ = 0;           // below this, queue without reading dequeued_
   std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()
   moodycamel::ProducerToken token_;
   std::uint32_t capacity_;                // most records that it may ever have queued
   std::uint32_t room_;                    // records that it may have queued
-  std::uint64_t asked_at_ = UINT64_MAX;   // taken_ when the flusher was last asked
+  std::uint64_t asked_at_ = UINT64_MAX;   // dequeued_ when the flusher was last asked
   std::atomic<std::uint64_t> merged_{0};  // released before the cell, acquired by recorded()
   Overflow overflow_;
   TagCache tags_;
-  OpenTransactions transactions_;
+  OpenByName transactions_;
   OpenTable open_;
   ThreadTrace trace_;
   SpanPool::Share spans_;
@@ -247,8 +245,8 @@ class Recorder {
   std::atomic<std::uint32_t> thread_{0};
   std::atomic<Moment> owned_since_{0};
 
-  // The flusher's. Released by take(), acquired by look_at_room().
-  alignas(64) std::atomic<std::uint64_t> taken_{0};
+  // The flusher's. Released by dequeue(), acquired by look_at_room().
+  alignas(64) std::atomic<std::uint64_t> dequeued_{0};
 };
 
 }  // namespace pcp::trace::client

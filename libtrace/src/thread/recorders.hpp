@@ -42,7 +42,7 @@ class Recorders {
   std::uint64_t spans_in_use();
   std::uint64_t spans_handed_over();
   SlowTrees& slow_trees() { return queue_.slow_trees(); }
-  Captures& captures() { return queue_.captures(); }
+  PublishedCaptures& captures() { return queue_.captures(); }
 
   // Hides all open transactions, in all threads' tables.
   void clear_open();

@@ -9,18 +9,18 @@ namespace {
 
 std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 
-// The slower= places for which it took long enough.
-Places slow_ones(const CaptureSet& set, Places places, std::uint64_t duration_ns) {
-  Places slow = 0;
-  for_each_place(places, [&](std::size_t place) {
-    if (set.is_slow(place, duration_ns)) slow |= Places{1} << place;
+// The slower= captures for which it took long enough.
+CaptureBits slow_ones(const CaptureSet& set, CaptureBits bits, std::uint64_t duration_ns) {
+  CaptureBits slow = 0;
+  for_each_bit(bits, [&](std::size_t bit) {
+    if (set.is_slow(bit, duration_ns)) slow |= CaptureBits{1} << bit;
   });
   return slow;
 }
 
 }  // namespace
 
-// Where spans of a transaction or event inside wait, if it is part of a tree of a slower= place.
+// Where spans of a transaction or event inside wait, if it is part of a tree of a slower= capture.
 TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
   if (!OpenTable::is_entry(inside.around)) return kForgotten;
   const SlowTrees& trees = queue_->slow_trees();
@@ -36,27 +36,29 @@ TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
   return around;
 }
 
-// Places whose limit left out an enclosing transaction; if unknown, all places without slower=.
-Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const {
+// Captures whose limit left out an enclosing transaction; if unknown, all captures without slower=.
+CaptureBits Recorder::over_limit_around(const CaptureSet& set,
+                                        const ThreadTrace::Inside& inside) const {
   if ((inside.context.flags() & kOverLimitFlag) == 0) return 0;
   SlowTrees::Known around;
   if (OpenTable::is_entry(inside.around))
     around =
         queue_->slow_trees().find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
-  if (!around.is_known) return set.places() & ~set.slow();
-  return set.still_asked(around.facts.over_limit, static_cast<std::uint16_t>(around.facts.epoch));
+  if (!around.is_known) return set.bits() & ~set.slow();
+  return set.valid_bits(around.facts.over_limit, static_cast<std::uint16_t>(around.facts.epoch));
 }
 
-// Chooses the places that capture it: those that capture its parent, and those whose top it is. A
+// Chooses the captures of it: those of its parent, and those whose top it is. A
 // top that is only left out for its share or limit still has a trace, so that its parts are
 // decided alike.
-Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
+Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
-  const Places slow = look->slow();
-  const Places inherited = look->still_asked(context.places(), OpenTable::epoch_of(inside.around));
-  const Places matching = look->matching(*tag);
-  const Places tops = matching & ~inherited;
-  const Places over_limit = over_limit_around(*look, inside);
+  const CaptureBits slow = look->slow();
+  const CaptureBits inherited =
+      look->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around));
+  const CaptureBits matching = look->matching(*tag);
+  const CaptureBits tops = matching & ~inherited;
+  const CaptureBits over_limit = over_limit_around(*look, inside);
   Chosen chosen{.tree = {.over_limit = over_limit, .epoch = look->epoch()}};
   if ((inherited | tops) == 0) return chosen;
   if (!context.is_trace()) context = trace_.begin_trace();
@@ -66,7 +68,7 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
   }
   // Parts of a transaction that was left out are left out, too: nobody must take a part for the
   // whole.
-  Places admitted = look->admit(tops, context.trace_low, chosen.tree.over_limit);
+  CaptureBits admitted = look->admit(tops, context.trace_low, chosen.tree.over_limit);
   chosen.is_left_out = chosen.tree.over_limit != over_limit;
   // Tops use half of the pool; the rest is for their parts. Those of slower= use none yet.
   const bool has_room = !queue_->spans().is_half_full() && (context.flags() & kLeftOutFlag) == 0;
@@ -76,14 +78,14 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     chosen.is_left_out = true;
     context.set_flags(context.flags() | kLeftOutFlag);
   }
-  chosen.places = inherited | admitted;
-  if (chosen.places != 0 && context.own == 0) context.own = trace_.make_id();
-  if (chosen.places != 0 && context.own == 0) {  // there was no memory for an id
-    look->miss_for_want_of_room(chosen.places);
-    chosen.places = 0;
+  chosen.bits = inherited | admitted;
+  if (chosen.bits != 0 && context.own == 0) context.own = trace_.make_id();
+  if (chosen.bits != 0 && context.own == 0) {  // there was no memory for an id
+    look->miss_for_want_of_room(chosen.bits);
+    chosen.bits = 0;
     return chosen;
   }
-  chosen.tree.selected = chosen.places & matching & slow;
+  chosen.tree.selected = chosen.bits & matching & slow;
   if ((inherited & slow) != 0) chosen.tree.around = selected_around(inside);
   return chosen;
 }
@@ -91,58 +93,58 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
 Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
                                         bool is_chosen) {
   TraceContext context = inside.context;
-  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
   const Chosen chosen =
       is_on && has_state(kCapturing) && look ? choose(look, tag, inside, context) : Chosen{};
-  Places places = chosen.places;
+  CaptureBits bits = chosen.bits;
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
   // Captured spans use the monotonic clock, which all processes of this host share.
-  const bool is_timed = places != 0;
+  const bool is_timed = bits != 0;
   const auto now = [&] { return is_timed ? moment_by_clock() : present_moment(); };
-  Begun begun{now(), OpenTable::kNowhere};
-  begun.place = open_.enter(tag, begun.moment);
-  const bool has_entry = OpenTable::is_entry(begun.place);
-  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0));
+  Begun begun{now(), OpenTable::kNoRef};
+  begun.ref = open_.enter(tag, begun.moment);
+  const bool has_entry = OpenTable::is_entry(begun.ref);
+  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(bits, 0));
   if (is_on && must_ring()) {  // takes long: the transaction begins after it
     doorbell_->ring_if_asleep();
     begun.moment = now();
-    OpenTable::begin_later(begun.place, begun.moment);
+    OpenTable::begin_later(begun.ref, begun.moment);
   }
-  if (has_entry && (chosen.tree.over_limit != 0 || (look && (places & look->slow()) != 0))) {
-    const std::uint32_t entry = OpenTable::entry_at(begun.place)->number;
-    if (!queue_->slow_trees().begin(entry, begun.moment, chosen.tree) && look) {
-      look->miss_for_want_of_room(places & look->slow());
-      places &= ~look->slow();
+  if (has_entry && (chosen.tree.over_limit != 0 || (look && (bits & look->slow()) != 0))) {
+    const std::uint32_t entry = OpenTable::entry_at(begun.ref)->number;
+    if (!queue_->slow_trees().open(entry, begun.moment, chosen.tree) && look) {
+      look->miss_for_want_of_room(bits & look->slow());
+      bits &= ~look->slow();
     }
   }
-  context.set_places(places);
+  context.set_capture_bits(bits);
   context.set_flags((context.flags() & ~kOverLimitFlag) |
                     (chosen.tree.over_limit != 0 ? kOverLimitFlag : 0));
   if (is_timed && has_entry) {
-    OpenTable::entry_at(begun.place)
-        ->thread.store(thread_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    look->count(places, ns_of(begun.moment));
-    begun.place |= OpenTable::captured_in(look->epoch());
+    OpenTable::entry_at(begun.ref)->thread.store(thread_.load(std::memory_order_relaxed),
+                                                 std::memory_order_relaxed);
+    look->count(bits, ns_of(begun.moment));
+    begun.ref |= OpenTable::captured_in(look->epoch());
   }
-  if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
+  if (context.is_trace()) begun.ref |= OpenTable::kHasTrace;
   if (is_chosen || context.own != 0 || chosen.is_left_out)
-    begun.place = trace_.attach_begun({tag, begun.place, begun.moment}, context);
+    begun.ref = trace_.attach_begun({tag, begun.ref, begun.moment}, context);
   return {begun, context};
 }
 
 double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& context,
                             bool aborted) {
-  const bool is_captured = (open.place & OpenTable::kIsCaptured) != 0;
+  const bool is_captured = (open.ref & OpenTable::kIsCaptured) != 0;
   const Moment now = is_captured ? moment_by_clock() : present_moment();
   const double seconds = seconds_since(open.begun, now);
   if (!is_captured) {
-    open_.leave(trace_.end(open), open.tag, open.begun);
+    open_.leave(trace_.leave(open), open.tag, open.begun);
     return seconds;
   }
   // All that belongs to the entry comes before the next transaction gets it.
-  const OpenEntry& entry = *OpenTable::entry_at(open.place);
+  const OpenEntry& entry = *OpenTable::entry_at(open.ref);
   const bool came_in = (context.flags() & kCameInFlag) != 0;
   EndedSpan ended{.open = open,
                   .context = context,
@@ -154,17 +156,17 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
                                                               : wire::SpanKind::Internal,
                   .aborted = aborted,
                   .tree = queue_->slow_trees().find(entry.number, open.begun)};
-  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   if (look) {
-    ended.places = look->still_asked(context.places(), OpenTable::epoch_of(open.place));
-    ended.slow = slow_ones(*look, ended.tree.facts.selected & ended.places, ended.duration_ns);
+    ended.bits = look->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.ref));
+    ended.slow = slow_ones(*look, ended.tree.facts.selected & ended.bits, ended.duration_ns);
   }
   // With copies several threads may end it: the first one does the rest.
-  const OpenTable::Place place = trace_.end(open);
+  const OpenTable::Ref ref = trace_.leave(open);
   const bool is_selected = ended.tree.facts.selected != 0;
-  if (is_selected && !queue_->slow_trees().end(ended.tree, ended.slow, ended.inside))
+  if (is_selected && !queue_->slow_trees().close(ended.tree, ended.slow, ended.inside))
     return seconds;
-  if (!open_.leave(place, open.tag, open.begun) && !is_selected) return seconds;
+  if (!open_.leave(ref, open.tag, open.begun) && !is_selected) return seconds;
   ended.is_part = ended.tree.is_part && !ended.inside.has_note;
   if (look)
     capture_span(*look, ended);
@@ -176,15 +178,15 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
 
 void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const SpanPool::Index inside = ended.inside.list;
-  const TreeRef around = (ended.places & set.slow()) != 0 ? ended.tree.facts.around : 0;
-  const bool is_fast = (ended.places & ~set.slow()) == 0 && ended.slow == 0;
+  const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
+  const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
   if (is_fast && around == 0) return spans_.give_back(inside);  // also if nobody asks any more
   const std::uint64_t begin_ns = ns_of(ended.open.begun);
-  const SpanPool::Index self = spans_.take([&](CapturedSpan& span) {
+  const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.open.tag;
     span.notes = std::move(ended.notes);
     span.context = ended.context;
-    span.context.set_places(ended.places);
+    span.context.set_capture_bits(ended.bits);
     span.begin_ns = begin_ns;
     span.duration_ns = ended.duration_ns;
     span.epoch = set.epoch();
@@ -193,7 +195,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     span.aborted = ended.aborted;
   });
   if (self == 0) {
-    set.miss_for_want_of_room(ended.places, 1 + (inside != 0 ? queue_->spans().size(inside) : 0));
+    set.miss_for_want_of_room(ended.bits, 1 + (inside != 0 ? queue_->spans().size(inside) : 0));
     return spans_.give_back(inside);
   }
   send_or_wait(set, queue_->spans().join(self, inside),
@@ -210,9 +212,9 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
                             std::uint64_t now_ns, bool& is_part) {
   SpanPool& pool = queue_->spans();
   SlowTrees& trees = queue_->slow_trees();
-  const auto places = pool.first(list).places();
+  const auto bits = pool.first(list).capture_bits();
   const TreeRef counted_by = is_part ? facts.around : 0;
-  facts.at_once = places & ~set.slow();
+  facts.at_once = bits & ~set.slow();
   for (;;) {
     if ((facts.at_once | facts.slow) == 0) {
       const bool is_counted = facts.around == counted_by && is_part;
@@ -227,36 +229,36 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
     facts.slow |= around.slow;
     facts.around = around.around;
   }
-  const bool has_slow = (places & set.slow()) != 0;
+  const bool has_slow = (bits & set.slow()) != 0;
   if (spans_.hand_over(list, facts) && has_slow) doorbell_->ring();
 }
 
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
-  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   if (!look) return;
-  const Places wanting = look->wanting(kind);
+  const CaptureBits wanting = look->matching(kind);
   if (wanting == 0) return;
   const ThreadTrace::Inside inside = trace_.innermost();
-  const Places around =
-      wanting & look->still_asked(inside.context.places(), OpenTable::epoch_of(inside.around));
-  Places over_limit = over_limit_around(*look, inside);
-  const Places by_itself = look->admit(
+  const CaptureBits around =
+      wanting & look->valid_bits(inside.context.capture_bits(), OpenTable::epoch_of(inside.around));
+  CaptureBits over_limit = over_limit_around(*look, inside);
+  const CaptureBits by_itself = look->admit(
       look->matching(*tag) & wanting & ~around & ~look->slow(),
       inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), over_limit);
-  const Places places = around | by_itself;
-  if (places == 0) return;
+  const CaptureBits bits = around | by_itself;
+  if (bits == 0) return;
   const std::uint64_t now = now_ns();
-  look->count(places, now);
-  const SpanPool::Index list = spans_.take([&](CapturedSpan& event) {
+  look->count(bits, now);
+  const SpanPool::Index list = spans_.make([&](CapturedSpan& event) {
     event = {.tag = tag, .context = inside.context, .begin_ns = now, .value = value};
-    event.context.set_places(places);
+    event.context.set_capture_bits(bits);
     event.epoch = look->epoch();
     event.tid = thread_.load(std::memory_order_relaxed);
     event.kind = kind;
   });
-  if (list == 0) return look->miss_for_want_of_room(places);
+  if (list == 0) return look->miss_for_want_of_room(bits);
   bool is_part = false;  // no one waits for an event
-  send_or_wait(*look, list, {.around = (places & look->slow()) != 0 ? selected_around(inside) : 0},
+  send_or_wait(*look, list, {.around = (bits & look->slow()) != 0 ? selected_around(inside) : 0},
                now, is_part);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Places a late batch in the window: its sender had no agent for a while. A batch only tells when
+// Puts a late batch in the window: its sender had no agent for a while. A batch only tells when
 // its first and its last record happened. The records between are taken to be spread evenly.
 #pragma once
 

@@ -64,7 +64,7 @@ TagHistory& Engine::history_of(TagIndex tag, std::uint64_t calls, Instant now) {
 }
 
 TagHistory& Engine::begin_history(TagIndex tag, Instant now) {
-  if (take_in(tag, options_.max_tags)) return add_history(tag, now);
+  if (admit(tag, options_.max_tags)) return add_history(tag, now);
   const TagIndex bare = tags_.find_or_add_bare(tag);
   make_latest();
   TagHistory& history =
@@ -78,7 +78,7 @@ TagHistory& Engine::begin_history(TagIndex tag, Instant now) {
 TagHistory& Engine::history_of_bare(TagIndex bare, Instant now) {
   TagHistory* const history = history_in_this_life(bare);
   if (history != nullptr && history->tag() == bare) return *history;
-  if (take_in(bare, options_.most_tags())) return add_history(bare, now);
+  if (admit(bare, options_.most_tags())) return add_history(bare, now);
   return overflow_history(tags_.type(bare), now);
 }
 
@@ -89,7 +89,7 @@ TagHistory& Engine::overflow_history(TraceType type, Instant now) {
 }
 
 // False if there are `most` tags already.
-bool Engine::take_in(TagIndex tag, std::uint64_t most) {
+bool Engine::admit(TagIndex tag, std::uint64_t most) {
   if (TagDirectory::is_overflow(tag)) return true;
   if (counters_.tags >= most || !tags_.note_values(tag)) return false;
   ++counters_.tags;
@@ -159,12 +159,12 @@ std::size_t Engine::visit(TraceType type, std::size_t from, std::size_t max, Ins
 }
 
 void Engine::activate(TagHistory& history) {
-  if (history.active_index != TagHistory::kInactive || history.window_empty()) return;
+  if (history.active_index != TagHistory::kInactive || history.is_window_empty()) return;
   history.active_index = static_cast<std::uint32_t>(active_.size());
   active_.push_back(&history);
 }
 
-// Moves the last tag to the freed place. Tags that wait for rotate() stay below to_rotate_.
+// Moves the last tag to the freed index. Tags that wait for rotate() stay below to_rotate_.
 void Engine::deactivate(TagHistory& history) {
   if (history.active_index == TagHistory::kInactive) return;
   active_[history.active_index] = active_.back();
@@ -178,7 +178,7 @@ void Engine::deactivate(TagHistory& history) {
 // fast as it could grow. A tag that moves within `active_` meanwhile may be missed, and stays
 // finer for at most one period.
 void Engine::coarsen_next() {
-  if (!pool_.coarsening()) [[likely]]
+  if (!pool_.is_coarsening()) [[likely]]
     return;
   if (pool_.next_to_coarsen < active_.size()) {
     active_[pool_.next_to_coarsen++]->coarsen(pool_);
@@ -190,7 +190,7 @@ void Engine::coarsen_next() {
 // The same for cumulative histograms: of all tags, called after each change that may have added
 // to one.
 void Engine::coarsen_cumulative() {
-  if (!cumulative_.memory.coarsening()) [[likely]]
+  if (!cumulative_.memory.is_coarsening()) [[likely]]
     return;
   const auto& transactions = arrivals_[index_of(TraceType::Transact)];
   const auto& observations = arrivals_[index_of(TraceType::Observe)];
@@ -273,7 +273,7 @@ void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::Batc
   if (delta.empty()) return;
   advance_to(now);
   TagHistory& history = history_of(tag, delta.count, now);
-  add(history, history.take_increments(delta), {}, age, now);
+  add(history, history.apply_increments(delta), {}, age, now);
 }
 
 TagIndex Engine::enter(TagIndex tag, const OpenShare& share, Instant now) {

@@ -165,7 +165,7 @@ class Engine {
   [[gnu::noinline]] TagHistory& begin_history(TagIndex tag, Instant now);
   TagHistory& history_of_bare(TagIndex bare, Instant now);
   TagHistory& overflow_history(TraceType type, Instant now);
-  bool take_in(TagIndex tag, std::uint64_t most);
+  bool admit(TagIndex tag, std::uint64_t most);
   TagHistory& add_history(TagIndex tag, Instant now);
   void add(TagHistory& history, const Delta& delta, std::string_view histogram,
            const wire::BatchAge& age, Instant now);

@@ -21,7 +21,7 @@ class HistogramPool {
   // Histograms are coarsened to this level before values are added.
   unsigned coarseness() const { return coarseness_; }
 
-  bool full() const { return bytes_ >= max_bytes_; }
+  bool is_full() const { return bytes_ >= max_bytes_; }
   std::size_t bytes() const { return bytes_; }
   std::uint64_t coarsenings() const { return coarsenings_; }
 
@@ -33,7 +33,7 @@ class HistogramPool {
 
   // While true, the owner coarsens all stored histograms one by one, and then calls
   // coarsening_done().
-  bool coarsening() const { return coarsening_; }
+  bool is_coarsening() const { return coarsening_; }
   std::size_t next_to_coarsen = 0;  // for the owner
   void coarsening_done() {
     coarsening_ = false;

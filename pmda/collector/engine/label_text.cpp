@@ -17,14 +17,14 @@ void LabelText::add(const LabelText& more) {
   }
 }
 
-std::vector<LabelText::Label>::const_iterator LabelText::place_of(std::string_view name) const {
+std::vector<LabelText::Label>::const_iterator LabelText::position_of(std::string_view name) const {
   return std::lower_bound(
       labels_.begin(), labels_.end(), name,
       [this](const Label& label, std::string_view wanted) { return name_of(label) < wanted; });
 }
 
 const LabelText::Label* LabelText::find(std::string_view name) const {
-  const auto found = place_of(name);
+  const auto found = position_of(name);
   return found != labels_.end() && name_of(*found) == name ? &*found : nullptr;
 }
 
@@ -35,7 +35,7 @@ bool LabelText::insert(std::string_view name, std::string_view json) {
   const std::size_t value_at = name_at + name.size() + end.size();
   if (labels_.size() == kMaxLabels || value_at + json.size() > kMaxBytes) return false;
   const auto narrow = [](std::size_t number) { return static_cast<std::uint16_t>(number); };
-  labels_.insert(place_of(name),
+  labels_.insert(position_of(name),
                  {narrow(name_at), narrow(name.size()), narrow(value_at), narrow(json.size())});
   members_.append(begin).append(name).append(end).append(json);
   return true;

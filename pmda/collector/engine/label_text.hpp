@@ -63,7 +63,7 @@ class LabelText {
     return std::string_view(members_).substr(label.value, label.value_length);
   }
   // The position of the label with this name, or where it would be inserted.
-  std::vector<Label>::const_iterator place_of(std::string_view name) const;
+  std::vector<Label>::const_iterator position_of(std::string_view name) const;
   const Label* find(std::string_view name) const;  // null if there is none
   bool insert(std::string_view name, std::string_view json);
 

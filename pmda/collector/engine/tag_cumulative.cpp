@@ -31,8 +31,8 @@ void TagCumulative::store(Histogram& sum, HistogramPool& pool) {
     bytes = pool.pack(sum);
   }
   const bool too_many = bytes.size() > CumulativeHistogram::kMaxPackedBytes;
-  const bool no_room = pool.full() && bytes.size() > packed_.size();
-  if (too_many || (no_room && packed_.empty() && !pool.coarsening())) {
+  const bool no_room = pool.is_full() && bytes.size() > packed_.size();
+  if (too_many || (no_room && packed_.empty() && !pool.is_coarsening())) {
     left_out_ = true;
     put({}, 0, pool);
   } else if (!no_room) {

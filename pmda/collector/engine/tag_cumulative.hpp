@@ -32,7 +32,7 @@ class TagCumulative {
 
   // True if the tag permanently has no histogram: the pool was full before its first value, or even
   // the coarsest bins were too many.
-  bool left_out() const { return left_out_; }
+  bool is_left_out() const { return left_out_; }
 
   Instant since() const { return since_; }
   std::string_view packed() const { return {packed_.data(), packed_.size()}; }

@@ -45,7 +45,7 @@ void TagHistory::add(const Delta& delta, std::string_view histogram, HistogramPo
     add_calls(total_.unbinned, binned);
 }
 
-Delta TagHistory::take_increments(const Delta& delta) {
+Delta TagHistory::apply_increments(const Delta& delta) {
   add_calls(increments_.calls, delta.count);
   add_value(increments_.sum, delta.sum);
   Delta calls;
@@ -113,7 +113,7 @@ TagCumulative* TagHistory::cumulative(CumulativePool& cumulative) {
 void TagHistory::copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const {
   sample.since = cumulative.since;
   if (!cumulative_) return;
-  sample.left_out = cumulative_->left_out();
+  sample.left_out = cumulative_->is_left_out();
   sample.since = cumulative_->since();
   sample.count = cumulative_->count();
   sample.unbinned = cumulative_->unbinned(completed());

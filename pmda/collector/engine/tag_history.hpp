@@ -44,7 +44,7 @@ class TagHistory {
 
   // Adds increments to a counter's. Gives the rest to add elsewhere: calls that keep the last
   // value.
-  Delta take_increments(const Delta& delta);
+  Delta apply_increments(const Delta& delta);
 
   // Gives the number of calls that were too old for the window.
   std::uint64_t add_late(const Delta& delta, std::string_view histogram, const BatchShares& shares,
@@ -67,11 +67,11 @@ class TagHistory {
   void enter(const OpenShare& share) { in_flight().enter(share); }
   void leave(const OpenShare& share) {
     in_flight_->leave(share);
-    if (in_flight_->says_nothing()) in_flight_.reset();
+    if (in_flight_->is_empty()) in_flight_.reset();
   }
   void vanish(std::uint64_t open) { in_flight().vanish(open); }
 
-  bool window_empty() const { return window_.empty(); }
+  bool is_window_empty() const { return window_.empty(); }
   std::size_t window_size() const { return window_.size(); }
 
   void copy_to(TagValues& values, Instant now) const;
@@ -86,7 +86,7 @@ class TagHistory {
  private:
   // Makes the histograms if there are none. False if the pool is full.
   bool has_room_for_histograms(HistogramPool& pool) {
-    if (!histograms_ && !pool.full()) [[unlikely]]
+    if (!histograms_ && !pool.is_full()) [[unlikely]]
       histograms_ = std::make_unique<WindowHistograms>(pool);
     return histograms_ != nullptr;
   }

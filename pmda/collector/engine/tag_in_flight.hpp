@@ -32,7 +32,7 @@ class TagInFlight {
 
   void vanish(std::uint64_t open) { add_calls(vanished_, open); }
 
-  bool says_nothing() const { return shares_.empty() && vanished_ == 0; }
+  bool is_empty() const { return shares_.empty() && vanished_ == 0; }
 
   void copy_to(TagValues::InFlight& values, Instant now) const {
     values.vanished = vanished_;

@@ -15,7 +15,7 @@ void WindowHistograms::change_working(HistogramPool& pool, Change change) {
 }
 
 bool WindowHistograms::make_ready(HistogramPool& pool) {
-  if (pool.full()) return false;
+  if (pool.is_full()) return false;
   change_working(pool, [&] { working_.coarsen_to(pool.coarseness()); });
   return true;
 }
@@ -33,7 +33,7 @@ void WindowHistograms::merge(DealtHistogram& values, std::uint64_t until, Histog
 
 void WindowHistograms::merge_late(std::int64_t interval, DealtHistogram& values,
                                   std::uint64_t until, HistogramPool& pool) {
-  if (pool.full()) return;
+  if (pool.is_full()) return;
   Histogram& sum = pool.scratch();
   sum.coarsen_to(pool.coarseness());
   sum.merge_packed(completed_.find(interval));

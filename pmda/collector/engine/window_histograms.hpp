@@ -29,7 +29,7 @@ class WindowHistograms {
 
   // Adds a value to the working bucket. False if the pool is full.
   bool add(double value, HistogramPool& pool) {
-    if (working_.coarseness() < pool.coarseness() || pool.full()) [[unlikely]] {
+    if (working_.coarseness() < pool.coarseness() || pool.is_full()) [[unlikely]] {
       if (!make_ready(pool)) return false;
     }
     const std::size_t before = working_.memory_bytes();

@@ -61,7 +61,7 @@ void set_tcp_options(int socket) {
 
 }  // namespace
 
-Acceptor::Acceptor(asio::io_context& io, Descriptor listening, Taken taken, Trouble trouble)
+Acceptor::Acceptor(asio::io_context& io, Descriptor listening, Accepted taken, Trouble trouble)
     : listening_(io, listening.release()),
       timer_(io),
       taken_(std::move(taken)),
@@ -82,10 +82,10 @@ void Acceptor::wait() {
 }
 
 void Acceptor::accept() {
-  if (take_waiting()) wait();
+  if (accept_waiting()) wait();
 }
 
-bool Acceptor::take_waiting() {
+bool Acceptor::accept_waiting() {
   for (int i = 0; i < kMostAtOnce && listening_.is_open(); ++i) {
     sockaddr_storage address{};
     socklen_t length = sizeof address;

@@ -20,16 +20,16 @@ class Acceptor {
  public:
   // `taken` gets each connection and the kernel's data about its peer; `taken` sets the number.
   // `trouble` gets an errno, only once until connections can be accepted again.
-  using Taken = std::function<void(Descriptor, Peer)>;
+  using Accepted = std::function<void(Descriptor, Peer)>;
   using Trouble = std::function<void(int)>;
 
-  Acceptor(asio::io_context& io, Descriptor listening, Taken taken, Trouble trouble);
+  Acceptor(asio::io_context& io, Descriptor listening, Accepted taken, Trouble trouble);
 
   void start() { wait(); }
   void stop();
 
   // Accepts the waiting connections. False after an error, which starts a pause.
-  bool take_waiting();
+  bool accept_waiting();
 
  private:
   void wait();
@@ -38,7 +38,7 @@ class Acceptor {
 
   asio::posix::stream_descriptor listening_;
   asio::steady_timer timer_;
-  Taken taken_;
+  Accepted taken_;
   Trouble trouble_;
   bool in_trouble_ = false;
 };

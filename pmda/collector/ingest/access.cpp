@@ -100,7 +100,7 @@ Result<void> AccessList::insert(Rule rule, std::string_view host) {
       rule.name = std::move(spec->name);
       rule.problem = complaint(rule.text, shown + addresses.error().message).message +
                      "; will be tried again, and until then " +
-                     (rule.keeps_some_out() ? "only rules that name an address let other hosts in"
+                     (rule.is_restrictive() ? "only rules that name an address let other hosts in"
                                             : "the rule lets nobody in");
     }
   }
@@ -146,9 +146,9 @@ Result<void> AccessList::found(std::size_t index, HostPatterns patterns) {
   return {};
 }
 
-bool AccessList::waits_for_somebody_to_keep_out() const {
+bool AccessList::has_waiting_restriction() const {
   return std::any_of(rules_.begin(), rules_.end(),
-                     [](const Rule& rule) { return !rule.name.empty() && rule.keeps_some_out(); });
+                     [](const Rule& rule) { return !rule.name.empty() && rule.is_restrictive(); });
 }
 
 Admission AccessList::acquire(std::string_view peer) {
@@ -181,7 +181,7 @@ Admission AccessList::acquire(std::string_view peer) {
   }
 
   if (deciding != nullptr ? !deciding->allow : !own) return {Access::NotPermitted, {}};
-  if (!own && deciding_specificity < HostPattern::kOneAddress && waits_for_somebody_to_keep_out())
+  if (!own && deciding_specificity < HostPattern::kOneAddress && has_waiting_restriction())
     return {Access::NotPermitted, {}};
   if (is_full) return {Access::TooManyConnections, {}};
   for (const std::size_t rule : admission.rules) ++rules_[rule].open;

@@ -84,13 +84,13 @@ class AccessList {
     std::string name;     // not empty: the rule waits for this host's addresses
     std::string problem;  // why the rule waits
 
-    bool keeps_some_out() const { return !allow || limit > 0; }
+    bool is_restrictive() const { return !allow || limit > 0; }
   };
 
   Result<void> insert(Rule rule, std::string_view host);
   Result<HostPatterns> look_up_soon(const std::string& name);
   Result<void> check(const Rule& rule, const HostPatterns& patterns) const;
-  bool waits_for_somebody_to_keep_out() const;
+  bool has_waiting_restriction() const;
 
   static constexpr Duration kPatience = std::chrono::seconds(2);
 

@@ -61,23 +61,23 @@ std::size_t Dialogue::max_pdu_bytes() const {
   return session_ == nullptr ? wire::kLeastMaxPduBytes : context_.options.max_pdu_bytes;
 }
 
-std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::string& out) {
+std::optional<Ending> Dialogue::on_frame(const wire::Frame& frame, Turn& turn, std::string& out) {
   tally(context_.shared.counters.pdus);
   const PduType type = frame.type;
-  if (type == PduType::Data && speaks_ != Speaks::Version2) return take_data(frame, turn, out);
-  if (type == PduType::Hello && speaks_ == Speaks::Nothing) return take_hello(frame, turn, out);
+  if (type == PduType::Data && speaks_ != Speaks::Version2) return on_data(frame, turn, out);
+  if (type == PduType::Hello && speaks_ == Speaks::Nothing) return on_hello(frame, turn, out);
   if (speaks_ == Speaks::Version2) {
-    if (type == PduType::Batch) return take_batch(frame, turn, out);
-    if (type == PduType::Events) return take_events(frame, turn, out);
-    if (type == PduType::Tags) return take_tags(frame, turn);
-    if (type == PduType::Bye) return take_bye(frame, turn);
+    if (type == PduType::Batch) return on_batch(frame, turn, out);
+    if (type == PduType::Events) return on_events(frame, turn, out);
+    if (type == PduType::Tags) return on_tags(frame, turn);
+    if (type == PduType::Bye) return on_bye(frame, turn);
     return malformed(name_of(type) + " where TAGS, BATCH, EVENTS or BYE may come");
   }
   return malformed(name_of(type) + (speaks_ == Speaks::Nothing ? " where DATA or HELLO may come"
                                                                : " where DATA may come"));
 }
 
-std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, std::string& out) {
+std::optional<Ending> Dialogue::on_data(const wire::Frame& frame, Turn& turn, std::string& out) {
   const auto data = wire::decode_data(frame.payload);
   if (!data) return malformed("a malformed DATA PDU");
   if (speaks_ == Speaks::Nothing)
@@ -92,7 +92,7 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
   return {};
 }
 
-std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn, std::string& out) {
+std::optional<Ending> Dialogue::on_hello(const wire::Frame& frame, Turn& turn, std::string& out) {
   const auto hello = wire::decode_hello(frame.payload);
   if (!hello) return malformed("a malformed HELLO");
   speaks_ = Speaks::Version2;
@@ -116,7 +116,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   session_->is_pid_certain = peer_.pid != 0;
   session_->origin = context_.origins.make(*hello, user, pid);
   session_->split.begin(options.split, pid, *hello);
-  context_.spans.begin(*session_, *hello, peer_);
+  context_.spans.introduce(*session_, *hello, peer_);
   show_client(pid, turn);
 
   wire::Welcome welcome;
@@ -137,7 +137,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
 bool Dialogue::take_over(const std::string& user, const wire::SessionId& id, Turn& turn) {
   session_ = context_.sessions.find(user, id);
   if (session_ == nullptr) return false;
-  turn.end();  // the other dialogue's end() takes its own turn
+  turn.end();  // the other dialogue's close() takes its own turn
   if (session_->connection != 0) context_.end_connection(session_->connection);
   context_.sessions.attach(*session_, peer_.number);
   return true;
@@ -155,7 +155,7 @@ void Dialogue::show_client(std::uint32_t pid, Turn& turn) {
   clients[peer_.number] = std::move(view);
 }
 
-std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame, Turn& turn) {
+std::optional<Ending> Dialogue::on_tags(const wire::Frame& frame, Turn& turn) {
   auto& definitions = context_.definitions;
   if (!wire::decode_tags(frame.payload, definitions)) return malformed("a malformed TAGS");
   for (const wire::TagDefinition& definition : definitions) {
@@ -197,7 +197,7 @@ void Dialogue::say_disagreement(const SessionTag& tag, Turn& turn) {
                           "\" otherwise than a program before it, whose words stay");
 }
 
-std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
+std::optional<Ending> Dialogue::on_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
   wire::Batch& batch = context_.batch;
   if (!wire::decode_batch(frame.payload, batch)) return malformed("a malformed BATCH");
   // All or nothing: no entry is applied before all entries are checked.
@@ -223,8 +223,8 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
     tally(counters.duplicates);
   }
   // Counts in flight describe the present, not the deltas' time.
-  context_.sessions.in_flight().take(*session_, batch, turn,
-                                     [&](const SessionTag& tag) { say_disagreement(tag, turn); });
+  context_.sessions.in_flight().apply(*session_, batch, turn,
+                                      [&](const SessionTag& tag) { say_disagreement(tag, turn); });
   turn.clients()[peer_.number].counters = batch.counters;
   wire::append_batch_ack(out, context_.pid, batch.sequence);
   return {};
@@ -245,8 +245,7 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
 }
 
 // Spans do not concern the engine.
-std::optional<Ending> Dialogue::take_events(const wire::Frame& frame, Turn& turn,
-                                            std::string& out) {
+std::optional<Ending> Dialogue::on_events(const wire::Frame& frame, Turn& turn, std::string& out) {
   turn.end();
   wire::Events& events = context_.events;
   if (!wire::decode_events(frame.payload, events)) return malformed("a malformed EVENTS");
@@ -254,7 +253,7 @@ std::optional<Ending> Dialogue::take_events(const wire::Frame& frame, Turn& turn
     if (session_->tags.find(span.tag_id) == nullptr)
       return malformed("EVENTS with tag id " + std::to_string(span.tag_id) +
                        ", which no TAGS has defined");
-  if (const auto wrong = context_.spans.take(events, *session_, peer_))
+  if (const auto wrong = context_.spans.accept(events, *session_, peer_))
     return malformed("EVENTS " + *wrong);
   wire::append_events_ack(out, context_.pid, events.sequence);
   return {};
@@ -267,7 +266,7 @@ bool Dialogue::append_control(std::string& out) {
   return control.has_value();
 }
 
-std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame, Turn& turn) {
+std::optional<Ending> Dialogue::on_bye(const wire::Frame& frame, Turn& turn) {
   const auto reason = wire::decode_bye(frame.payload);
   if (!reason) return malformed("a malformed BYE");
   if (*reason == ByeReason::Done) {
@@ -277,7 +276,7 @@ std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame, Turn& turn) {
   return Ending{};
 }
 
-void Dialogue::end(Instant now) {
+void Dialogue::close(Instant now) {
   if (speaks_ != Speaks::Version2) return;
   Turn turn(context_.shared);
   if (session_ != nullptr) {

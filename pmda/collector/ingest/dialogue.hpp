@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/ingest/options.hpp"
+#include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/origin_store.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session_table.hpp"
@@ -57,10 +57,10 @@ class Dialogue {
   void greet(std::string& out) const;
 
   // Handles one PDU and appends the answer. Gives an Ending if the connection must end.
-  std::optional<Ending> take(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> on_frame(const wire::Frame& frame, Turn& turn, std::string& out);
 
   // The connection ends: the session is remembered for a while, the client is no longer shown.
-  void end(Instant now);
+  void close(Instant now);
 
   // Appends a CONTROL if the process lacks the latest captures. False if there is no news.
   bool append_control(std::string& out);
@@ -69,7 +69,7 @@ class Dialogue {
   void bye(std::string& out, wire::ByeReason reason) const;
 
   bool has_begun() const { return speaks_ != Speaks::Nothing; }
-  bool speaks_version_2() const { return speaks_ == Speaks::Version2; }
+  bool is_version_2() const { return speaks_ == Speaks::Version2; }
   std::size_t max_pdu_bytes() const;
 
   // For the list of clients: a description of the process.
@@ -78,12 +78,12 @@ class Dialogue {
  private:
   enum class Speaks { Nothing, Version1, Version2 };
 
-  std::optional<Ending> take_data(const wire::Frame& frame, Turn& turn, std::string& out);
-  std::optional<Ending> take_hello(const wire::Frame& frame, Turn& turn, std::string& out);
-  std::optional<Ending> take_tags(const wire::Frame& frame, Turn& turn);
-  std::optional<Ending> take_batch(const wire::Frame& frame, Turn& turn, std::string& out);
-  std::optional<Ending> take_events(const wire::Frame& frame, Turn& turn, std::string& out);
-  std::optional<Ending> take_bye(const wire::Frame& frame, Turn& turn);
+  std::optional<Ending> on_data(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> on_hello(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> on_tags(const wire::Frame& frame, Turn& turn);
+  std::optional<Ending> on_batch(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> on_events(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> on_bye(const wire::Frame& frame, Turn& turn);
   bool take_over(const std::string& user, const wire::SessionId& id, Turn& turn);
   void show_client(std::uint32_t pid, Turn& turn);
   void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);

@@ -19,7 +19,7 @@ struct HostFinder::State {
   Found found;
 
   Mutex mutex;  // held during found(), so that stop() excludes later calls
-  Condition changed;
+  ConditionVariable changed;
   bool stopped TRACE_GUARDED_BY(mutex) = false;
 };
 

@@ -16,7 +16,7 @@ constexpr std::size_t kLooks = 100;
 
 }  // namespace
 
-void InFlight::begin(Session& session) {
+void InFlight::add(Session& session) {
   SessionInFlight& its = session.in_flight;
   auto& silent = list(its.known);
   its.in_list = silent.insert(silent.end(), &session);
@@ -35,13 +35,13 @@ void InFlight::detach(Session& session, Turn& turn) {
   move(session, its.tags.empty() ? Known::Nothing : Known::Before);
 }
 
-void InFlight::end(Session& session, Turn& turn) {
+void InFlight::remove(Session& session, Turn& turn) {
   vanish_all(session, turn);
   list(session.in_flight.known).erase(session.in_flight.in_list);
 }
 
-void InFlight::take(Session& session, const wire::Batch& batch, Turn& turn,
-                    const std::function<void(const SessionTag&)>& disagrees) {
+void InFlight::apply(Session& session, const wire::Batch& batch, Turn& turn,
+                     const std::function<void(const SessionTag&)>& disagrees) {
   if (batch.in_flight.empty() && !batch.in_flight_anew) return;
   SessionInFlight& its = session.in_flight;
   // Counts from an earlier connection are void.

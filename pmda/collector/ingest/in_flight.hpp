@@ -17,7 +17,7 @@
 #include <functional>
 #include <list>
 
-#include "collector/ingest/options.hpp"
+#include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"
 #include "collector/ingest/turn.hpp"
@@ -28,19 +28,19 @@ namespace pcp::trace::agent {
 class InFlight {
  public:
   // `left_out` counts the reports of tags without room.
-  InFlight(const IngestOptions& options, TagFinder& finder, IngestCounters::Counter& left_out)
+  InFlight(const IngestOptions& options, TagFinder& finder, IngestCounter& left_out)
       : options_(options), finder_(finder), left_out_(left_out) {}
 
   // A session's stages: it begins, gets a connection again, loses its connection, ends.
-  void begin(Session& session);
+  void add(Session& session);
   void attach(Session& session) { move(session, Known::Nothing); }
   void detach(Session& session, Turn& turn);
-  void end(Session& session, Turn& turn);
+  void remove(Session& session, Turn& turn);
 
   // Takes a batch's counts. Calls `disagrees` for tags where TagFinder reports a disagreement.
   // Requires: the session knows the batch's tags.
-  void take(Session& session, const wire::Batch& batch, Turn& turn,
-            const std::function<void(const SessionTag&)>& disagrees);
+  void apply(Session& session, const wire::Batch& batch, Turn& turn,
+             const std::function<void(const SessionTag&)>& disagrees);
 
   // Gives up sessions whose process has ended, or whose time to return is over.
   void give_up_old(Instant now, Turn& turn);
@@ -69,7 +69,7 @@ class InFlight {
 
   const IngestOptions& options_;
   TagFinder& finder_;
-  IngestCounters::Counter& left_out_;
+  IngestCounter& left_out_;
   // Known::Now: sessions that are completely in the engine's present life are at the end.
   // Known::Before: sorted, the oldest first.
   std::array<std::list<Session*>, 3> lists_;

@@ -23,15 +23,15 @@ struct Bound {
 
 Bound failed() { return {{}, 0, errno}; }
 
-struct Address {
+struct SocketAddress {
   sockaddr_storage bytes{};
   socklen_t length = 0;
 
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
 };
 
-Address tcp_address(int family, Tcp addresses, std::uint16_t port) {
-  Address address;
+SocketAddress tcp_address(int family, Tcp addresses, std::uint16_t port) {
+  SocketAddress address;
   if (family == AF_INET) {
     sockaddr_in in{};
     in.sin_family = AF_INET;
@@ -50,7 +50,7 @@ Address tcp_address(int family, Tcp addresses, std::uint16_t port) {
   return address;
 }
 
-std::uint16_t port_of(const Address& address) {
+std::uint16_t port_of(const SocketAddress& address) {
   if (address.bytes.ss_family == AF_INET) {
     sockaddr_in in;
     std::memcpy(&in, &address.bytes, sizeof in);
@@ -70,7 +70,7 @@ Bound bind_tcp(int family, Tcp addresses, std::uint16_t port) {
   if (family == AF_INET6 &&
       ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0)
     return failed();
-  Address address = tcp_address(family, addresses, port);
+  SocketAddress address = tcp_address(family, addresses, port);
   if (::bind(socket.get(), address.get(), address.length) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0)
     return failed();
@@ -86,19 +86,19 @@ Error bind_error(std::uint16_t port, int error) {
   return {"bind(" + std::to_string(port) + "): " + std::strerror(error)};
 }
 
-enum class Answer { Nobody, Somebody, NoSocket };
+enum class Knock { Nobody, Somebody, NoSocket };
 
 // Checks whether a process listens on a path.
-Answer knock(const std::string& path, const sockaddr_un& address) {
+Knock knock(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return Answer::Nobody;  // bind() gives the better error
-  if (!S_ISSOCK(status.st_mode)) return Answer::NoSocket;
+  if (::lstat(path.c_str(), &status) != 0) return Knock::Nobody;  // bind() gives the better error
+  if (!S_ISSOCK(status.st_mode)) return Knock::NoSocket;
   const Descriptor socket(::socket(AF_UNIX, kStreamFlags, 0));
-  if (!socket) return Answer::Somebody;
+  if (!socket) return Knock::Somebody;
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
-    return Answer::Somebody;
+    return Knock::Somebody;
   // Other errors, such as a full queue, may come from a listening process.
-  return errno == ECONNREFUSED || errno == ENOENT ? Answer::Nobody : Answer::Somebody;
+  return errno == ECONNREFUSED || errno == ENOENT ? Knock::Nobody : Knock::Somebody;
 }
 
 }  // namespace
@@ -131,11 +131,11 @@ Result<void> UnixListener::open(const std::string& path) {
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
 
   switch (knock(path, address)) {
-    case Answer::Somebody:
+    case Knock::Somebody:
       return Error{"somebody is listening on it"};
-    case Answer::NoSocket:
+    case Knock::NoSocket:
       return Error{"something is there that is not a socket"};
-    case Answer::Nobody:
+    case Knock::Nobody:
       ::unlink(path.c_str());
       break;
   }

@@ -10,7 +10,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/result.hpp"
-#include "collector/ingest/options.hpp"
+#include "collector/ingest/ingest_options.hpp"
 
 namespace pcp::trace::agent {
 

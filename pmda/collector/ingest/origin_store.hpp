@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
-#include "collector/ingest/options.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest/ingest_options.hpp"
+#include "collector/ingest_counters.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
@@ -21,7 +21,7 @@ namespace pcp::trace::agent {
 class OriginStore {
  public:
   // `refused` counts labels that are left out.
-  OriginStore(const IngestOptions& options, IngestCounters::Counter& refused)
+  OriginStore(const IngestOptions& options, IngestCounter& refused)
       : options_(options), refused_(refused) {}
 
   // Leaves out labels that PCP would refuse, that are reserved, or that are too many; and all
@@ -43,7 +43,7 @@ class OriginStore {
   std::shared_ptr<const Kept> keep(Kept kept, std::size_t bytes, const std::string& owner);
 
   const IngestOptions& options_;
-  IngestCounters::Counter& refused_;
+  IngestCounter& refused_;
   std::shared_ptr<Bytes> all_ = std::make_shared<Bytes>(0);
   std::map<std::string, std::shared_ptr<Bytes>> of_users_;
   static constexpr std::size_t kFewUsers = 100;

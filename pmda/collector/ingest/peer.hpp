@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
 
 namespace pcp::trace::agent {
 

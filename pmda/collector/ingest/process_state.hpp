@@ -19,6 +19,6 @@ bool has_ended(std::uint32_t pid);
 bool is_descendant(std::uint32_t pid, std::uint32_t uid);
 
 // True if another thread of this process is running or ready to run. False if unknown.
-bool others_compute();
+bool is_another_thread_busy();
 
 }  // namespace pcp::trace::agent

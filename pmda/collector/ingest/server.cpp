@@ -76,7 +76,7 @@ Server::Server(IngestOptions options, Shared& shared, LogLine log)
             [this](const Peer& peer, const std::string& what) {
               limited_log_.say("client " + peer.describe() + ": " + what, steady_now());
             },
-            [this](Connection& connection) { release(connection); },
+            [this](PeerConnection& connection) { release(connection); },
             [this] { tell_controls_soon(); },
             [this] { return connections_.size() - talking_ <= max_leaving_; },
             [this](std::uint64_t number) {
@@ -138,7 +138,7 @@ Result<void> Server::listen_on_unix_socket() {
 void Server::accept_from(Descriptor listening) {
   acceptors_.emplace_back(
       io_, std::move(listening),
-      [this](Descriptor connected, Peer peer) { take(std::move(connected), std::move(peer)); },
+      [this](Descriptor connected, Peer peer) { accept(std::move(connected), std::move(peer)); },
       [this](int error) {
         limited_log_.say(
             std::string("cannot take more connections for now: ") + std::strerror(error),
@@ -229,7 +229,7 @@ void Server::enter_in_flight_again() {
 
 // Frees some spans that no monitor waits for. Peers are served before the next step.
 void Server::look_after_spans() {
-  sweeping_ = context_.spans.look(steady_now());
+  sweeping_ = context_.spans.tick(steady_now());
   if (context_.spans.has_changed()) tell_controls_soon();
   if (sweeping_) asio::post(io_, [this] { look_after_spans(); });
 }
@@ -255,7 +255,7 @@ void Server::tell_controls_soon() {
     if (error) return;
     told_at_ = steady_now();
     visit_connections(
-        kMostToldAtOnce, [](Connection& connection) { connection.offer_control(); },
+        kMostToldAtOnce, [](PeerConnection& connection) { connection.offer_control(); },
         [this] {
           telling_ = false;
           if (std::exchange(to_tell_again_, false)) tell_controls_soon();
@@ -263,10 +263,10 @@ void Server::tell_controls_soon() {
   });
 }
 
-void Server::take(Descriptor socket, Peer peer) {
+void Server::accept(Descriptor socket, Peer peer) {
   peer.number = ++last_number_;
   const bool is_welcome = is_users(socket.get(), peer);
-  const auto connection = std::make_shared<Connection>(io_, std::move(socket), peer, host_);
+  const auto connection = std::make_shared<PeerConnection>(io_, std::move(socket), peer, host_);
   OpenConnection& open = connections_[peer.number];
   open.connection = connection;
   try {
@@ -283,7 +283,7 @@ bool Server::is_users(int socket, const Peer& peer) const {
   return peer.uid == options_.only_user || is_descendant(peer.pid, peer.uid);
 }
 
-void Server::receive(Connection& connection, OpenConnection& open, bool is_welcome) {
+void Server::receive(PeerConnection& connection, OpenConnection& open, bool is_welcome) {
   open.admission = is_welcome ? options_.access.acquire(connection.peer().address)
                               : Admission{Access::NotPermitted, {}};
   Access access = open.admission.access;
@@ -319,7 +319,7 @@ bool Server::has_room_for(const Peer& peer) const {
          (of_user == talking_of_.end() || of_user->second < max_talking_of_user_);
 }
 
-void Server::release(Connection& connection) {
+void Server::release(PeerConnection& connection) {
   options_.access.release(connections_.at(connection.peer().number).admission);
   --talking_;
   const auto of_user = talking_of_.find(connection.peer().owner());
@@ -331,14 +331,14 @@ void Server::list_clients() {
   log_("clients connected: " + std::to_string(talking_));
   visit_connections(
       kMostListedAtOnce,
-      [this](Connection& connection) {
-        if (connection.talking()) log_("client " + connection.describe(steady_now()));
+      [this](PeerConnection& connection) {
+        if (connection.is_talking()) log_("client " + connection.describe(steady_now()));
       },
       [] {});
 }
 
 // Visits so many connections at once. Peers are served before the next ones.
-void Server::visit_connections(int at_once, const std::function<void(Connection&)>& visit,
+void Server::visit_connections(int at_once, const std::function<void(PeerConnection&)>& visit,
                                const std::function<void()>& done, std::uint64_t after) {
   auto next = connections_.upper_bound(after);
   for (int i = 0; i < at_once && next != connections_.end(); ++i) {
@@ -365,7 +365,7 @@ void Server::stop() {
 bool Server::is_quiet() {
   std::promise<bool> quiet;
   asio::post(io_, [this, &quiet] {
-    for (Acceptor& acceptor : acceptors_) acceptor.take_waiting();
+    for (Acceptor& acceptor : acceptors_) acceptor.accept_waiting();
     quiet.set_value(connections_.empty());
   });
   return quiet.get_future().get();
@@ -381,8 +381,8 @@ void Server::begin_stop() {
   for (Acceptor& acceptor : acceptors_) acceptor.stop();
   for (auto next = connections_.begin(); next != connections_.end();) {
     const auto connection = (next++)->second.connection;
-    if (!connection->talking()) continue;
-    if (connection->speaks_version_2())
+    if (!connection->is_talking()) continue;
+    if (connection->is_version_2())
       connection->leave(wire::ByeReason::Done);
     else
       connection->close();

@@ -19,11 +19,11 @@
 
 #include "base/result.hpp"
 #include "collector/ingest/acceptor.hpp"
-#include "collector/ingest/connection.hpp"
 #include "collector/ingest/host_finder.hpp"
+#include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/listener.hpp"
-#include "collector/ingest/options.hpp"
+#include "collector/ingest/peer_connection.hpp"
 #include "collector/ingest/rotation.hpp"
 
 namespace pcp::trace::agent {
@@ -46,7 +46,7 @@ class Server {
 
  private:
   struct OpenConnection {
-    std::shared_ptr<Connection> connection;
+    std::shared_ptr<PeerConnection> connection;
     Admission admission;
   };
 
@@ -63,16 +63,16 @@ class Server {
   void answer(asio::posix::stream_descriptor& bell, const std::function<void()>& act);
   void tell_controls_soon();
   void list_clients();
-  void visit_connections(int at_once, const std::function<void(Connection&)>& visit,
+  void visit_connections(int at_once, const std::function<void(PeerConnection&)>& visit,
                          const std::function<void()>& done, std::uint64_t after = 0);
   void begin_stop();
   void finish_stop_if_alone();
 
-  void take(Descriptor socket, Peer peer);
+  void accept(Descriptor socket, Peer peer);
   bool is_users(int socket, const Peer& peer) const;
-  void receive(Connection& connection, OpenConnection& open, bool is_welcome);
+  void receive(PeerConnection& connection, OpenConnection& open, bool is_welcome);
   bool has_room_for(const Peer& peer) const;
-  void release(Connection& connection);
+  void release(PeerConnection& connection);
 
   IngestOptions options_;
   Shared& shared_;
@@ -95,7 +95,7 @@ class Server {
   std::size_t max_leaving_ = 0;
 
   DialogueContext context_{shared_, options_};
-  Connection::Host host_;
+  PeerConnection::Host host_;
   std::map<std::uint64_t, OpenConnection> connections_;  // by connection number
   std::uint64_t last_number_ = 0;
   std::size_t talking_ = 0;                        // connections that are not leaving

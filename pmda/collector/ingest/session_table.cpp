@@ -42,7 +42,7 @@ Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
   session.user = &user;
   session.connection = connection;
   session.in_list = user.connected.insert(user.connected.end(), &session);
-  in_flight_.begin(session);
+  in_flight_.add(session);
   ++size_;
   return &session;
 }
@@ -65,7 +65,7 @@ void SessionTable::detach(Session& session, Instant now, Turn& turn) {
 }
 
 void SessionTable::forget(Session& session, Turn& turn) {
-  in_flight_.end(session, turn);
+  in_flight_.remove(session, turn);
   SessionUser& user = *session.user;
   (session.connection == 0 ? user.remembered : user.connected).erase(session.in_list);
   for (SessionUse* const use : {&user.use, &use_}) {

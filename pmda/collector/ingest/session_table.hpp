@@ -14,11 +14,11 @@
 #include <string_view>
 
 #include "collector/ingest/in_flight.hpp"
-#include "collector/ingest/options.hpp"
+#include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"
 #include "collector/ingest/turn.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {

@@ -49,14 +49,14 @@ bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now)
 
 }  // namespace
 
-SpanIntake::SpanIntake(Spans& spans, TagFinder& finder)
+SpanIntake::SpanIntake(MonitoredSpans& spans, TagFinder& finder)
     : spans_(spans), finder_(finder), captures_(spans.captures()), most_of_a_user_(kMostASecond) {}
 
-void SpanIntake::begin(Session& session, const wire::Hello& hello, const Peer& peer) {
+void SpanIntake::introduce(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
 }
 
-const Captures& SpanIntake::captures() {
+const CaptureTable& SpanIntake::captures() {
   if (captures_->number() != spans_.number()) captures_ = spans_.captures();
   return *captures_;
 }
@@ -76,21 +76,21 @@ std::optional<wire::Control> SpanIntake::news_for(Session& session, const Peer& 
 
 // No captures before or now: no CONTROL.
 std::optional<wire::Control> SpanIntake::control_for(Session& session, const Peer& peer) {
-  const Places seen = captures().seen_by(peer.uid);
+  const CaptureBits seen = captures().seen_by(peer.uid);
   if (seen == 0 && !session.spans.knows_some) return {};
   return make_control(session, seen);
 }
 
-wire::Control SpanIntake::make_control(Session& session, Places seen) {
+wire::Control SpanIntake::make_control(Session& session, CaptureBits seen) {
   SessionSpans& its = session.spans;
   wire::Control control;
   control.number = captures_->number();
   control.most_a_second = its.most_a_second = most_a_second(session);
   std::map<std::uint64_t, CaptureSaid> said;
-  for (std::size_t place = 0; place < kPlaces; ++place) {
-    if ((seen >> place & 1) == 0) continue;
-    const Capture& capture = captures_->at(place);
-    control.captures.push_back({capture.id, static_cast<std::uint32_t>(place), capture.filter});
+  for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
+    if ((seen >> bit & 1) == 0) continue;
+    const ActiveCapture& capture = captures_->at(bit);
+    control.captures.push_back({capture.id, static_cast<std::uint32_t>(bit), capture.filter});
     const auto known = its.said.find(capture.id);
     said[capture.id] = known == its.said.end() ? CaptureSaid{steady_now(), {}, 0} : known->second;
   }
@@ -100,8 +100,8 @@ wire::Control SpanIntake::make_control(Session& session, Places seen) {
   return control;
 }
 
-std::optional<std::string> SpanIntake::take(const wire::Events& events, Session& session,
-                                            const Peer& peer) {
+std::optional<std::string> SpanIntake::accept(const wire::Events& events, Session& session,
+                                              const Peer& peer) {
   SessionSpans& its = session.spans;
   if (events.control == 0 || events.control > its.told)
     return "by CONTROL " + std::to_string(events.control) + ", which it was not sent";
@@ -123,7 +123,7 @@ StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
   StoredSpan stored;
   stored.kind = span.kind;
   stored.aborted = span.aborted;
-  stored.places = span.places;
+  stored.capture_bits = span.capture_bits;
   stored.flags = span.flags;
   stored.tid = span.tid;
   stored.left_out = span.left_out;
@@ -157,8 +157,8 @@ const std::shared_ptr<const std::string>& SpanIntake::shown(std::string_view tag
 
 // False if the counts are impossible.
 bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const Peer& peer) {
-  const auto place = captures().place_of(count.capture);
-  if (!place || !captures_->at(*place).audience.includes(peer.uid)) return true;
+  const auto bit = captures().bit_of(count.capture);
+  if (!bit || !captures_->at(*bit).audience.includes(peer.uid)) return true;
   const auto known = session.spans.said.find(count.capture);
   if (known == session.spans.said.end()) return true;
   CaptureSaid& said = known->second;
@@ -202,7 +202,7 @@ void SpanIntake::share_out() {
     set(its.most_a_second, most_of_a_user_, std::max(its.now, its.before));
 }
 
-bool SpanIntake::look(Instant now) {
+bool SpanIntake::tick(Instant now) {
   share_out();
   if (now - round_began_ >= kRound) {
     round_began_ = now;

@@ -19,17 +19,17 @@
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"
-#include "collector/spans/spans.hpp"
+#include "collector/spans/monitored_spans.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
 
 class SpanIntake {
  public:
-  SpanIntake(Spans& spans, TagFinder& finder);
+  SpanIntake(MonitoredSpans& spans, TagFinder& finder);
 
   // A session begins or resumes with a HELLO.
-  void begin(Session& session, const wire::Hello& hello, const Peer& peer);
+  void introduce(Session& session, const wire::Hello& hello, const Peer& peer);
 
   // The session has lost its connection, and may return.
   static void detach(Session& session) { session.spans.source.reset(); }
@@ -40,17 +40,17 @@ class SpanIntake {
   std::optional<wire::Control> control_for(Session& session, const Peer& peer);
 
   // Nothing, or the impossible part of the PDU. Requires: the session knows the tags.
-  std::optional<std::string> take(const wire::Events& events, Session& session, const Peer& peer);
+  std::optional<std::string> accept(const wire::Events& events, Session& session, const Peer& peer);
 
   // Periodic work. True if there is more to do.
-  bool look(Instant now);
+  bool tick(Instant now);
 
   // True if the captures, or the limits of spans per process, changed since the last call.
   bool has_changed();
 
  private:
-  const Captures& captures();
-  wire::Control make_control(Session& session, Places seen);
+  const CaptureTable& captures();
+  wire::Control make_control(Session& session, CaptureBits seen);
   StoredSpan stored(const wire::Span& span, Session& session);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
   bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);
@@ -58,9 +58,9 @@ class SpanIntake {
   void share_out();
   std::uint32_t most_a_second(const Session& session) const;
 
-  Spans& spans_;
+  MonitoredSpans& spans_;
   TagFinder& finder_;
-  std::shared_ptr<const Captures> captures_;
+  std::shared_ptr<const CaptureTable> captures_;
   std::uint64_t looked_at_ = 0;    // the captures' number at the last has_changed()
   std::vector<StoredSpan> taken_;  // kept, to save allocations
   bool has_taken_some_ = false;    // since the last time without captures

@@ -12,14 +12,14 @@
 #include "collector/engine/engine.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/split.hpp"
-#include "collector/types.hpp"
+#include "collector/ingest_counters.hpp"
 
 namespace pcp::trace::agent {
 
 class TagFinder {
  public:
   // `unsplit` counts tags without room for the labels of --split.
-  explicit TagFinder(IngestCounters::Counter& unsplit) : unsplit_(unsplit) {}
+  explicit TagFinder(IngestCounter& unsplit) : unsplit_(unsplit) {}
 
   // Sets `disagrees` if the session is the first with another description of this tag.
   TagIndex find(Engine& engine, const Session& session, SessionTag& tag, TraceType type,
@@ -41,7 +41,7 @@ class TagFinder {
   TagIndex look_up(Engine& engine, const Session& session, SessionTag& tag, TraceType type,
                    bool& disagrees);
 
-  IngestCounters::Counter& unsplit_;
+  IngestCounter& unsplit_;
   std::string split_tag_;  // kept, so that splitting allocates nothing
 };
 

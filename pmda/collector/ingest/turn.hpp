@@ -40,7 +40,7 @@ class Turn {
 
  private:
   void lock() TRACE_ENSURES(shared_.mutex) {
-    if (locked_ && shared_.mutex.wanted()) end();
+    if (locked_ && shared_.mutex.is_wanted()) end();
     if (!locked_) begin();
   }
 

@@ -22,9 +22,9 @@ constexpr std::size_t kReadStep = 2000;
 // the memory exceeds its limit a little for a while.
 constexpr int kMostSteps = 8;
 
-// The bytes of a span besides itself and its texts, and its bytes per place.
+// The bytes of a span besides itself and its texts, and its bytes per capture.
 constexpr std::size_t kAround = 64;
-constexpr std::size_t kAtEachPlace = 40;
+constexpr std::size_t kAtEachQueue = 40;
 
 // A part of the memory, so that one search for the largest user serves many spans.
 std::size_t slack(std::size_t most_bytes) { return most_bytes / 256; }
@@ -39,11 +39,6 @@ std::size_t take_no_more_than_needed(std::string& text) {
 // Counts shared names in full for each span, so that the limit is never exceeded.
 std::size_t names_of(const StoredSpan& span) {
   return (span.tag ? span.tag->size() : 0) + (span.source ? span.source->bytes() : 0);
-}
-
-template <typename Use>
-void each_place(Places places, Use use) {
-  for (; places != 0; places &= places - 1) use(static_cast<std::size_t>(std::countr_zero(places)));
 }
 
 }  // namespace
@@ -63,16 +58,16 @@ SpanCursor SpanReading::after(std::size_t taken) const {
 }
 
 void SpanStore::add(StoredSpan span, const std::string& owner) {
-  Places wanted = 0;
-  each_place(span.places, [&](std::size_t place) {
-    if (!places_[place].cursors.empty()) wanted |= Places{1} << place;
+  CaptureBits wanted = 0;
+  wire::for_each_bit(span.capture_bits, [&](std::size_t bit) {
+    if (!queues_[bit].cursors.empty()) wanted |= CaptureBits{1} << bit;
   });
   if (wanted == 0) return;
-  span.places = wanted;
+  span.capture_bits = wanted;
   const auto kept = std::make_shared<Kept>(std::move(span));
   kept->key = ++last_key_;
   kept->bytes = heap_bytes(sizeof(Kept) + kAround) + names_of(*kept) +
-                kAtEachPlace * (1 + static_cast<std::size_t>(std::popcount(wanted)));
+                kAtEachQueue * (1 + static_cast<std::size_t>(std::popcount(wanted)));
   for (std::string* const text : {&kept->attributes, &kept->links, &kept->reason})
     kept->bytes += take_no_more_than_needed(*text);
   const auto found = users_.try_emplace(owner).first;
@@ -82,35 +77,35 @@ void SpanStore::add(StoredSpan span, const std::string& owner) {
   kept->user = &user;
   user.bytes += kept->bytes;
   bytes_ += kept->bytes;
-  each_place(wanted, [&](std::size_t at) {
-    Place& place = places_[at];
-    place.queue.push(kept->key, {place.entered++, kept});
+  wire::for_each_bit(wanted, [&](std::size_t bit) {
+    CaptureQueue& queue = queues_[bit];
+    queue.spans.push(kept->key, {queue.entered++, kept});
     ++kept->queues;
   });
   for (int step = 0; step < kMostSteps && make_room(); ++step) {
   }
 }
 
-SpanStore::Cursor SpanStore::begin(std::size_t at) {
-  Place& place = places_[at];
-  place.cursors.push_back({at, last_key_ + 1, place.entered, place.missed});
-  return std::prev(place.cursors.end());
+SpanStore::Cursor SpanStore::open_cursor(std::size_t bit) {
+  CaptureQueue& queue = queues_[bit];
+  queue.cursors.push_back({bit, last_key_ + 1, queue.entered, queue.missed});
+  return std::prev(queue.cursors.end());
 }
 
-void SpanStore::end(Cursor cursor) {
-  Place& place = places_[cursor->place];
+void SpanStore::close_cursor(Cursor cursor) {
+  CaptureQueue& queue = queues_[cursor->bit];
   settle(*cursor, 0);
-  place.cursors.erase(cursor);
-  trim(place, kStep);
+  queue.cursors.erase(cursor);
+  trim(queue, kStep);
 }
 
 SpanReading SpanStore::read(Cursor cursor, std::size_t most) {
-  const Place& place = places_[cursor->place];
+  const CaptureQueue& queue = queues_[cursor->bit];
   SpanReading reading;
   reading.from = *cursor;
-  reading.to = {cursor->place, last_key_ + 1, place.entered, place.missed};
+  reading.to = {cursor->bit, last_key_ + 1, queue.entered, queue.missed};
   reading.is_all = true;
-  place.queue.each_from(cursor->next_key, [&](const auto& entry) {
+  queue.spans.each_from(cursor->next_key, [&](const auto& entry) {
     reading.is_all = reading.entries.size() < most;
     if (reading.is_all)
       reading.entries.push_back({entry.key, entry.value.number, entry.value.span});
@@ -123,10 +118,10 @@ SpanReading SpanStore::read(Cursor cursor, std::size_t most) {
   return reading;
 }
 
-bool SpanStore::is_in_hand(std::size_t place, std::uint64_t key) const {
+bool SpanStore::is_in_hand(std::size_t bit, std::uint64_t key) const {
   const SpanCursor* const reader = in_hand_.reader;
-  if (reader == nullptr || reader->place != place || key >= in_hand_.end_key) return false;
-  const auto& cursors = places_[place].cursors;
+  if (reader == nullptr || reader->bit != bit || key >= in_hand_.end_key) return false;
+  const auto& cursors = queues_[bit].cursors;
   return std::none_of(cursors.begin(), cursors.end(), [&](const SpanCursor& each) {
     return &each != reader && each.next_key <= key;
   });
@@ -143,11 +138,11 @@ void SpanStore::settle(const SpanCursor& reader, std::uint64_t taken_until) {
 void SpanStore::advance(Cursor cursor, const SpanCursor& to) {
   settle(*cursor, to.next_key);
   *cursor = to;
-  trim(places_[cursor->place], kReadStep);
+  trim(queues_[cursor->bit], kReadStep);
 }
 
 std::size_t SpanStore::waiting(Cursor cursor) const {
-  return places_[cursor->place].queue.count_from(cursor->next_key);
+  return queues_[cursor->bit].spans.count_from(cursor->next_key);
 }
 
 bool SpanStore::sweep() {
@@ -158,18 +153,18 @@ bool SpanStore::sweep() {
 // Frees some unwanted spans. True if there are more.
 bool SpanStore::forget_unwanted() {
   bool more = false;
-  for (Place& place : places_) more |= trim(place, kStep);
+  for (CaptureQueue& queue : queues_) more |= trim(queue, kStep);
   return more;
 }
 
 // Frees up to `most` spans that all cursors have passed; without cursors, any. True if there are
 // more.
-bool SpanStore::trim(Place& place, std::size_t most) {
+bool SpanStore::trim(CaptureQueue& queue, std::size_t most) {
   std::uint64_t passed = std::numeric_limits<std::uint64_t>::max();
-  for (const SpanCursor& cursor : place.cursors) passed = std::min(passed, cursor.next_key);
+  for (const SpanCursor& cursor : queue.cursors) passed = std::min(passed, cursor.next_key);
   for (std::size_t i = 0; i < most; ++i) {
-    if (place.queue.empty() || place.queue.front().key >= passed) return false;
-    leave_queue(place.queue.take_front());
+    if (queue.spans.empty() || queue.spans.front().key >= passed) return false;
+    leave_queue(queue.spans.pop_front());
   }
   return true;
 }
@@ -197,11 +192,11 @@ SpanStore::User& SpanStore::with_most() {
 }
 
 void SpanStore::drop_oldest(User& user) {
-  const KeptPtr oldest = user.spans.take_front();
-  each_place(oldest->places, [&](std::size_t at) {
-    Place& place = places_[at];
-    if (!place.queue.take(oldest->key)) return;
-    if (is_in_hand(at, oldest->key))
+  const KeptPtr oldest = user.spans.pop_front();
+  wire::for_each_bit(oldest->capture_bits, [&](std::size_t bit) {
+    CaptureQueue& queue = queues_[bit];
+    if (!queue.spans.remove(oldest->key)) return;
+    if (is_in_hand(bit, oldest->key))
       in_hand_.dropped.push_back(oldest->key);
     else
       ++overwritten_;
@@ -213,7 +208,7 @@ void SpanStore::leave_queue(const Waiting& waiting) {
   Kept& span = *waiting.span;
   if (--span.queues > 0) return;
   User& user = *span.user;
-  user.spans.take(span.key);
+  user.spans.remove(span.key);
   forget(span);
   if (user.spans.empty()) users_.erase(user.self);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Spans that monitors have not read yet, in bounded memory. Each span is stored once, and is queued
-// at its places until all cursors there have passed it. A place without cursors queues nothing.
+// for each of its captures until all cursors there have passed it, if that one has cursors.
 //
 // Without room, the user with most bytes loses its oldest spans: so each user keeps a fair share.
-// Each place numbers its spans as they enter, and a cursor knows its next number, so the count of
+// Each capture numbers its spans as they enter, and a cursor knows its next number, so the count of
 // missed spans is an exact difference.
 //
 // No locks here. Each step is short, however much there is to free: sweep() does the rest.
@@ -26,10 +26,10 @@ namespace pcp::trace::agent {
 
 // A monitor's position.
 struct SpanCursor {
-  std::size_t place = 0;
+  std::size_t bit = 0;
   std::uint64_t next_key = 0;
   std::uint64_t next_number = 0;
-  std::uint64_t missed = 0;  // the place's count of spans missed by programs
+  std::uint64_t missed = 0;  // the capture's count of spans missed by programs
 };
 
 // The next spans of a cursor. The reader may take any number of them from the front.
@@ -55,17 +55,17 @@ class SpanStore {
   SpanStore(const SpanStore&) = delete;
   SpanStore& operator=(const SpanStore&) = delete;
 
-  // Stores a span for its places with cursors. `owner` is the span's user.
+  // Stores a span for its captures with cursors. `owner` is the span's user.
   void add(StoredSpan span, const std::string& owner);
 
-  // Adds to the count of a place's spans that programs could not send.
-  void note_missed(std::size_t place, std::uint64_t count) { places_[place].missed += count; }
+  // Adds to the count of a capture's spans that programs could not send.
+  void note_missed(std::size_t bit, std::uint64_t count) { queues_[bit].missed += count; }
 
   using Cursor = std::list<SpanCursor>::iterator;
 
   // A new cursor begins with the next span added.
-  Cursor begin(std::size_t place);
-  void end(Cursor cursor);
+  Cursor open_cursor(std::size_t bit);
+  void close_cursor(Cursor cursor);
 
   // Only one reading is open at a time. Its spans stay valid, even if dropped meanwhile.
   SpanReading read(Cursor cursor, std::size_t most);
@@ -78,7 +78,7 @@ class SpanStore {
   std::size_t most_bytes() const { return most_bytes_; }
   void set_most_bytes(std::size_t bytes) { most_bytes_ = bytes; }
 
-  // Spans dropped before all cursors had read them, counted per place.
+  // Spans dropped before all cursors had read them, counted per capture.
   std::uint64_t overwritten() const { return overwritten_; }
 
   // Frees some unwanted spans, and some over the limit. True if there is more to do.
@@ -108,11 +108,11 @@ class SpanStore {
     explicit operator bool() const { return span != nullptr; }
   };
 
-  struct Place {
+  struct CaptureQueue {
     std::list<SpanCursor> cursors;
     std::uint64_t entered = 0;
     std::uint64_t missed = 0;  // reported by programs
-    ThinnedQueue<Waiting> queue;
+    ThinnedQueue<Waiting> spans;
   };
 
   // Spans that were read and not yet taken.
@@ -122,10 +122,10 @@ class SpanStore {
     std::vector<std::uint64_t> dropped{};  // keys that all other cursors have passed
   };
 
-  bool is_in_hand(std::size_t place, std::uint64_t key) const;
+  bool is_in_hand(std::size_t bit, std::uint64_t key) const;
   void settle(const SpanCursor& reader, std::uint64_t taken_until);
   bool forget_unwanted();
-  bool trim(Place& place, std::size_t most);
+  bool trim(CaptureQueue& queue, std::size_t most);
   bool make_room();
   User& with_most();
   void drop_oldest(User& user);
@@ -137,7 +137,7 @@ class SpanStore {
   std::uint64_t last_key_ = 0;
   std::uint64_t overwritten_ = 0;
   InHand in_hand_;
-  std::array<Place, kPlaces> places_;
+  std::array<CaptureQueue, wire::kMaxCaptures> queues_;
   std::map<std::string, User> users_;
 };
 

@@ -12,10 +12,7 @@
 
 namespace pcp::trace::agent {
 
-// One bit for each capture's place.
-using Places = std::uint32_t;
-inline constexpr std::size_t kPlaces = wire::kMaxCaptures;
-static_assert(kPlaces == 32);
+using wire::CaptureBits;
 
 // The process of a span, as shown text.
 struct SpanSource {
@@ -30,7 +27,7 @@ struct SpanSource {
 struct StoredSpan {
   wire::SpanKind kind{};
   bool aborted = false;
-  Places places = 0;
+  CaptureBits capture_bits = 0;
   std::uint32_t flags = 0;  // as on the wire
   std::uint32_t tid = 0;
   std::uint32_t left_out = 0;  // number of attributes and links

@@ -32,21 +32,21 @@ class ThinnedQueue {
 
   // Requires: not empty.
   const Entry& front() const { return entries_.front(); }
-  Value take_front() { return take(entries_.begin()); }
+  Value pop_front() { return remove(entries_.begin()); }
 
   // Removes the value with this key; returns a hole if there is none.
-  Value take(std::uint64_t key) {
+  Value remove(std::uint64_t key) {
     const auto found = first_from(key);
     if (found == entries_.end() || found->key != key || !found->value) return {};
-    return take(found);
+    return remove(found);
   }
 
-  // Calls take(entry) for each value from this key on, until take() returns false.
-  template <typename Take>
-  void each_from(std::uint64_t key, Take take) const {
+  // Calls visit(entry) for each value from this key on, until visit() returns false.
+  template <typename Visit>
+  void each_from(std::uint64_t key, Visit visit) const {
     auto next = std::lower_bound(entries_.begin(), entries_.end(), key, is_before);
     for (; next != entries_.end(); ++next)
-      if (next->value && !take(*next)) return;
+      if (next->value && !visit(*next)) return;
   }
 
   // The number of values from this key on, or slightly more.
@@ -67,7 +67,7 @@ class ThinnedQueue {
     return std::lower_bound(entries_.begin(), entries_.end(), key, is_before);
   }
 
-  Value take(typename Entries::iterator entry) {
+  Value remove(typename Entries::iterator entry) {
     Value taken = std::exchange(entry->value, Value{});
     --values_;
     while (!entries_.empty() && !entries_.front().value) entries_.pop_front();

@@ -104,7 +104,7 @@ Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
 }
 
 Result<void> ArchiveSource::find_bounds() {
-  pmapi::ArchiveLabel label;
+  pmapi::ArchiveLabelRead label;
   if (const int error = pmapi::get_archive_label(&label); error < 0) return failed(pmErrStr(error));
   timespec end{};
   const int error = pmapi::get_archive_end(&end);
@@ -250,8 +250,8 @@ ArchiveSample ArchiveSource::sorted_sample() const {
   return sample;
 }
 
-std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) const {
-  std::map<std::string, Description> all;
+std::map<std::string, MetricDescription> ArchiveSource::descriptions(TraceType type) const {
+  std::map<std::string, MetricDescription> all;
   const auto of_type = std::find_if(metrics_.begin(), metrics_.end(), [type](const auto& metric) {
     return is_of_tags(metric.second.what.quantity) && metric.second.what.type == type;
   });
@@ -262,7 +262,7 @@ std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) c
   const int count = pmGetInstancesLabels(domain, &sets);
   const OwnedLabels labels(sets, count);
   for (const pmLabelSet& set : labels.all()) {
-    Description its{label_of(set, "unit"), label_of(set, "description")};
+    MetricDescription its{label_of(set, "unit"), label_of(set, "description")};
     const auto name = names.find(static_cast<int>(set.inst));
     if (name != names.end() && !(its.unit.empty() && its.text.empty()))
       all.emplace(name->second, std::move(its));

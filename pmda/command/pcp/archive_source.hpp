@@ -41,7 +41,7 @@ struct ArchiveSample {
 };
 
 // A program's description of a tag; either member may be empty.
-struct Description {
+struct MetricDescription {
   std::string unit;
   std::string text;
 };
@@ -86,7 +86,7 @@ class ArchiveSource {
   Result<void> read_to_end();
 
   // The descriptions of a type's tags at the last sample, by tag name.
-  std::map<std::string, Description> descriptions(TraceType type) const;
+  std::map<std::string, MetricDescription> descriptions(TraceType type) const;
 
   // The names of a domain's instances, at the last sample or in the whole archive.
   Instances instances(pmInDom domain, bool ever = false) const;

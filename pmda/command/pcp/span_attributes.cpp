@@ -63,8 +63,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-std::vector<SpanAttribute> attributes_of(std::string_view text) {
-  std::vector<SpanAttribute> attributes;
+std::vector<ShownAttribute> attributes_of(std::string_view text) {
+  std::vector<ShownAttribute> attributes;
   for (const std::string& word : words_of(text)) {
     const std::size_t sign = std::min(word.find('='), word.size());
     const std::string_view value = std::string_view(word).substr(std::min(sign + 1, word.size()));
@@ -77,7 +77,7 @@ std::vector<SpanAttribute> attributes_of(std::string_view text) {
 std::string shown_attributes(std::string_view text) {
   std::string shown;
   for (const std::string& word : words_of(text)) {
-    const SpanAttribute attribute = attributes_of(word).front();
+    const ShownAttribute attribute = attributes_of(word).front();
     const std::string_view value = std::string_view(word).substr(word.find('=') + 1);
     shown += (shown.empty() ? "" : " ") + quoted_if_need_be(attribute.key, false) + "=";
     // The agent has escaped a text that looks like a number.

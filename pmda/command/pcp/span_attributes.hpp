@@ -9,13 +9,13 @@
 
 namespace pcp::trace::command {
 
-struct SpanAttribute {
+struct ShownAttribute {
   std::string key;
   std::string text;
   std::optional<double> number;  // if set, this is the value
 };
 
-std::vector<SpanAttribute> attributes_of(std::string_view text);
+std::vector<ShownAttribute> attributes_of(std::string_view text);
 
 // Formatted for people: sql="a\nb" status="200" rows=28.5. Text with blanks, or like a number, is
 // quoted; a backslash always begins an escape.

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 #include "command/options.hpp"
 #include "wire/capture_filter.hpp"
 

@@ -103,7 +103,7 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   samples_.push_back(archive.samples());
 
   tags_.resize(std::max(tags_.size(), names_.size()));
-  std::map<TraceType, std::map<std::string, Description>> descriptions;
+  std::map<TraceType, std::map<std::string, MetricDescription>> descriptions;
   for (const TraceType type : kTraceTypes) descriptions[type] = source.descriptions(type);
   for (std::size_t i = 0; i < archive.tags().size(); ++i) {
     if (!archive.tags()[i].is_there) continue;
@@ -170,7 +170,7 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
   add_distribution(merged, its);
 }
 
-void RunTotals::describe(Tag& tag, const Description& its) {
+void RunTotals::describe(Tag& tag, const MetricDescription& its) {
   if (tag.unit.empty() && tag.type != TraceType::Transact) tag.unit = its.unit;
   if (tag.description.empty()) tag.description = its.text;
 }

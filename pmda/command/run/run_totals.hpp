@@ -51,7 +51,7 @@ class RunTotals {
   void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive);
   std::uint16_t host_number(const std::string& host);
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
-  static void describe(Tag& tag, const Description& its);
+  static void describe(Tag& tag, const MetricDescription& its);
   static void add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step);
   static void find_nonfinite(Merged& merged);
   static void take_only_value(Merged& merged);

@@ -32,9 +32,9 @@ struct Section {
   std::size_t rows = 0;  // shown tags
 };
 
-class TagTable {
+class PrintedTags {
  public:
-  TagTable(const Shown& shown, bool shows_failed)
+  PrintedTags(const Shown& shown, bool shows_failed)
       : shown_(shown),
         shows_failed_(shows_failed),
         name_columns_(shown.terminal().columns - kWideColumns * 5 - kMaxColumns - kLastColumns -
@@ -65,7 +65,7 @@ std::string in_column(std::string_view text, std::size_t columns) {
   return " " + Shown::right(text, columns - 1);
 }
 
-std::string TagTable::heading(const Section& section) const {
+std::string PrintedTags::heading(const Section& section) const {
   const bool has_distribution = has_histogram(section.tags.front()->type);
   std::string line = Shown::left(section.title, name_columns_);
   line += in_column(section.calls, kWideColumns) + in_column("/s", kWideColumns);
@@ -79,7 +79,7 @@ std::string TagTable::heading(const Section& section) const {
   return shown_.bold(line) + "\n";
 }
 
-std::string TagTable::row(const Tag& tag) const {
+std::string PrintedTags::row(const Tag& tag) const {
   std::string line = Shown::left(name(tag), name_columns_);
   line += in_column(Shown::count(tag.calls), kWideColumns);
   line += in_column(tag.rate ? Shown::measured(*tag.rate) : shown_.nothing(), kWideColumns);
@@ -91,7 +91,7 @@ std::string TagTable::row(const Tag& tag) const {
 }
 
 // With the unit of the values; times have units themselves.
-std::string TagTable::name(const Tag& tag) const {
+std::string PrintedTags::name(const Tag& tag) const {
   constexpr std::size_t kMostOfUnit = 8;
   const bool has_values = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
   const std::string unit =
@@ -99,14 +99,14 @@ std::string TagTable::name(const Tag& tag) const {
   return shown_.name(tag.name, name_columns_ - columns_of(unit)) + unit;
 }
 
-std::string TagTable::failed(const Tag& tag) const {
+std::string PrintedTags::failed(const Tag& tag) const {
   if (tag.type != TraceType::Transact) return std::string(kFailedColumns, ' ');
   const std::string text =
       in_column(tag.failed ? Shown::count(*tag.failed) : shown_.nothing(), kFailedColumns);
   return tag.failed.value_or(0) > 0 ? shown_.bad(text) : text;
 }
 
-std::string TagTable::max(const Tag& tag) const {
+std::string PrintedTags::max(const Tag& tag) const {
   if (!has_histogram(tag.type)) {
     const bool was_added_to = tag.counted && (*tag.counted != 0 || !tag.last);
     return was_added_to ? Shown::number(*tag.counted) : "";
@@ -115,7 +115,7 @@ std::string TagTable::max(const Tag& tag) const {
   return (tag.max->is_exact ? "" : shown_.at_least()) + value(tag, tag.max->value);
 }
 
-std::string TagTable::last(const Tag& tag) const {
+std::string PrintedTags::last(const Tag& tag) const {
   if (tag.type == TraceType::Transact)
     return tag.concurrency ? Shown::measured(*tag.concurrency < 0.001 ? 0 : *tag.concurrency) : "";
   return tag.last ? Shown::number(*tag.last) : "";
@@ -287,7 +287,7 @@ std::string table(std::vector<Section>& sections, std::size_t lines, bool has_pa
   const bool is_cut = all + around > lines;
   deal_rows(sections, lines - around - (is_cut ? 1 : 0));
 
-  const TagTable table(shown, shows_failed);
+  const PrintedTags table(shown, shows_failed);
   std::string text;
   for (const Section& section : sections) {
     text += (text.empty() ? "" : "\n") + table.heading(section);

@@ -56,7 +56,7 @@ void write_node(JsonWriter& json, const Node& node, std::uint64_t begin_ns) {
 }  // namespace
 
 void write_attributes(JsonWriter& json, const SpanEvent& span) {
-  for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
+  for (const ShownAttribute& attribute : attributes_of(span.attributes)) {
     json.exact_key(attribute.key);
     attribute.number ? json.number(*attribute.number) : json.exact_text(attribute.text);
   }

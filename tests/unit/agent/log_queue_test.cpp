@@ -17,10 +17,10 @@ TEST(LogQueue, GivesAllTextInItsOrder) {
   queue.push("a\n");
   queue.push("b");
   queue.push("\n");
-  const auto taken = queue.take(kNever);
+  const auto taken = queue.pop(kNever);
   EXPECT_EQ(taken.text, "a\nb\n");
   EXPECT_EQ(taken.lost_lines, 0u);
-  EXPECT_EQ(queue.take(kNow).text, "");
+  EXPECT_EQ(queue.pop(kNow).text, "");
 }
 
 TEST(LogQueue, CountsTheLinesForWhichThereIsNoRoom) {
@@ -29,11 +29,11 @@ TEST(LogQueue, CountsTheLinesForWhichThereIsNoRoom) {
   queue.push(great);
   queue.push("a\nb\n");
   queue.push("\n");  // there is room for it, but it comes after a lost line
-  const auto taken = queue.take(kNever);
+  const auto taken = queue.pop(kNever);
   EXPECT_EQ(taken.text, great);
   EXPECT_EQ(taken.lost_lines, 3u);
   queue.push("c\n");
-  EXPECT_EQ(queue.take(kNever).text, "c\n");
+  EXPECT_EQ(queue.pop(kNever).text, "c\n");
 }
 
 TEST(LogQueue, TellsOfALostPieceOfALine) {
@@ -42,7 +42,7 @@ TEST(LogQueue, TellsOfALostPieceOfALine) {
   queue.push(great);
   queue.push("a");
   queue.push("b\n");  // without its beginning it would look like the end of the text before
-  const auto taken = queue.take(kNever);
+  const auto taken = queue.pop(kNever);
   EXPECT_EQ(taken.text, great);
   EXPECT_EQ(taken.lost_lines, 2u);
 }
@@ -50,9 +50,9 @@ TEST(LogQueue, TellsOfALostPieceOfALine) {
 TEST(LogQueue, EndsItsWaitWhenItIsWoken) {
   LogQueue queue;
   queue.wake();
-  EXPECT_EQ(queue.take(kNever).text, "");
+  EXPECT_EQ(queue.pop(kNever).text, "");
   std::thread other([&] { queue.wake(); });
-  EXPECT_EQ(queue.take(kNever).text, "");
+  EXPECT_EQ(queue.pop(kNever).text, "");
   other.join();
 }
 

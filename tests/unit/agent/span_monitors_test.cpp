@@ -43,15 +43,15 @@ class SpanMonitorsTest : public testing::Test {
   std::vector<std::string> captured() const {
     std::vector<std::string> filters;
     const auto captures = spans_.captures();
-    for (std::size_t place = 0; place < kPlaces; ++place)
-      if (captures->at(place).id != 0) filters.push_back(captures->at(place).filter);
+    for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit)
+      if (captures->at(bit).id != 0) filters.push_back(captures->at(bit).filter);
     return filters;
   }
 
   using Filters = std::vector<std::string>;
 
   Instant now_{1h};
-  Spans spans_;
+  MonitoredSpans spans_;
   Privileges privileges_;
   SpanMonitors monitors_{spans_, privileges_, "",
                          [](const std::string& line) { log_lines.push_back(line); }};
@@ -100,7 +100,7 @@ TEST_F(SpanMonitorsTest, ThatAskForTheSameAgainLoseNothing) {
   EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
   EXPECT_NE(fetch(kOther).monitor, nullptr);
   std::vector<StoredSpan> spans(3);
-  for (StoredSpan& span : spans) span.places = 1;
+  for (StoredSpan& span : spans) span.capture_bits = 1;
   spans_.add(spans, spans_.number(), kAlicesUid, "alice");
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
   EXPECT_EQ(monitors_.store_common_filter(" tag=a", now_), 0);
@@ -210,7 +210,7 @@ TEST_F(SpanMonitorsTest, GetNoMoreAtATimeThanPmcdCanPassOn) {
 TEST_F(SpanMonitorsTest, AreToldHowMuchIsWaitingForThem) {
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
   std::vector<StoredSpan> sent(7);
-  for (StoredSpan& span : sent) span.places = 1;
+  for (StoredSpan& span : sent) span.capture_bits = 1;
   spans_.add(sent, spans_.number(), 0, "uid 0");
   monitors_.set_asking(kRoot);
   EXPECT_EQ(monitors_.controls().backlog, 7u);

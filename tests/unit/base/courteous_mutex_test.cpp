@@ -11,7 +11,7 @@ namespace pcp::trace {
 namespace {
 
 void wait_until_wanted(const CourteousMutex& mutex) {
-  while (!mutex.wanted()) std::this_thread::yield();
+  while (!mutex.is_wanted()) std::this_thread::yield();
 }
 
 // A hundred times, for without courtesy either one might go first.
@@ -41,12 +41,12 @@ TEST(CourteousMutex, LetsWhoeverLocksItPlainlyGoFirst) {
 TEST(CourteousMutex, TellsTheHolderThatItIsWantedUntilItIsGivenUp) {
   CourteousMutex mutex;
   mutex.lock_courteously();
-  EXPECT_FALSE(mutex.wanted());
+  EXPECT_FALSE(mutex.is_wanted());
   std::thread other([&] { const Lock lock(mutex); });
   wait_until_wanted(mutex);
   mutex.unlock();
   other.join();
-  EXPECT_FALSE(mutex.wanted());
+  EXPECT_FALSE(mutex.is_wanted());
 }
 
 TEST(CourteousMutex, ExcludesEverybodyElse) {

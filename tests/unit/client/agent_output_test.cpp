@@ -98,7 +98,7 @@ class Agent {
 
 struct AgentOutputTest : testing::Test, private Output::Listener {
   std::uint64_t now = 1000 * kSecond;
-  Options options;
+  ClientOptions options;
   asio::io_context loop{1};
   Doorbell doorbell;
   Recorders recorders{doorbell, 16};
@@ -113,7 +113,7 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
 
   AgentOutputTest() { output.report_to(*this); }
 
-  static const Options& with_address(Options& options) {
+  static const ClientOptions& with_address(ClientOptions& options) {
     options.socket_path = Agent::address();
     options.socket_only = true;
     options.reconnect_delays = {5s, 10s};

@@ -18,7 +18,7 @@ struct DrainTest : OneRecorder {
 
   // The first entry of what was recorded since the last call.
   Pending::Entry take() {
-    if (!drain.take(recorder, 1)) return {};
+    if (!drain.drain(recorder, 1)) return {};
     Pending::Entry taken = pending.front();
     pending.pop();
     EXPECT_TRUE(pending.empty());
@@ -26,7 +26,7 @@ struct DrainTest : OneRecorder {
   }
 };
 
-TEST_F(DrainTest, TakesNothingWhereNothingIs) { EXPECT_FALSE(drain.take(recorder, 1)); }
+TEST_F(DrainTest, TakesNothingWhereNothingIs) { EXPECT_FALSE(drain.drain(recorder, 1)); }
 
 TEST_F(DrainTest, TakesAllThatWasRecordedOnce) {
   for (int i = 1; i <= 5; ++i) record(i);
@@ -35,7 +35,7 @@ TEST_F(DrainTest, TakesAllThatWasRecordedOnce) {
   EXPECT_EQ(taken.delta.last, 5);
   EXPECT_EQ(taken.histogram.total(), 5u);
   EXPECT_EQ(taken.first_ns, 1u);
-  EXPECT_FALSE(drain.take(recorder, 1));
+  EXPECT_FALSE(drain.drain(recorder, 1));
 }
 
 TEST_F(DrainTest, TakesCellsAfterWhatWasQueuedBeforeThem) {
@@ -64,15 +64,15 @@ TEST_F(DrainTest, TakesCellsOnceRoundAfterRound) {
 TEST_F(DrainTest, TakesCellsWhereNothingIsQueued) {
   for (std::uint32_t i = 0; i < kCapacity + 5; ++i) record(i);
   std::vector<Record> queued;
-  recorder.take(kCapacity, std::back_inserter(queued));
-  EXPECT_TRUE(drain.take(recorder, 1));
+  recorder.dequeue(kCapacity, std::back_inserter(queued));
+  EXPECT_TRUE(drain.drain(recorder, 1));
   EXPECT_EQ(pending.front().delta.count, 5u);
 }
 
 TEST_F(DrainTest, TakesMoreThanItTakesAtOnce) {
   Recorder wide(queue, doorbell, 1024);
   for (int i = 0; i < 200; ++i) ASSERT_EQ(wide.record(tag, 1, RecordKind::Observe), 0);
-  EXPECT_TRUE(drain.take(wide, 1));
+  EXPECT_TRUE(drain.drain(wide, 1));
   EXPECT_EQ(pending.front().delta.count, 200u);
 }
 
@@ -82,7 +82,7 @@ TEST_F(DrainTest, MakesRoomForTheCellsOfManyTags) {
     const Tag* other = intern_tag("cell " + std::to_string(i));
     ASSERT_EQ(recorder.record(other, 1, RecordKind::Observe), 0);
   }
-  EXPECT_TRUE(drain.take(recorder, 1));
+  EXPECT_TRUE(drain.drain(recorder, 1));
   EXPECT_EQ(pending.queued(), 1001u);
 }
 
@@ -91,7 +91,7 @@ TEST_F(DrainTest, GivesTheCellsOfOneThreadToTheNext) {
   for (std::uint32_t i = 0; i < kCapacity + 1; ++i) record(1);
   take();
   for (int i = 0; i < 5; ++i) ASSERT_EQ(other.record(tag, 2, RecordKind::Observe), 0);
-  ASSERT_TRUE(drain.take(other, 1));
+  ASSERT_TRUE(drain.drain(other, 1));
   EXPECT_EQ(pending.front().delta.count, 5u);
   EXPECT_EQ(pending.front().delta.min, 2);
 }
@@ -102,21 +102,21 @@ TEST_F(DrainTest, TakesWhatIsQueuedMeanwhileBeforeTheCells) {
   Recorder wide(queue, doorbell, 4096);
   const auto go_on = [&] { return wide.record(tag, 1, RecordKind::Observe) == 0; };
   for (bool has_happened = false; !has_happened;) {
-    const std::uint64_t begun = wide.taken();
+    const std::uint64_t begun = wide.dequeued();
     const std::uint64_t merged = wide.merged();
     for (int i = 0; i < 3000; ++i) ASSERT_TRUE(go_on());
     const std::uint64_t at_first = wide.queued();
     std::thread owner([&] {
-      while (wide.taken() == begun) continue;
+      while (wide.dequeued() == begun) continue;
       while (wide.merged() == merged && go_on()) continue;
     });
-    EXPECT_TRUE(drain.take(wide, 1));
+    EXPECT_TRUE(drain.drain(wide, 1));
     owner.join();
-    if (pending.front().delta.count > wide.taken() - begun) {  // cells are among them
-      ASSERT_EQ(wide.taken(), wide.queued());
-      has_happened = wide.taken() > at_first;
+    if (pending.front().delta.count > wide.dequeued() - begun) {  // cells are among them
+      ASSERT_EQ(wide.dequeued(), wide.queued());
+      has_happened = wide.dequeued() > at_first;
     }
-    while (drain.take(wide, 1)) continue;
+    while (drain.drain(wide, 1)) continue;
     pending.pop();
   }
 }

@@ -90,7 +90,7 @@ class FakeOutput final : public Output {
 struct FlusherTest : testing::Test {
   std::uint64_t now = 1000 * kMs;
   std::uint64_t next_call = 0;
-  bool main_has_left = false;
+  bool has_main_left = false;
   bool is_last_thread = false;
   std::function<void()> when_the_clock_is_read = [] {};
 
@@ -113,7 +113,7 @@ struct FlusherTest : testing::Test {
                        },
                    .call_at = [this](std::uint64_t ns) { next_call = ns; },
                    .pause = [](std::chrono::nanoseconds) {},
-                   .main_has_left = [this] { return main_has_left; },
+                   .has_main_left = [this] { return has_main_left; },
                    .is_last_thread = [this] { return is_last_thread; }}};
   Recorder& recorder = *recorders.reuse_or_make();
   const Tag* tag = intern_tag("flushed");
@@ -238,7 +238,7 @@ TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
                   {.now_ns = [&] { return now; },
                    .call_at = [&](std::uint64_t ns) { next = ns; },
                    .pause = [](std::chrono::nanoseconds) {},
-                   .main_has_left = [] { return false; },
+                   .has_main_left = [] { return false; },
                    .is_last_thread = [] { return false; }});
   flusher.on_bell(false);
   std::vector<std::uint64_t> pauses_ms;
@@ -351,9 +351,9 @@ TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {
 
 TEST_F(FlusherTest, ConnectsForSpansToo) {
   const int before = replace_state(PMTRACE_STATE_NONE);
-  spans.welcomed(Agent::Another, 0, wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
+  spans.on_welcome(AgentChange::Another, 0, wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
   const auto traced = recorder.begin_traced(tag);
-  recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+  recorder.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, false);
   EXPECT_FALSE(recorders.has_settled_spans());
   output.talk();
   EXPECT_EQ(output.connects, 1);
@@ -361,7 +361,7 @@ TEST_F(FlusherTest, ConnectsForSpansToo) {
   EXPECT_FALSE(recorders.has_settled_spans());
   output.talk();
   EXPECT_EQ(output.connects, 2);  // the EVENTS may have to be sent again
-  spans.take_ack(1);
+  spans.on_ack(1);
   output.talk();
   EXPECT_EQ(output.connects, 2);
   EXPECT_TRUE(recorders.has_settled_spans());
@@ -467,7 +467,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeBeforeAllIsSent) {
 // As one does that has lost its processor: nobody else can take what it records.
 TEST_F(FlusherTest, SaysNoGoodbyeWhileAThreadIsInTheMiddleOfACall) {
   output.hurries_allowed = 100;
-  while (!recorder.overflow().in_use()) record();
+  while (!recorder.overflow().is_in_use()) record();
   bool has_ended = false;
   for (int i = 0; !has_ended && !HasFailure(); ++i) {  // until there is no room for another cell
     const Tag* another = intern_tag("another " + std::to_string(i));
@@ -531,7 +531,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeToAnAgentThatLostSomething) {
 }
 
 TEST_F(FlusherTest, LeavesWhenItIsTheLastThread) {
-  main_has_left = true;
+  has_main_left = true;
   flusher.on_bell(true);
   EXPECT_FALSE(flusher.has_left());
   EXPECT_EQ(next_call, now + kMs);
@@ -553,7 +553,7 @@ TEST_F(FlusherTest, DoesNotLookForOtherThreadsWhileMainIsThere) {
 }
 
 TEST_F(FlusherTest, StaysWhileSomebodyWaits) {
-  main_has_left = is_last_thread = true;
+  has_main_left = is_last_thread = true;
   {
     const Deliveries::Waiter waiter(deliveries);
     flusher.on_bell(true);
@@ -564,7 +564,7 @@ TEST_F(FlusherTest, StaysWhileSomebodyWaits) {
 }
 
 TEST_F(FlusherTest, StaysIfThereIsSomethingToDeliverAfterAll) {
-  main_has_left = is_last_thread = true;
+  has_main_left = is_last_thread = true;
   record();
   flusher.on_bell(false);
   EXPECT_FALSE(flusher.has_left());

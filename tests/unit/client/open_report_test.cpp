@@ -27,7 +27,7 @@ struct OpenReportTest : testing::Test {
     return recorder.begin_traced(tag).begun;
   }
   static void end(Recorder& recorder, const Tag* tag, const Begun& begun) {
-    recorder.open().leave(begun.place, tag, begun.moment);
+    recorder.open().leave(begun.ref, tag, begun.moment);
   }
 
   // The report as the agent reads it.
@@ -50,7 +50,7 @@ struct OpenReportTest : testing::Test {
 };
 
 TEST_F(OpenReportTest, HasNothingToSayOfAProgramInWhichNothingIsOpen) {
-  EXPECT_FALSE(report.look(recorders));
+  EXPECT_FALSE(report.scan(recorders));
   EXPECT_TRUE(report.empty());
   EXPECT_FALSE(report.has_news());
 }
@@ -59,7 +59,7 @@ TEST_F(OpenReportTest, TellsHowManyAreOpenAndWhichIsTheOldest) {
   begin(recorder, tag);
   begin(other, tag);
   begin(other, intern_tag("another"));
-  EXPECT_TRUE(report.look(recorders));
+  EXPECT_TRUE(report.scan(recorders));
   EXPECT_FALSE(report.empty());
   EXPECT_TRUE(report.has_news());
   const auto told = tell(kMuch, true);
@@ -72,43 +72,43 @@ TEST_F(OpenReportTest, TellsHowManyAreOpenAndWhichIsTheOldest) {
 
 TEST_F(OpenReportTest, TellsNothingTwice) {
   begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   tell(kMuch, true);
-  EXPECT_FALSE(report.look(recorders));
+  EXPECT_FALSE(report.scan(recorders));
   EXPECT_FALSE(report.has_news());
   EXPECT_TRUE(tell().empty());
 }
 
 TEST_F(OpenReportTest, TellsOfAnEndAndOfAnotherOneThatIsTheOldestNow) {
   const Begun first = begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   tell(kMuch, true);
   begin(recorder, tag);
   end(recorder, tag, first);
-  EXPECT_TRUE(report.look(recorders));
+  EXPECT_TRUE(report.scan(recorders));
   EXPECT_EQ(tell().at("in flight").open, 1U);
   recorders.clear_open();
-  EXPECT_TRUE(report.look(recorders));
+  EXPECT_TRUE(report.scan(recorders));
   EXPECT_TRUE(report.empty());
   EXPECT_EQ(tell().at("in flight"), (wire::OpenCount{.tag_id = tag->id}));
 }
 
 TEST_F(OpenReportTest, WhatIsAsItWasIsNoNews) {
-  report.look(recorders);
+  report.scan(recorders);
   const Begun begun = begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   end(recorder, tag, begun);
-  EXPECT_TRUE(report.look(recorders));  // something has changed
+  EXPECT_TRUE(report.scan(recorders));  // something has changed
   EXPECT_TRUE(tell(kMuch, true).empty());
 }
 
 TEST_F(OpenReportTest, TellsAllToANewConnection) {
   begin(recorder, tag);
   const Begun ended = begin(recorder, intern_tag("another"));
-  report.look(recorders);
+  report.scan(recorders);
   tell(kMuch, true);
   end(recorder, intern_tag("another"), ended);
-  report.look(recorders);
+  report.scan(recorders);
   report.begin_anew();
   EXPECT_TRUE(report.has_news());
   const auto told = tell(kMuch, true);
@@ -118,10 +118,10 @@ TEST_F(OpenReportTest, TellsAllToANewConnection) {
 
 TEST_F(OpenReportTest, TellsANewConnectionThatNothingIsOpenIfAnEarlierOneHeardOtherwise) {
   begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   tell(kMuch, true);
   recorders.clear_open();
-  report.look(recorders);
+  report.scan(recorders);
   tell();
   report.begin_anew();
   EXPECT_TRUE(report.has_news());
@@ -132,7 +132,7 @@ TEST_F(OpenReportTest, TellsANewConnectionThatNothingIsOpenIfAnEarlierOneHeardOt
 TEST_F(OpenReportTest, TellsNoMoreThanThereIsRoomForAndTheRestLater) {
   constexpr int kTags = 1000;
   for (int i = 0; i < kTags; ++i) begin(recorder, intern_tag("many " + std::to_string(i)));
-  report.look(recorders);
+  report.scan(recorders);
   std::size_t told = tell(1000, true).size();
   EXPECT_GT(told, 10U);
   EXPECT_LT(told, 1000U / 5);
@@ -143,19 +143,19 @@ TEST_F(OpenReportTest, TellsNoMoreThanThereIsRoomForAndTheRestLater) {
 
 TEST_F(OpenReportTest, CountsWhatHasNoRoomInTheTable) {
   for (std::uint32_t i = 0; i < OpenTable::kMostEntries + 10; ++i) begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   EXPECT_EQ(tell(kMuch, true).at("in flight").open, OpenTable::kMostEntries + 10);
 }
 
 TEST_F(OpenReportTest, OfWhatIsOnlyCountedTheAgeIsThatOfItsFirstSight) {
   OpenRoom& room = const_cast<OpenRoom&>(recorders.open_room());
   room.count(*tag);
-  report.look(recorders);
+  report.scan(recorders);
   EXPECT_EQ(tell(kMuch, true).at("in flight").open, 1U);
   const std::uint64_t later = now_ns() + 20'000'000;
   while (now_ns() < later) continue;
   room.count(*tag);
-  report.look(recorders);
+  report.scan(recorders);
   const wire::OpenCount told = tell().at("in flight");
   EXPECT_EQ(told.open, 2U);
   EXPECT_GE(told.oldest_ns, 20'000'000U);
@@ -164,7 +164,7 @@ TEST_F(OpenReportTest, OfWhatIsOnlyCountedTheAgeIsThatOfItsFirstSight) {
 
 TEST_F(OpenReportTest, TellsAgainWhatWasHeardTooLate) {
   begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   tell(kMuch, true);
   report.tell_again();
   EXPECT_EQ(tell().at("in flight").open, 1U);
@@ -172,21 +172,21 @@ TEST_F(OpenReportTest, TellsAgainWhatWasHeardTooLate) {
 
 TEST_F(OpenReportTest, IsEmptyForGoodAtTheEnd) {
   begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   tell(kMuch, true);
-  report.end();
+  report.on_goodbye();
   EXPECT_TRUE(report.empty());
-  EXPECT_FALSE(report.look(recorders));
+  EXPECT_FALSE(report.scan(recorders));
   report.begin_anew();
   EXPECT_FALSE(report.has_news());
 }
 
 TEST_F(OpenReportTest, TellsThatTheThreadHasEnded) {
   begin(recorder, tag);
-  report.look(recorders);
+  report.scan(recorders);
   EXPECT_NE(tell(kMuch, true).at("in flight").tid, 0U);
   recorder.give_up();
-  EXPECT_TRUE(report.look(recorders));
+  EXPECT_TRUE(report.scan(recorders));
   EXPECT_EQ(tell().at("in flight").tid, 0U);
 }
 
@@ -196,7 +196,7 @@ TEST_F(OpenReportTest, DoesNotNameAThreadThatHasEnded) {
   ASSERT_TRUE(recorder.try_take_over());
   recorder.note_thread();
   begin(recorder, intern_tag("another"));
-  report.look(recorders);
+  report.scan(recorders);
   const auto told = tell(kMuch, true);
   EXPECT_EQ(told.at("in flight").tid, 0U);
   EXPECT_EQ(told.at("another").tid, static_cast<std::uint32_t>(::gettid()));

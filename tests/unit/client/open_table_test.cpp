@@ -21,7 +21,7 @@
 namespace pcp::trace::client {
 namespace {
 
-using Place = OpenTable::Place;
+using Ref = OpenTable::Ref;
 
 struct OpenTableTest : testing::Test {
   OpenRoom room;
@@ -45,8 +45,8 @@ struct OpenTableTest : testing::Test {
 };
 
 TEST_F(OpenTableTest, ShowsWhatIsOpen) {
-  const Place outer = table.enter(tag, 10);
-  const Place inner = table.enter(intern_tag("inner"), 20);
+  const Ref outer = table.enter(tag, 10);
+  const Ref inner = table.enter(intern_tag("inner"), 20);
   std::map<std::string, Moment> found;
   table.for_each([&](const Tag* each, Moment begun) { found[each->text()] = begun; });
   EXPECT_EQ(found, (std::map<std::string, Moment>{{"open", 10}, {"inner", 20}}));
@@ -56,65 +56,65 @@ TEST_F(OpenTableTest, ShowsWhatIsOpen) {
 }
 
 TEST_F(OpenTableTest, NestedOnesUseTheSameEntriesForEver) {
-  std::set<Place> places;
+  std::set<Ref> refs;
   for (int i = 0; i < 1000; ++i) {
-    const Place outer = table.enter(tag, 10);
-    const Place inner = table.enter(tag, 20);
-    places.insert({outer, inner});
+    const Ref outer = table.enter(tag, 10);
+    const Ref inner = table.enter(tag, 20);
+    refs.insert({outer, inner});
     table.leave(inner, tag, 20);
     table.leave(outer, tag, 10);
   }
-  EXPECT_EQ(places.size(), 2U);
+  EXPECT_EQ(refs.size(), 2U);
 }
 
 TEST_F(OpenTableTest, OverlappingOnesUseEntriesAgain) {
-  std::set<Place> places;
-  std::vector<std::pair<Place, Moment>> open;
+  std::set<Ref> refs;
+  std::vector<std::pair<Ref, Moment>> open;
   for (int i = 0; i < 100'000; ++i) {
     const Moment now = tick();
     open.emplace_back(table.enter(tag, now), now);
-    places.insert(open.back().first);
+    refs.insert(open.back().first);
     if (open.size() < 10) continue;
-    const auto [place, begun] = open.front();
+    const auto [ref, begun] = open.front();
     open.erase(open.begin());
-    table.leave(place, tag, begun);
+    table.leave(ref, tag, begun);
   }
   EXPECT_EQ(open_in(table).size(), open.size());
-  EXPECT_LE(places.size(), 64U);
+  EXPECT_LE(refs.size(), 64U);
 }
 
 TEST_F(OpenTableTest, TheSecondEndOfACopyDoesNothing) {
-  const Place place = table.enter(tag, 10);
-  table.leave(place, tag, 10);
-  const Place next = table.enter(tag, 20);
-  ASSERT_EQ(next, place);
-  table.leave(place, tag, 10);
-  other.leave(place, tag, 10);
+  const Ref ref = table.enter(tag, 10);
+  table.leave(ref, tag, 10);
+  const Ref next = table.enter(tag, 20);
+  ASSERT_EQ(next, ref);
+  table.leave(ref, tag, 10);
+  other.leave(ref, tag, 10);
   EXPECT_EQ(open_in(table), std::vector<Moment>{20});
 }
 
 TEST_F(OpenTableTest, AnotherThreadMayEndAndItsEntryIsUsedAgain) {
-  std::set<Place> places;
+  std::set<Ref> refs;
   for (int i = 0; i < 10'000; ++i) {
     const Moment now = tick();
-    const Place place = table.enter(tag, now);
-    places.insert(place);
-    other.leave(place, tag, now);
+    const Ref ref = table.enter(tag, now);
+    refs.insert(ref);
+    other.leave(ref, tag, now);
   }
   EXPECT_TRUE(open_in(table).empty());
-  EXPECT_LE(places.size(), 64U);
+  EXPECT_LE(refs.size(), 64U);
 }
 
 TEST_F(OpenTableTest, ABeginMayBeMovedToALaterMoment) {
-  const Place place = table.enter(tag, 10);
-  OpenTable::begin_later(place, 30);
+  const Ref ref = table.enter(tag, 10);
+  OpenTable::begin_later(ref, 30);
   EXPECT_EQ(open_in(table), std::vector<Moment>{30});
-  OpenTable::begin_later(OpenTable::kNowhere, 40);
+  OpenTable::begin_later(OpenTable::kNoRef, 40);
 }
 
 TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
   const Tag* counted_tag = intern_tag("only counted");
-  std::vector<std::pair<Place, Moment>> open;
+  std::vector<std::pair<Ref, Moment>> open;
   for (std::uint32_t i = 0; i < OpenTable::kMostEntries + 1000; ++i) {
     const Moment now = tick();
     open.emplace_back(table.enter(counted_tag, now), now);
@@ -122,7 +122,7 @@ TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
   EXPECT_EQ(open_in(table).size(), OpenTable::kMostEntries);
   EXPECT_EQ(counted(), 1000U);
   EXPECT_EQ(room.ever_counted(), 1000U);
-  for (const auto& [place, begun] : open) table.leave(place, counted_tag, begun);
+  for (const auto& [ref, begun] : open) table.leave(ref, counted_tag, begun);
   EXPECT_TRUE(open_in(table).empty());
   EXPECT_EQ(counted(), 0U);
   std::size_t entries = 0;  // most free entries are found again
@@ -174,8 +174,8 @@ TEST_F(OpenTableTest, AllTablesTogetherHaveALimit) {
 
 TEST_F(OpenTableTest, AnEntryIsFoundByItsNumber) {
   for (int i = 0; i < 1000; ++i) {
-    const Place place = (i % 2 == 0 ? table : other).enter(tag, tick());
-    OpenEntry* const entry = OpenTable::entry_at(place);
+    const Ref ref = (i % 2 == 0 ? table : other).enter(tag, tick());
+    OpenEntry* const entry = OpenTable::entry_at(ref);
     EXPECT_EQ(room.entry(entry->number), entry);
   }
   EXPECT_EQ(room.entry(100'000), nullptr);
@@ -198,12 +198,12 @@ TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
   ASSERT_NE(memory, nullptr);
   Both& both = *new (memory) Both;
   const Tag* tag = intern_tag("parent's");
-  std::vector<Place> places;
-  for (Moment i = 2; i < 400; i += 2) places.push_back(both.table.enter(tag, i));
+  std::vector<Ref> refs;
+  for (Moment i = 2; i < 400; i += 2) refs.push_back(both.table.enter(tag, i));
   const pid_t child = ::fork();
   if (child == 0) {
     Both own;
-    for (std::size_t i = 0; i < places.size(); ++i) own.table.leave(places[i], tag, 2 * (i + 1));
+    for (std::size_t i = 0; i < refs.size(); ++i) own.table.leave(refs[i], tag, 2 * (i + 1));
     ::_exit(0);
   }
   int status = 0;
@@ -211,7 +211,7 @@ TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
   EXPECT_EQ(status, 0);
   std::size_t open = 0;
   both.table.for_each([&](const Tag*, Moment) { ++open; });
-  EXPECT_EQ(open, places.size());
+  EXPECT_EQ(open, refs.size());
 }
 
 // One thread begins transactions, others end them, and one reads the table.
@@ -221,7 +221,7 @@ TEST(OpenTable, IsRightAmongThreads) {
   constexpr int kEnders = 2;
   constexpr int kRounds = 30'000;
   struct Handed {
-    std::atomic<Place> place{OpenTable::kNowhere};
+    std::atomic<Ref> ref{OpenTable::kNoRef};
     Moment begun = 0;
   };
   static std::array<Handed, kEnders> handed;
@@ -233,10 +233,10 @@ TEST(OpenTable, IsRightAmongThreads) {
       OpenTable own(room);
       Handed& mine = handed[static_cast<std::size_t>(i)];
       while (!ends) {
-        const Place place = mine.place.load(std::memory_order_acquire);
-        if (place == OpenTable::kNowhere) continue;
-        own.leave(place, tags[0], mine.begun);
-        mine.place.store(OpenTable::kNowhere, std::memory_order_release);
+        const Ref ref = mine.ref.load(std::memory_order_acquire);
+        if (ref == OpenTable::kNoRef) continue;
+        own.leave(ref, tags[0], mine.begun);
+        mine.ref.store(OpenTable::kNoRef, std::memory_order_release);
       }
     });
   std::size_t mismatched = 0;
@@ -250,17 +250,17 @@ TEST(OpenTable, IsRightAmongThreads) {
   for (int i = 0; i < kRounds; ++i) {
     now += 2;
     const Moment begun = now;
-    const Place own = table.enter(tags[begun / 2 % 2], begun);
+    const Ref own = table.enter(tags[begun / 2 % 2], begun);
     for (Handed& other : handed) {
-      if (other.place.load(std::memory_order_acquire) != OpenTable::kNowhere) continue;
+      if (other.ref.load(std::memory_order_acquire) != OpenTable::kNoRef) continue;
       now += 2;
       other.begun = now;
-      other.place.store(table.enter(tags[now / 2 % 2], now), std::memory_order_release);
+      other.ref.store(table.enter(tags[now / 2 % 2], now), std::memory_order_release);
     }
     table.leave(own, tags[0], begun);
   }
   for (Handed& other : handed)
-    while (other.place.load(std::memory_order_acquire) != OpenTable::kNowhere)
+    while (other.ref.load(std::memory_order_acquire) != OpenTable::kNoRef)
       std::this_thread::yield();
   ends = true;
   for (std::thread& thread : threads) thread.join();

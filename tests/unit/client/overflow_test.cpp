@@ -154,11 +154,11 @@ TEST(Overflow, GivesNothingTwice) {
 
 TEST(Overflow, IsInUseUntilTheFlusherTakesItsCells) {
   Overflow overflow;
-  EXPECT_FALSE(overflow.in_use());
+  EXPECT_FALSE(overflow.is_in_use());
   overflow.add({tag("use"), 1.0, RecordKind::Observe}, 0);
-  EXPECT_TRUE(overflow.in_use());
+  EXPECT_TRUE(overflow.is_in_use());
   take(overflow);
-  EXPECT_FALSE(overflow.in_use());
+  EXPECT_FALSE(overflow.is_in_use());
 }
 
 TEST(Overflow, SaysHowMuchWasQueuedBeforeItsFirstCell) {

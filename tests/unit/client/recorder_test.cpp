@@ -17,7 +17,7 @@ struct RecorderTest : OneRecorder {
   // The values in the queue, in the order in which they come out.
   std::vector<double> take_queued() {
     std::vector<Record> records;
-    recorder.take(recorder.queued() - recorder.taken(), std::back_inserter(records));
+    recorder.dequeue(recorder.queued() - recorder.dequeued(), std::back_inserter(records));
     std::vector<double> values;
     for (const Record& record : records) values.push_back(record.value);
     return values;
@@ -32,7 +32,7 @@ TEST_F(RecorderTest, HandsRecordsOverInOrder) {
   EXPECT_EQ(recorder.queued(), 0u);
   for (int i = 0; i < 5; ++i) record(i);
   EXPECT_EQ(take_queued(), (std::vector<double>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(recorder.taken(), recorder.queued());
+  EXPECT_EQ(recorder.dequeued(), recorder.queued());
 }
 
 TEST_F(RecorderTest, RingsWhenHalfOfItsRoomIsUsed) {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "counts/legacy_sender.hpp"
-#include "process/session.hpp"
+#include "process/agent_session.hpp"
 #include "support/add_records.hpp"
 #include "support/pdus.hpp"
 #include "tags/description.hpp"
@@ -59,10 +59,10 @@ struct SessionTest : testing::Test {
   DeliveryCounters counters;
   Outbox outbox{recorders, {}, counters, [] { return wire::ClientCounters{}; }};
   Pending& pending = outbox.pending;
-  Session sender{transport, outbox, Options{}};
+  AgentSession sender{transport, outbox, ClientOptions{}};
 
   void connect() {
-    sender.connected();
+    sender.on_connected();
     EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Hello});
   }
   bool welcome(std::uint64_t agent, bool knows_session, std::uint64_t last_sequence,
@@ -81,7 +81,7 @@ struct SessionTest : testing::Test {
   }
   void reconnect() {
     transport.take();
-    sender.disconnected();
+    sender.on_disconnected();
     connect();
   }
   bool acknowledge(std::uint64_t sequence) {
@@ -125,7 +125,7 @@ struct InFlightTest : SessionTest {
 
   void begin_one(const char* tag = "in flight") {
     recorder.begin_traced(intern_tag(tag));
-    outbox.open.look(recorders);
+    outbox.open.scan(recorders);
   }
 };
 
@@ -314,7 +314,7 @@ struct SpansTest : SessionTest {
     replace_state(state_before);
   }
   void be_welcomed(bool knows_session) {
-    sender.disconnected();
+    sender.on_disconnected();
     connect();
     const wire::Welcome welcome{
         .agent_instance = 1,
@@ -327,7 +327,7 @@ struct SpansTest : SessionTest {
   void trace() {
     const Tag* const tag = intern_tag("captured");
     const auto traced = recorder.begin_traced(tag);
-    recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+    recorder.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, false);
   }
   // The count of the capture in the next EVENTS.
   wire::CaptureCount count() {
@@ -609,11 +609,11 @@ TEST_F(SessionTest, SendsIncrementsWithAllThatWasEverAdded) {
 }
 
 TEST_F(SessionTest, SaysWhoItIs) {
-  Options options;
+  ClientOptions options;
   options.process = "program";
   options.service = "shop";
   options.labels = {{"zone", "eu"}};
-  Session(transport, outbox, options).connected();
+  AgentSession(transport, outbox, options).on_connected();
   const auto pdus = transport.take();
   const auto hello = wire::decode_hello(pdus.front().payload);
   ASSERT_TRUE(hello);
@@ -624,15 +624,15 @@ TEST_F(SessionTest, SaysWhoItIs) {
 }
 
 TEST_F(SessionTest, KnowsWhatTheAgentHasOfItsWelcome) {
-  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(3)));
+  EXPECT_FALSE(sender.has_feature(static_cast<wire::Feature>(3)));
   begin(wire::FeatureSet().set(3));
-  EXPECT_TRUE(sender.agent_has(static_cast<wire::Feature>(3)));
-  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(4)));
+  EXPECT_TRUE(sender.has_feature(static_cast<wire::Feature>(3)));
+  EXPECT_FALSE(sender.has_feature(static_cast<wire::Feature>(4)));
   reconnect();
-  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(3)));
+  EXPECT_FALSE(sender.has_feature(static_cast<wire::Feature>(3)));
   EXPECT_TRUE(welcome(2, false, 0, wire::FeatureSet().set(4)));
-  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(3)));
-  EXPECT_TRUE(sender.agent_has(static_cast<wire::Feature>(4)));
+  EXPECT_FALSE(sender.has_feature(static_cast<wire::Feature>(3)));
+  EXPECT_TRUE(sender.has_feature(static_cast<wire::Feature>(4)));
 }
 
 TEST_F(SessionTest, PassesOverPdusFromATimeToCome) {
@@ -684,7 +684,7 @@ struct LegacySenderTest : testing::Test {
 };
 
 TEST_F(LegacySenderTest, HasOneChunkOnItsWay) {
-  sender.connected();
+  sender.on_connected();
   record("chunks", 100);
   flush();
   const auto first = transport.take();
@@ -705,13 +705,13 @@ TEST_F(LegacySenderTest, SendsNothingBeforeItIsConnected) {
   record("early", 1);
   flush();
   EXPECT_TRUE(transport.take().empty());
-  sender.connected();
+  sender.on_connected();
   flush();
   EXPECT_EQ(transport.take().size(), 1u);
 }
 
 TEST_F(LegacySenderTest, SendsAllThatItWasEverAskedFor) {
-  sender.connected();
+  sender.on_connected();
   record("first", 100);
   record("second", 1);
   flush();
@@ -721,7 +721,7 @@ TEST_F(LegacySenderTest, SendsAllThatItWasEverAskedFor) {
 }
 
 TEST_F(LegacySenderTest, PassesOverWhatIsSaidOfATag) {
-  sender.connected();
+  sender.on_connected();
   record("mentioned", 1);
   flush();
   EXPECT_TRUE(acknowledge(0));
@@ -734,7 +734,7 @@ TEST_F(LegacySenderTest, PassesOverWhatIsSaidOfATag) {
 }
 
 TEST_F(LegacySenderTest, SettlesAllInTheEnd) {
-  sender.connected();
+  sender.on_connected();
   record("settled", 100);
   flush();
   for (int chunk = 0; chunk < 100 && !sender.has_settled(1); ++chunk) EXPECT_TRUE(acknowledge(0));
@@ -743,12 +743,12 @@ TEST_F(LegacySenderTest, SettlesAllInTheEnd) {
 }
 
 TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
-  sender.connected();
+  sender.on_connected();
   record("doubted", 1, RecordKind::Observe, 5);
   record("doubted", 99);
   flush();
   const std::size_t sent = transport.take().size();
-  sender.disconnected();
+  sender.on_disconnected();
   EXPECT_EQ(counters.uncertain, sent);
   EXPECT_TRUE(sender.has_settled(1));
   // Each observation sent has the last value, as have those that are left.
@@ -758,12 +758,12 @@ TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
   EXPECT_EQ(rest.delta.max, 2);
   EXPECT_EQ(rest.first_ns, kNow);
   EXPECT_EQ(rest.last_ns, kNow);
-  sender.disconnected();  // this changes nothing
+  sender.on_disconnected();  // this changes nothing
   EXPECT_EQ(counters.uncertain, sent);
 }
 
 TEST_F(LegacySenderTest, SendsAllThatWasAddedAsACountersValue) {
-  sender.connected();
+  sender.on_connected();
   record("added", 3, RecordKind::Add);
   flush();
   const auto sent = transport.take();
@@ -775,12 +775,12 @@ TEST_F(LegacySenderTest, SendsAllThatWasAddedAsACountersValue) {
 }
 
 TEST_F(LegacySenderTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
-  sender.connected();
+  sender.on_connected();
   record("added", 100, RecordKind::Add);
   record("waiting", 1, RecordKind::Add);
   flush();
   const std::size_t sent = transport.take().size();
-  sender.disconnected();
+  sender.on_disconnected();
   const auto expect_front = [&](std::uint64_t count, double sum, double total) {
     EXPECT_TRUE(pending.front().is_added());
     EXPECT_EQ(pending.front().delta.count, count);
@@ -793,25 +793,25 @@ TEST_F(LegacySenderTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
 }
 
 TEST_F(LegacySenderTest, PutsBackValuesThatAreNotFiniteAndNoAborts) {
-  sender.connected();
+  sender.on_connected();
   record("not finite", 100, RecordKind::Observe, HUGE_VAL);
   flush();
-  sender.disconnected();
+  sender.on_disconnected();
   EXPECT_GT(pending.front().delta.count, 0u);
   EXPECT_EQ(pending.front().delta.nonfinite, pending.front().delta.count);
   pending.pop();
 
-  sender.connected();
+  sender.on_connected();
   record("both", 2, RecordKind::Abort);
   record("both", 100, RecordKind::Transact);
   flush();
-  sender.disconnected();
+  sender.on_disconnected();
   EXPECT_GT(pending.front().delta.count, 0u);
   EXPECT_EQ(pending.front().delta.aborts, 0u);
 }
 
 TEST_F(LegacySenderTest, HangsUpOnAnAnswerToNothing) {
-  sender.connected();
+  sender.on_connected();
   EXPECT_FALSE(acknowledge(0));
   record("answered", 1);
   flush();
@@ -819,7 +819,7 @@ TEST_F(LegacySenderTest, HangsUpOnAnAnswerToNothing) {
 }
 
 TEST_F(LegacySenderTest, CountsWhatAStockAgentCannotTake) {
-  sender.connected();
+  sender.on_connected();
   record(std::string(125, 'x'), 3);
   record("aborted", 2, RecordKind::Abort);
   record("taken", 1);
@@ -832,7 +832,7 @@ TEST_F(LegacySenderTest, CountsWhatAStockAgentCannotTake) {
 }
 
 TEST_F(LegacySenderTest, SendsATagWithTooManyLabelsUnderItsBareName) {
-  sender.connected();
+  sender.on_connected();
   const std::string value(120, 'v');
   record("bare{k=" + value.substr(0, 124 - 8) + "}", 1);
   record("bare{k=" + value + "}", 2);

@@ -21,13 +21,13 @@
 namespace pcp::trace::client {
 namespace {
 
-constexpr Places kRequest = 1 << 3;
-constexpr Places kQuery = 1 << 5;
+constexpr CaptureBits kRequest = 1 << 3;
+constexpr CaptureBits kQuery = 1 << 5;
 const std::string kFast = " slower=3600s limit=1000000/s";  // everything is faster
 const std::string kSlow = " slower=1ns limit=1000000/s";
 
 using Outcome = SlowSpans::Outcome;
-using Spans = std::map<std::uint64_t, Places>;  // by their ids; 0: events
+using Spans = std::map<std::uint64_t, CaptureBits>;  // by their ids; 0: events
 
 struct SlowTreesTest : testing::Test {
   RecordQueue queue{0};
@@ -58,17 +58,17 @@ struct SlowTreesTest : testing::Test {
     if (!of_queries.empty()) add(*set, 5, "tag=query*" + of_queries);
     queue.captures().publish(std::move(set), {});
   }
-  static void add(CaptureSet& set, std::uint32_t place, const std::string& text) {
-    set.add({place, place, text}, *wire::parse_capture_filter(text), wire::kAnyRate, 0);
+  static void add(CaptureSet& set, std::uint32_t bit, const std::string& text) {
+    set.add({bit, bit, text}, *wire::parse_capture_filter(text), wire::kAnyRate, 0);
   }
   std::uint64_t missed() { return queue.captures().published()->at(3).missed_full; }
 
   Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
   static ThreadTrace::Open open(const Tag* tag, const Recorder::Traced& traced) {
-    return {tag, traced.begun.place, traced.begun.moment};
+    return {tag, traced.begun.ref, traced.begun.moment};
   }
   static ThreadTrace::Inside inside(const Recorder::Traced& traced) {
-    return {traced.context.inside(), traced.begun.place, traced.begun.moment};
+    return {traced.context.inside(), traced.begun.ref, traced.begun.moment};
   }
   void end(const Tag* tag, const Recorder::Traced& traced) { end_on(recorder, tag, traced); }
   static void end_on(Recorder& thread, const Tag* tag, const Recorder::Traced& traced) {
@@ -86,7 +86,7 @@ struct SlowTreesTest : testing::Test {
   int lists_taken = 0;
   void settle() {
     while (const SpanPool::Index list = queue.spans().next_list()) {
-      queue.spans().take_list();
+      queue.spans().remove_list();
       ++lists_taken;
       flusher.settle(list, queue.captures().published(), now, decisions);
     }
@@ -98,7 +98,7 @@ struct SlowTreesTest : testing::Test {
     Spans found;
     for (const SlowSpans::Decided& each : decisions) {
       const std::uint64_t id = wire::is_event(each.span.kind) ? 0 : each.span.context.own;
-      if (each.outcome == outcome) found[id] |= each.span.places();
+      if (each.outcome == outcome) found[id] |= each.span.capture_bits();
     }
     std::erase_if(decisions, [&](const auto& each) { return each.outcome == outcome; });
     return found;
@@ -156,7 +156,7 @@ TEST_F(SlowTreesTest, EachFilterSelectsForItself) {
   end_some_inside(1);
   end(query, inner);
   end(request, top);
-  for (const auto& [id, places] : kept()) EXPECT_EQ(places, kRequest);
+  for (const auto& [id, bits] : kept()) EXPECT_EQ(bits, kRequest);
   EXPECT_EQ(waiting(), 0);
 
   ask(kFast, kSlow);
@@ -197,7 +197,7 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   ask(kSlow, " limit=1000000/s");
   const auto top = begin(request);
   const auto inner = begin(query);
-  find_or_make_notes(OpenTable::entry_at(inner.begun.place)->number, inner.begun.moment)
+  find_or_make_notes(OpenTable::entry_at(inner.begun.ref)->number, inner.begun.moment)
       ->add("rows", {}, 7);
   end(query, inner);
   end(request, top);
@@ -299,8 +299,7 @@ TEST_F(SlowTreesTest, TheEndOfAPartMakesRoomForOthers) {
     const auto late = another.begin_in(part, inside(inner));
     end(request, inner);
     const auto next = begin(part);
-    ASSERT_EQ(OpenTable::without_marks(next.begun.place),
-              OpenTable::without_marks(inner.begun.place));
+    ASSERT_EQ(OpenTable::without_marks(next.begun.ref), OpenTable::without_marks(inner.begun.ref));
     end_on(another, part, late);
     end(part, next);
     end(query, outer);
@@ -363,7 +362,7 @@ TEST_F(SlowTreesTest, FiltersDoNotTakePartsFromEachOther) {
     Spans spans;
     settle();
     for (const SlowSpans::Decided& each : decisions)
-      spans[each.span.context.own] |= each.span.places();
+      spans[each.span.context.own] |= each.span.capture_bits();
     decisions.clear();
     EXPECT_EQ(spans.at(inner.context.own), kRequest | kQuery);
     EXPECT_EQ(spans.size(), 6U);
@@ -454,7 +453,7 @@ TEST_F(SlowTreesTest, PartsOfOneThatStaysOpenAreKeptIfOneAroundWasSlow) {
   EXPECT_EQ(kept().size(), 1U);
   flusher.give_up(entries(), queue.captures().published(), decisions);
   EXPECT_EQ(kept().size(), 2U);
-  for (const auto& [id, places] : decided(Outcome::WaitedTooLong)) EXPECT_EQ(places, kRequest);
+  for (const auto& [id, bits] : decided(Outcome::WaitedTooLong)) EXPECT_EQ(bits, kRequest);
   EXPECT_EQ(waiting(), 0);
   detach(request, stays_open);
 }
@@ -555,7 +554,7 @@ TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
     detach(request, tops.back());
   }
   EXPECT_GT(queue.spans().taken(), SpanPool::kMost / 4 * 3);
-  flusher.look(entries(), *queue.captures().published(), now_ns(), decisions);
+  flusher.expire(entries(), *queue.captures().published(), now_ns(), decisions);
   const std::size_t gone = decided(Outcome::WaitedTooLong).size();
   EXPECT_GE(gone, SpanPool::kMost / 10);
   EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
@@ -594,11 +593,11 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   const auto top = begin(request);
   end_some_inside(1);
   for (const std::uint64_t soon : {std::uint64_t{5'000'000'000}, now_ns()}) {  // 5 s: after a boot
-    flusher.look(entries(), *queue.captures().published(), soon, decisions);
+    flusher.expire(entries(), *queue.captures().published(), soon, decisions);
     EXPECT_EQ(waiting(), 1);
   }
-  flusher.look(entries(), *queue.captures().published(),
-               now_ns() + SlowSpans::kPatienceNs + 2'000'000'000, decisions);
+  flusher.expire(entries(), *queue.captures().published(),
+                 now_ns() + SlowSpans::kPatienceNs + 2'000'000'000, decisions);
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end_some_inside(2);
   end(request, top);
@@ -758,7 +757,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   for (const std::uint64_t id : all) missed += found.contains(id) ? 0 : 1;
   const CaptureSet& set = *queue.captures().published();
   EXPECT_EQ(missed, set.at(5).missed_full.load());
-  for (const auto& [id, places] : found) EXPECT_TRUE(all.contains(id) && places == kQuery);
+  for (const auto& [id, bits] : found) EXPECT_TRUE(all.contains(id) && bits == kQuery);
   EXPECT_EQ(waiting(), 0);
 }
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kNow = 1'000'000'000'000;
 struct SpanSenderTest : testing::Test {
   Doorbell doorbell;
   Recorders recorders{doorbell, 16};
-  Options options;
+  ClientOptions options;
   SpanSender sender{recorders, named(options)};
   Recorder& recorder = *recorders.reuse_or_make();
   const Tag* const tag = intern_tag("request");
@@ -31,7 +31,7 @@ struct SpanSenderTest : testing::Test {
     replace_state(state_before);
   }
 
-  static const Options& named(Options& options) {
+  static const ClientOptions& named(ClientOptions& options) {
     options.service = "shop";
     return options;
   }
@@ -42,16 +42,16 @@ struct SpanSenderTest : testing::Test {
   void trace(const Tag* of, int count) {
     for (int i = 0; i < count; ++i) {
       const auto traced = recorder.begin_traced(of);
-      recorder.end_traced({of, traced.begun.place, traced.begun.moment}, traced.context, false);
+      recorder.end_traced({of, traced.begun.ref, traced.begun.moment}, traced.context, false);
     }
   }
   void trace_parts(int count) { trace(intern_tag("part"), count); }
   void hand_over(CapturedSpan span) {
-    const Places places = span.places();
-    const SpanPool::Index list = recorders.spans().flushers_share().take(
+    const CaptureBits bits = span.capture_bits();
+    const SpanPool::Index list = recorders.spans().flushers_share().make(
         [&](CapturedSpan& taken) { taken = std::move(span); });
     ASSERT_NE(list, 0U);
-    recorders.spans().flushers_share().hand_over(list, {.at_once = places});
+    recorders.spans().flushers_share().hand_over(list, {.at_once = bits});
   }
   // The next PDU, with the number of its spans; 0 if there is none.
   std::uint64_t spans_of_next() {
@@ -69,7 +69,7 @@ struct SpanSenderTest : testing::Test {
 const std::vector<wire::Capture> kAsked{{7, 3, "tag=request limit=1000000/s"}};
 
 TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
-  EXPECT_TRUE(sender.welcomed(Agent::Another, 0, control(1, kAsked)));
+  EXPECT_TRUE(sender.on_welcome(AgentChange::Another, 0, control(1, kAsked)));
   EXPECT_EQ(sender.next(), nullptr);
   trace(3);
   EXPECT_EQ(sender.captured(), 3U);
@@ -83,21 +83,22 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
   EXPECT_EQ(sender.next(), pdu);  // the same one
   EXPECT_EQ(pdu->spans, 3U);
   EXPECT_FALSE(sender.has_settled(1));
-  EXPECT_TRUE(sender.take_ack(1));
+  EXPECT_TRUE(sender.on_ack(1));
   EXPECT_TRUE(sender.has_settled(3));
   EXPECT_FALSE(sender.has_settled(4));
   EXPECT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(count(7).captured, 5U);
-  EXPECT_FALSE(sender.take_ack(3));  // there was no such PDU
-  EXPECT_TRUE(sender.take_ack(2));
+  EXPECT_FALSE(sender.on_ack(3));  // there was no such PDU
+  EXPECT_TRUE(sender.on_ack(2));
   EXPECT_TRUE(sender.has_settled(5));
   EXPECT_EQ(sender.next(), nullptr);
 }
 
 TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "service=other"}, {8, 4, "process=x"}}));
+  sender.on_welcome(AgentChange::Another, 0,
+                    control(1, {{7, 3, "service=other"}, {8, 4, "process=x"}}));
   EXPECT_EQ(recorders.captures().published(), nullptr);
-  sender.take_control(control(2, {{7, 3, "service=other"}, {9, 5, "tag=request service=shop"}}));
+  sender.on_control(control(2, {{7, 3, "service=other"}, {9, 5, "tag=request service=shop"}}));
   trace();
   EXPECT_EQ(sender.next()->spans_at[5], 1U);
   EXPECT_EQ(sender.next()->spans_at[3], 0U);
@@ -105,31 +106,31 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
 
 // An acknowledgement may take long, and monitors come and go meanwhile.
 TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(3);
   for (std::uint64_t number = 2; number <= 500; ++number) {
-    sender.take_control(control(number, kAsked));
-    sender.look(kNow);
+    sender.on_control(control(number, kAsked));
+    sender.tick(kNow);
   }
   EXPECT_EQ(spans_of_next(), 3U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
 }
 
 TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
-  sender.welcomed(Agent::Another, 0,
-                  control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}}));
+  sender.on_welcome(AgentChange::Another, 0,
+                    control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}}));
   EXPECT_EQ(recorders.captures().published(), nullptr);
 }
 
 TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
-  sender.welcomed(
-      Agent::Another, 0,
+  sender.on_welcome(
+      AgentChange::Another, 0,
       control(1, {{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}}));
   const auto top = recorder.begin_traced(tag);
   trace_parts(2);
   EXPECT_EQ(sender.next(), nullptr);
-  sender.take_control(control(2, {{7, 3, "tag=request slower=1ns"}}));
-  recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
+  sender.on_control(control(2, {{7, 3, "tag=request slower=1ns"}}));
+  recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
   const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 2U);
@@ -138,49 +139,50 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
 }
 
 TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   trace(2);
   EXPECT_EQ(sender.captured(), 0U);  // the sender does not get these
   const auto top = recorder.begin_traced(tag);
   trace(2);
   EXPECT_FALSE(sender.has_settled_all());
   sender.sort(kNow);
-  recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
+  recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
   EXPECT_EQ(sender.next(), nullptr);
   EXPECT_EQ(sender.captured(), 0U);
   EXPECT_TRUE(sender.has_settled_all());
 }
 
 TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   recorder.begin_traced(tag);
   trace(2);
-  sender.end();
+  sender.give_up_waiting();
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
-  EXPECT_TRUE(sender.take_ack(1));
+  EXPECT_TRUE(sender.on_ack(1));
   EXPECT_TRUE(sender.has_settled_all());
 }
 
 TEST_F(SpanSenderTest, CountsAllThatIsUndecidedAtTheEndHoweverMuchIsReady) {
-  sender.welcomed(
-      Agent::Another, 0,
+  sender.on_welcome(
+      AgentChange::Another, 0,
       control(1, {{7, 3, "tag=request slower=3600s"}, {8, 4, "tag=request limit=1000000/s"}}));
   constexpr std::uint64_t kMany = 8'000;
   recorder.begin_traced(tag);
   trace(kMany);
-  sender.end();
+  sender.give_up_waiting();
   std::uint64_t sequence = 0;
   wire::CaptureCount told;
   while (sender.next() != nullptr) {
     told = count(7).captured != 0 ? count(7) : told;
-    ASSERT_TRUE(sender.take_ack(++sequence));
+    ASSERT_TRUE(sender.on_ack(++sequence));
   }
   EXPECT_EQ(told, (wire::CaptureCount{.capture = 7, .captured = kMany, .missed_waiting = kMany}));
 }
 
 TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=1ns limit=1/s"}}));
+  sender.on_welcome(AgentChange::Another, 0,
+                    control(1, {{7, 3, "tag=request slower=1ns limit=1/s"}}));
   std::atomic<bool> is_over{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i)
@@ -188,7 +190,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
       Recorder& own = *recorders.reuse_or_make();
       while (!is_over) {
         const auto traced = own.begin_traced(tag);
-        own.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+        own.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, false);
       }
     });
   for (int times = 0; times < 5; ++times) {
@@ -196,23 +198,23 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
     const std::uint64_t before = sender.captured();
     sender.sort(now_ns());
     EXPECT_FALSE(sender.has_settled(before + SpanPool::kMost + 1'000));
-    if (const SpanBatch* const pdu = sender.next()) sender.take_ack(pdu->sequence);
+    if (const SpanBatch* const pdu = sender.next()) sender.on_ack(pdu->sequence);
   }
   is_over = true;
   for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(SpanSenderTest, ForgetsWhatHasEndedInsideIfNobodyAsksAnyMore) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   recorder.begin_traced(tag);
   trace(2);
-  sender.take_control(control(2, {}));
-  sender.look(kNow);
+  sender.on_control(control(2, {}));
+  sender.tick(kNow);
   EXPECT_TRUE(sender.has_settled_all());
 }
 
 struct SpanSenderFromStart : SpanSenderTest {
-  Options with_capture;
+  ClientOptions with_capture;
   std::unique_ptr<SpanSender> from_start;
 
   SpanSenderFromStart() {
@@ -226,8 +228,8 @@ struct SpanSenderFromStart : SpanSenderTest {
 
 TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
   const auto open = recorder.begin_traced(tag);
-  from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
-  recorder.end_traced({tag, open.begun.place, open.begun.moment}, open.context, false);
+  from_start->on_welcome(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
+  recorder.end_traced({tag, open.begun.ref, open.begun.moment}, open.context, false);
   const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 5U);
@@ -237,19 +239,19 @@ TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
 }
 
 TEST_F(SpanSenderFromStart, ForgetsItIfNobodyAsks) {
-  from_start->welcomed(Agent::Another, 0, control(5, {{7, 1, with_capture.capture}}));
+  from_start->on_welcome(AgentChange::Another, 0, control(5, {{7, 1, with_capture.capture}}));
   EXPECT_EQ(from_start->next(), nullptr);
   trace();
   ASSERT_NE(from_start->next(), nullptr);
   EXPECT_EQ(from_start->next()->spans, 1U);
-  from_start->welcomed(Agent::Another, 0, {});
+  from_start->on_welcome(AgentChange::Another, 0, {});
   EXPECT_EQ(recorders.captures().published(), nullptr);
 }
 
 TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
-  from_start->look(now_ns() + 11'000'000'000);
+  from_start->tick(now_ns() + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
-  from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
+  from_start->on_welcome(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
   const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
   ASSERT_EQ(pdu->counts.size(), 1U);
@@ -257,24 +259,24 @@ TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
 }
 
 TEST_F(SpanSenderTest, GivesUpWhatIsUndecidedAtTheEnd) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=1ns"}}));
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=1ns"}}));
   recorder.begin_traced(tag);
   trace_parts(2);
-  sender.end();
+  sender.give_up_waiting();
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
   EXPECT_FALSE(sender.has_settled_all());  // the agent has to hear of it
-  sender.take_ack(1);
+  sender.on_ack(1);
   EXPECT_TRUE(sender.has_settled_all());
 }
 
 TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
-  sender.take_control(control(2, {kAsked[0], {8, 4, "tag=request"}}));
+  sender.on_control(control(2, {kAsked[0], {8, 4, "tag=request"}}));
   trace(3);
   EXPECT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(sender.next()->control, 1U);
-  sender.take_ack(1);
+  sender.on_ack(1);
   EXPECT_EQ(spans_of_next(), 3U);
   EXPECT_EQ(sender.next()->control, 2U);
   EXPECT_EQ(count(7).captured, 5U);
@@ -282,7 +284,7 @@ TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
 }
 
 TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(2000);
   std::uint64_t spans = 0;
   for (std::uint64_t sequence = 1; const SpanBatch* const pdu = sender.next(); ++sequence) {
@@ -290,127 +292,127 @@ TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
     wire::append_events(out, 1, pdu->sequence, pdu->control, pdu->counts, pdu->body);
     EXPECT_LE(out.size(), wire::kMaxEventsPduBytes);
     spans += pdu->spans;
-    EXPECT_TRUE(sender.take_ack(sequence));
+    EXPECT_TRUE(sender.on_ack(sequence));
   }
   EXPECT_EQ(spans, 2000U);
 }
 
 TEST_F(SpanSenderTest, SendsAgainToTheSameAgent) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
-  sender.disconnected(kNow);
+  sender.on_disconnected(kNow);
   EXPECT_EQ(sender.next(), nullptr);
   trace();  // goes on
-  sender.look(kNow + 1);
-  EXPECT_TRUE(sender.welcomed(Agent::Same, 0, control(1, kAsked)));
+  sender.tick(kNow + 1);
+  EXPECT_TRUE(sender.on_welcome(AgentChange::Same, 0, control(1, kAsked)));
   EXPECT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(sender.next()->sequence, 1U);
-  sender.disconnected(kNow);
-  EXPECT_TRUE(sender.welcomed(Agent::Same, 1, control(1, kAsked)));  // it had arrived
+  sender.on_disconnected(kNow);
+  EXPECT_TRUE(sender.on_welcome(AgentChange::Same, 1, control(1, kAsked)));  // it had arrived
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
 }
 
 TEST_F(SpanSenderTest, LosesNothingOnANetworkThatComesAndGoes) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   trace(2);
   for (int i = 0; i < 100; ++i) {
-    sender.disconnected(kNow);
-    EXPECT_TRUE(sender.welcomed(Agent::Same, 0, control(1, kAsked)));
+    sender.on_disconnected(kNow);
+    EXPECT_TRUE(sender.on_welcome(AgentChange::Same, 0, control(1, kAsked)));
     EXPECT_EQ(spans_of_next(), 1U);
   }
-  sender.take_ack(1);
+  sender.on_ack(1);
   ASSERT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
 }
 
 TEST_F(SpanSenderTest, CountsWhatAnAgentThatForgotMayHaveTaken) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
-  sender.disconnected(kNow);
-  EXPECT_TRUE(sender.welcomed(Agent::SameThatForgot, 0, control(1, kAsked)));
+  sender.on_disconnected(kNow);
+  EXPECT_TRUE(sender.on_welcome(AgentChange::SameThatForgot, 0, control(1, kAsked)));
   trace();
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
 }
 
 TEST_F(SpanSenderTest, TellsAnAgentThatForgotNothingTwice) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
-  sender.take_ack(1);
+  sender.on_ack(1);
   trace(3);
   EXPECT_EQ(spans_of_next(), 3U);
-  sender.disconnected(kNow);
-  EXPECT_TRUE(sender.welcomed(Agent::SameThatForgot, 0, control(1, kAsked)));
+  sender.on_disconnected(kNow);
+  EXPECT_TRUE(sender.on_welcome(AgentChange::SameThatForgot, 0, control(1, kAsked)));
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 3}));
-  sender.take_ack(3);
+  sender.on_ack(3);
   trace();
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 4, .missed_away = 3}));
 }
 
 TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
-  sender.disconnected(kNow);
-  sender.look(kNow + 9'000'000'000);
+  sender.on_disconnected(kNow);
+  sender.tick(kNow + 9'000'000'000);
   EXPECT_NE(recorders.captures().published(), nullptr);
-  sender.look(kNow + 11'000'000'000);
+  sender.tick(kNow + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
   EXPECT_TRUE(sender.has_settled(sender.captured()));
   // But the same agent is told.
-  sender.welcomed(Agent::Same, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Same, 0, control(1, kAsked));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
-  sender.disconnected(kNow);
-  sender.welcomed_without();
+  sender.on_disconnected(kNow);
+  sender.on_welcome_without();
   EXPECT_EQ(sender.next(), nullptr);
 }
 
 // The span of a thread that had looked at the captures just before.
 TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace();
   CapturedSpan late;
   late.tag = tag;
   late.epoch = recorders.captures().published()->epoch();
-  late.context.set_places(recorders.captures().published()->places());
-  sender.disconnected(kNow);
-  sender.look(kNow + 11'000'000'000);
+  late.context.set_capture_bits(recorders.captures().published()->bits());
+  sender.on_disconnected(kNow);
+  sender.tick(kNow + 11'000'000'000);
   hand_over(std::move(late));
-  sender.look(kNow + 12'000'000'000);
+  sender.tick(kNow + 12'000'000'000);
   EXPECT_TRUE(sender.has_settled_all());
-  sender.welcomed(Agent::Same, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Same, 0, control(1, kAsked));
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
 }
 
 TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 100U);
   Recorder& other = *recorders.reuse_or_make();
-  const Captures::Look look(recorders.captures(),
-                            const_cast<LooksAtCaptures&>(other.looks_at_captures()));
-  sender.take_ack(1);
-  sender.take_control(control(2, {{7, 3, "tag=request limit=1/s"}, {8, 4, "tag=other"}}));
-  sender.look(kNow);
+  const PublishedCaptures::Look look(recorders.captures(),
+                                     const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  sender.on_ack(1);
+  sender.on_control(control(2, {{7, 3, "tag=request limit=1/s"}, {8, 4, "tag=other"}}));
+  sender.tick(kNow);
   trace(10);
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 110U);
 }
 
 TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
-  sender.disconnected(kNow);
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request"}}));
+  sender.on_disconnected(kNow);
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request"}}));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7).captured, 1U);
@@ -418,17 +420,17 @@ TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
 
 // The other agent may use the same numbers.
 TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
-  sender.welcomed(Agent::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
+  sender.on_welcome(AgentChange::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
   Recorder& other = *recorders.reuse_or_make();
-  const Captures::Look look(recorders.captures(),
-                            const_cast<LooksAtCaptures&>(other.looks_at_captures()));
-  sender.disconnected(kNow);
-  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  const PublishedCaptures::Look look(recorders.captures(),
+                                     const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  sender.on_disconnected(kNow);
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   CapturedSpan late;
   late.tag = tag;
   late.epoch = look->epoch();
-  late.context.set_places(look->places());
+  late.context.set_capture_bits(look->bits());
   hand_over(std::move(late));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
@@ -438,26 +440,27 @@ TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
 
 TEST_F(SpanSenderTest, CountsWhatMayHaveBeenTakenForTheAgentThatForgot) {
   for (const std::uint64_t capture : std::vector<std::uint64_t>{7, 9}) {
-    sender.welcomed(Agent::Another, 0, control(1, {{capture, 3, "tag=request"}}));
+    sender.on_welcome(AgentChange::Another, 0, control(1, {{capture, 3, "tag=request"}}));
     trace();
     EXPECT_EQ(spans_of_next(), 1U);
-    sender.disconnected(kNow);
+    sender.on_disconnected(kNow);
   }
-  sender.welcomed(Agent::SameThatForgot, 0, control(1, {{9, 3, "tag=request"}}));
+  sender.on_welcome(AgentChange::SameThatForgot, 0, control(1, {{9, 3, "tag=request"}}));
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(9), (wire::CaptureCount{.capture = 9, .captured = 1, .missed_away = 1}));
 }
 
 TEST_F(SpanSenderTest, RefusesAnAgentThatHasWhatWasNeverSent) {
-  for (const Agent agent : {Agent::Another, Agent::SameThatForgot, Agent::Same})
-    EXPECT_FALSE(sender.welcomed(agent, 1, control(1, kAsked)));
+  for (const AgentChange agent :
+       {AgentChange::Another, AgentChange::SameThatForgot, AgentChange::Same})
+    EXPECT_FALSE(sender.on_welcome(agent, 1, control(1, kAsked)));
 }
 
 TEST_F(SpanSenderTest, TellsCountsAlone) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
   for (int i = 0; i < 50; ++i) trace();
   ASSERT_NE(sender.next(), nullptr);
-  sender.take_ack(1);
+  sender.on_ack(1);
   trace(50);
   const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);

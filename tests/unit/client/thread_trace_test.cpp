@@ -26,13 +26,13 @@ struct ThreadTraces : OneRecorder {
 
   ThreadTrace::Open begin_in(const Tag* its_tag, TraceContext context) {
     const auto [begun, its_context] = recorder.begin_in(its_tag, {context});
-    return {its_tag, begun.place, begun.moment};
+    return {its_tag, begun.ref, begun.moment};
   }
   void end(const ThreadTrace::Open& open) { recorder.end_traced(open, {}, false); }
   TraceContext innermost() { return thread.innermost().context; }
   // Ends it as another thread would.
   static void end_elsewhere(const ThreadTrace::Open& open) {
-    OpenTable::entry_at(open.place)->begun = 0;
+    OpenTable::entry_at(open.ref)->begun = 0;
   }
   static bool is_parent(const Tag* its_tag) { return !its_tag->is_no_parent; }
 };
@@ -41,7 +41,7 @@ TEST_F(ThreadTraces, AreNoneAtFirst) {
   EXPECT_TRUE(thread.is_plain());
   EXPECT_FALSE(innermost().is_trace());
   const ThreadTrace::Open plain = begin_in(tag, {});
-  EXPECT_EQ(plain.place & OpenTable::kMarks, 0U);
+  EXPECT_EQ(plain.ref & OpenTable::kMarks, 0U);
   EXPECT_TRUE(thread.is_plain());
   end(plain);
 }
@@ -58,7 +58,7 @@ TEST_F(ThreadTraces, NestAndEndInOrder) {
   end(first);
   EXPECT_TRUE(thread.is_plain());
   EXPECT_TRUE(is_parent(tag) && is_parent(other));
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(ThreadTraces, AreNotPassedOnToWhatBeginsInNone) {
@@ -75,10 +75,10 @@ TEST_F(ThreadTraces, OfATransactionThatIsNotTheirFirstAreThoseOfTheThread) {
   const auto outer = begin_in(tag, kOutside);
   const auto [begun, context] = recorder.begin_traced(other);
   EXPECT_EQ(context, kOutside);
-  EXPECT_EQ(begun.place & OpenTable::kMarks, OpenTable::kHasTrace);
-  end({other, begun.place, begun.moment});
+  EXPECT_EQ(begun.ref & OpenTable::kMarks, OpenTable::kHasTrace);
+  end({other, begun.ref, begun.moment});
   end(outer);
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(ThreadTraces, DoNotNestWhereTheyEndOutOfOrder) {
@@ -111,7 +111,7 @@ TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   recorder.open().clear();
   queue.open_room().clear_counts();
   EXPECT_EQ(innermost(), trace(1));
-  EXPECT_FALSE(recorder.open().any());  // the report shows none
+  EXPECT_FALSE(recorder.open().has_open());  // the report shows none
 }
 
 TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
@@ -176,7 +176,7 @@ TEST_F(ThreadTraces, AttachedByHandMayBeInNone) {
 }
 
 TEST_F(ThreadTraces, AreAttachedOnlyWhereTheirEndIsSeen) {
-  const ThreadTrace::Open nowhere{tag, OpenTable::kNowhere | OpenTable::kHasTrace, 4};
+  const ThreadTrace::Open nowhere{tag, OpenTable::kNoRef | OpenTable::kHasTrace, 4};
   EXPECT_FALSE(thread.attach(nowhere, trace(1)));
   const ThreadTrace::Open counted{tag, 1, 4};
   EXPECT_FALSE(thread.attach(counted, trace(1)));
@@ -193,7 +193,7 @@ TEST_F(ThreadTraces, OfWhichThereAreTooManyLoseTheOutermost) {
   EXPECT_FALSE(innermost().is_trace());
   for (std::uint64_t i = 60 - 48; i > 0; --i) end(opened[i - 1]);
   EXPECT_TRUE(thread.is_plain());
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(ThreadTraces, AreForgottenWithTheThread) {
@@ -213,7 +213,7 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
   const Tag* const tag = &root_tag;
   EXPECT_FALSE(thread.is_plain());
   const auto end = [&](const Recorder::Traced& open) {
-    recorder.end_traced({tag, open.begun.place, open.begun.moment}, open.context, false);
+    recorder.end_traced({tag, open.begun.ref, open.begun.moment}, open.context, false);
   };
   const Recorder::Traced outer = recorder.begin_traced(tag);
   const TraceContext root = outer.context;
@@ -227,7 +227,7 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
   const Recorder::Traced next = recorder.begin_traced(tag);
   EXPECT_NE(next.context.trace_low, root.trace_low);
   end(next);
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
   EXPECT_FALSE(thread.is_plain());
 }
 

@@ -33,10 +33,10 @@ TEST(Traceparent, IsReadAndWritten) {
 TEST(Traceparent, NamesTheInnermost) {
   EXPECT_EQ(written({1, 2, 4, 3}), "00-00000000000000010000000000000002-0000000000000004-00");
   TraceContext outer{1, 2, 4, 3, 1 | kCameInFlag};
-  outer.set_places(7);
+  outer.set_capture_bits(7);
   outer.set_state(9);
   TraceContext inner{1, 2, 0, 4, 1};
-  inner.set_places(7);
+  inner.set_capture_bits(7);
   inner.set_state(9);
   EXPECT_EQ(outer.inside(), inner);
   EXPECT_EQ(inner.inside(), inner);
@@ -53,17 +53,17 @@ TEST(TraceContexts, TellAParentInAnotherProcess) {
 
 TEST(TraceContexts, HaveRoomForAllOfEach) {
   TraceContext context{1, 2, 4, 3};
-  const auto expect = [&](std::uint64_t flags, std::uint32_t places, std::uint32_t state) {
+  const auto expect = [&](std::uint64_t flags, std::uint32_t bits, std::uint32_t state) {
     EXPECT_EQ(context.flags(), flags);
-    EXPECT_EQ(context.places(), places);
+    EXPECT_EQ(context.capture_bits(), bits);
     EXPECT_EQ(context.state(), state);
   };
-  context.set_places(UINT32_MAX);
+  context.set_capture_bits(UINT32_MAX);
   expect(0, UINT32_MAX, 0);
   context.set_state(Tracestates::kLast);
   expect(0, UINT32_MAX, Tracestates::kLast);
   context.set_flags(255);
-  context.set_places(0);
+  context.set_capture_bits(0);
   expect(255, 0, Tracestates::kLast);
   context.set_state(0);
   expect(255, 0, 0);

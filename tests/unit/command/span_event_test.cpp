@@ -113,7 +113,7 @@ TEST(Attributes, AreWhatTheProgramHasNoted) {
   agent::append_attribute(text, "odd key=", "");
   agent::append_attribute(text, "rows", 12.5);
   agent::append_attribute(text, "zip", "0815");
-  const std::vector<SpanAttribute> attributes = attributes_of(text);
+  const std::vector<ShownAttribute> attributes = attributes_of(text);
   ASSERT_EQ(attributes.size(), 4U);
   EXPECT_EQ(attributes[0].key, "route");
   EXPECT_EQ(attributes[0].text, "/a b=c\\");
@@ -129,7 +129,7 @@ TEST(Attributes, OfANewlineAndOfItsEscapeDiffer) {
   std::string text;
   agent::append_attribute(text, "one", "a\nb");
   agent::append_attribute(text, "other", "a\\x0ab");
-  const std::vector<SpanAttribute> attributes = attributes_of(text);
+  const std::vector<ShownAttribute> attributes = attributes_of(text);
   EXPECT_EQ(attributes[0].text, "a\nb");
   EXPECT_EQ(attributes[1].text, "a\\x0ab");
   EXPECT_EQ(shown_attributes(text), R"(one="a\nb" other="a\\x0ab")");

@@ -51,7 +51,7 @@ void expect_same(const Span& a, const Span& b) {
   EXPECT_EQ(a.parent, b.parent);
   EXPECT_EQ(a.flags, b.flags);
   EXPECT_EQ(a.tid, b.tid);
-  EXPECT_EQ(a.places, b.places);
+  EXPECT_EQ(a.capture_bits, b.capture_bits);
   EXPECT_EQ(a.aborted, b.aborted);
   EXPECT_EQ(a.reason, b.reason);
   EXPECT_EQ(list(a.attributes), list(b.attributes));
@@ -154,7 +154,7 @@ TEST(Events, HaveTheirBodyUnchanged) {
 
 TEST(Events, OfTinyPartsAreTakenAtOnce) {
   std::string body;
-  const Span least{.kind = SpanKind::Point, .places = 1};
+  const Span least{.kind = SpanKind::Point, .capture_bits = 1};
   while (body.size() < kMaxEventsPduBytes - kEventsOverheadBytes) append_span(body, least);
   const Arrival arrival(body);
   EXPECT_TRUE(arrival.is_taken);
@@ -163,7 +163,7 @@ TEST(Events, OfTinyPartsAreTakenAtOnce) {
 
 TEST(Span, OfATransactionNeedsItsIds) {
   for (const SpanKind kind : {SpanKind::Internal, SpanKind::Server, SpanKind::Client}) {
-    const Span least{.kind = kind, .trace = {0, 1}, .span = 1, .places = 1};
+    const Span least{.kind = kind, .trace = {0, 1}, .span = 1, .capture_bits = 1};
     EXPECT_TRUE(is_taken(least));
     Span without_trace = least;
     without_trace.trace = {};
@@ -179,11 +179,11 @@ TEST(Span, OfATransactionNeedsItsIds) {
 
 TEST(Span, OfAnEventNeedsNoIds) {
   for (const SpanKind kind : {SpanKind::Point, SpanKind::Observe, SpanKind::Counter, SpanKind::Add})
-    EXPECT_TRUE(is_taken({.kind = kind, .places = 1}));
+    EXPECT_TRUE(is_taken({.kind = kind, .capture_bits = 1}));
 }
 
 TEST(Span, OfAnUnknownKindIsRefused) {
-  EXPECT_FALSE(is_taken({.kind = SpanKind{7}, .places = 1}));
+  EXPECT_FALSE(is_taken({.kind = SpanKind{7}, .capture_bits = 1}));
   std::string body;
   {
     protozero::pbf_writer events(body);
@@ -196,12 +196,12 @@ TEST(Span, OfAnUnknownKindIsRefused) {
 
 TEST(Span, ThatNobodyHasAskedForIsRefused) {
   Span span = sample_span();
-  span.places = 1u << 31;
+  span.capture_bits = 1u << 31;
   EXPECT_TRUE(is_taken(span));
-  span.places = 0;
+  span.capture_bits = 0;
   EXPECT_FALSE(is_taken(span));
   Span event = sample_event();
-  event.places = 0;
+  event.capture_bits = 0;
   EXPECT_FALSE(is_taken(event));
 }
 
@@ -334,7 +334,7 @@ TEST(Span, LeavesOutAttributesForWhichThereIsNoRoom) {
                   .parent = kMost,
                   .flags = kMost32,
                   .tid = kMost32,
-                  .places = kMost32,
+                  .capture_bits = kMost32,
                   .aborted = true,
                   .reason = text,
                   .attributes = attributes,
@@ -434,8 +434,8 @@ TEST(Control, NeedsANumber) {
 
 TEST(Control, HasACaptureForEachPlaceAtMost) {
   Control control{.number = 1};
-  for (std::uint32_t place = 0; place < kMaxCaptures; ++place)
-    control.captures.push_back({place + 1, place, "tag=*"});
+  for (std::uint32_t bit = 0; bit < kMaxCaptures; ++bit)
+    control.captures.push_back({bit + 1, bit, "tag=*"});
   EXPECT_TRUE(is_taken(control));
   control.captures.push_back({kMaxCaptures + 1, 5, "tag=*"});
   EXPECT_FALSE(is_taken(control));
@@ -448,7 +448,7 @@ TEST(Control, IsRefusedIfACaptureBreaksALimit) {
   EXPECT_TRUE(takes({8, 31, std::string(kMaxFilterLength, 'x')}));
   EXPECT_FALSE(takes({8, 31, std::string(kMaxFilterLength + 1, 'x')}));
   EXPECT_FALSE(takes({8, 32, "tag=*"}));
-  EXPECT_FALSE(takes({8, 0, "tag=*"}));  // another's place
+  EXPECT_FALSE(takes({8, 0, "tag=*"}));  // another's bit
   EXPECT_FALSE(takes({7, 1, "tag=*"}));  // another's id
   EXPECT_FALSE(takes({0, 1, "tag=*"}));
 }
@@ -474,7 +474,7 @@ TEST(Welcome, HasNoControlUnlessItSaysSo) {
 
 TEST(Welcome, IsRefusedWithAControlThatBreaksALimit) {
   Welcome welcome = sample_capturing_welcome();
-  welcome.control->captures[1].place = 32;
+  welcome.control->captures[1].bit = 32;
   EXPECT_FALSE(decode_welcome(payload_of(pdu_of(append_welcome, welcome))));
 }
 

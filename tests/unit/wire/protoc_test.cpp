@@ -143,7 +143,7 @@ control {
   }
   captures {
     id: 9
-    place: 2
+    bit: 2
     filter: "tag=* limit=50/s pid=4660 kind=observe"
   }
   most_a_second: 20000
@@ -157,7 +157,7 @@ captures {
 }
 captures {
   id: 9
-  place: 2
+  bit: 2
   filter: "tag=* limit=50/s pid=4660 kind=observe"
 }
 most_a_second: 20000
@@ -176,7 +176,7 @@ spans {
   parent: 6023947403358210776
   flags: 259
   tid: 4661
-  places: 5
+  capture_bits: 5
   aborted: true
   reason: "sold out"
   attributes {
@@ -201,7 +201,7 @@ spans {
   trace_low: 11803532876627986230
   span: 67667974448284343
   tid: 4661
-  places: 4
+  capture_bits: 4
   value: 17
 }
 counts {
@@ -235,13 +235,13 @@ TEST(Protoc, ReadsWhatWeWrite) {
 TEST(Protoc, KnowsEveryKindOfSpanByOurNumber) {
   std::string body;
   for (std::uint8_t kind = 1; kind < 7; ++kind)  // 0 is not written
-    append_span(body, {.kind = SpanKind{kind}, .trace = {0, 1}, .span = 1, .places = 1});
+    append_span(body, {.kind = SpanKind{kind}, .trace = {0, 1}, .span = 1, .capture_bits = 1});
   const std::string pdu = pdu_of(append_events, 1, 1, {}, body);
   const std::string text = read_by_protoc("Events", pdu);
-  std::size_t place = 0;
+  std::size_t at = 0;
   for (const char* name : {"SERVER", "CLIENT", "POINT", "OBSERVE", "COUNTER", "ADD"}) {
-    place = text.find(std::string("kind: ") + name, place);
-    EXPECT_NE(place, text.npos) << name;
+    at = text.find(std::string("kind: ") + name, at);
+    EXPECT_NE(at, text.npos) << name;
   }
 }
 

@@ -131,7 +131,7 @@ inline Span sample_span() {
           .parent = 0x53995c3f42cd8ad8,
           .flags = kParentIsElsewhere | 3,
           .tid = kPid + 1,
-          .places = 0b101,
+          .capture_bits = 0b101,
           .aborted = true,
           .reason = "sold out",
           .attributes = kAttributes,
@@ -147,7 +147,7 @@ inline Span sample_event() {
           .trace = kTrace,
           .span = kSpan,
           .tid = kPid + 1,
-          .places = 0b100,
+          .capture_bits = 0b100,
           .value = 17};
 }
 

@@ -10,8 +10,8 @@ namespace pcp::trace::agent {
 inline constexpr std::chrono::milliseconds kDeadline{120'000};
 
 // Waits until the condition holds. False at the deadline.
-template <typename Condition>
-bool eventually(Condition condition) {
+template <typename ConditionVariable>
+bool eventually(ConditionVariable condition) {
   const auto deadline = std::chrono::steady_clock::now() + kDeadline;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;

@@ -385,7 +385,7 @@ class InFlightTable : public testing::Test {
       sessions_.define(*session, id, user + " " + std::to_string(id));
       batch.in_flight.push_back({id, 1, 0, 0});
     }
-    sessions_.in_flight().take(*session, batch, turn, [](const SessionTag&) {});
+    sessions_.in_flight().apply(*session, batch, turn, [](const SessionTag&) {});
   }
 
   bool enter_again(std::size_t most) {

@@ -21,12 +21,12 @@ using wire::PduType;
 
 constexpr Audience kEverybody{};
 
-wire::Span span_at(std::uint32_t places, std::uint64_t id) {
+wire::Span span_at(std::uint32_t bits, std::uint64_t id) {
   wire::Span span;
   span.tag_id = 1;
   span.trace = {1, 2};
   span.span = id;
-  span.places = places;
+  span.capture_bits = bits;
   return span;
 }
 
@@ -74,8 +74,8 @@ using Ids = std::vector<std::uint64_t>;
 
 class SpansOfPrograms : public CollectorFixture {
  protected:
-  std::unique_ptr<Spans::Monitor> capture(const std::string& filter,
-                                          Audience audience = kEverybody) {
+  std::unique_ptr<MonitoredSpans::Monitor> capture(const std::string& filter,
+                                                   Audience audience = kEverybody) {
     return collector_->spans().capture(filter, audience);
   }
 
@@ -120,7 +120,7 @@ class SpansThatAreAskedFor : public SpansOfPrograms {
     EXPECT_EQ(monitor_->waiting(), 0u);
   }
 
-  std::unique_ptr<Spans::Monitor> monitor_;
+  std::unique_ptr<MonitoredSpans::Monitor> monitor_;
   TestPeer peer_ = TestPeer::unconnected();
   std::uint64_t capture_ = 0;
 };
@@ -252,7 +252,7 @@ TEST_F(SpansOfPrograms, AreWantedFromTheWelcomeOn) {
   ASSERT_TRUE(control_);
   ASSERT_EQ(control_->captures.size(), 1u);
   EXPECT_EQ(control_->captures[0].filter, "tag=a");
-  EXPECT_EQ(control_->captures[0].place, 0u);
+  EXPECT_EQ(control_->captures[0].bit, 0u);
   EXPECT_EQ(control_->most_a_second, 20'000u);
 }
 

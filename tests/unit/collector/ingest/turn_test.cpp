@@ -31,7 +31,7 @@ TEST(Turn, LetsTheMainThreadInAtItsNextStep) {
     const Lock lock(shared.mutex);
     was_in = true;
   });
-  while (!shared.mutex.wanted()) std::this_thread::yield();
+  while (!shared.mutex.is_wanted()) std::this_thread::yield();
   turn.engine();
   EXPECT_TRUE(was_in);
   turn.end();

@@ -16,9 +16,9 @@
 namespace pcp::trace::agent {
 namespace {
 
-StoredSpan span_at(Places places, std::uint64_t id, std::size_t text = 0) {
+StoredSpan span_at(CaptureBits bits, std::uint64_t id, std::size_t text = 0) {
   StoredSpan span;
-  span.places = places;
+  span.capture_bits = bits;
   span.span = id;
   span.reason.assign(text, 'x');
   return span;
@@ -45,19 +45,19 @@ constexpr std::size_t kPlenty = 1u << 20;
 TEST(SpanStoreTest, GivesEachCursorWhatComesAfterItsBeginOnce) {
   SpanStore store(kPlenty);
   store.add(span_at(0b1, 1), "alice");
-  const auto early = store.begin(0);
+  const auto early = store.open_cursor(0);
   store.add(span_at(0b1, 2), "alice");
-  const auto late = store.begin(0);
+  const auto late = store.open_cursor(0);
   store.add(span_at(0b1, 3), "alice");
   EXPECT_EQ(take(store, early), (Got{{2, 3}, 0}));
   EXPECT_EQ(take(store, early), (Got{{}, 0}));
   EXPECT_EQ(take(store, late), (Got{{3}, 0}));
 }
 
-TEST(SpanStoreTest, KeepsPlacesApart) {
+TEST(SpanStoreTest, KeepsCapturesApart) {
   SpanStore store(kPlenty);
-  const auto zero = store.begin(0);
-  const auto five = store.begin(5);
+  const auto zero = store.open_cursor(0);
+  const auto five = store.open_cursor(5);
   store.add(span_at(0b000001, 1), "alice");
   store.add(span_at(0b100000, 2), "alice");
   store.add(span_at(0b100001, 3), "alice");
@@ -69,7 +69,7 @@ TEST(SpanStoreTest, KeepsPlacesApart) {
 
 TEST(SpanStoreTest, GivesNoMoreThanIsWanted) {
   SpanStore store(kPlenty);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   for (std::uint64_t id = 1; id <= 5; ++id) store.add(span_at(1, id), "alice");
   EXPECT_EQ(take(store, cursor, 2), (Got{{1, 2}, 0}));
   const SpanReading reading = store.read(cursor, 2);
@@ -79,8 +79,8 @@ TEST(SpanStoreTest, GivesNoMoreThanIsWanted) {
 
 TEST(SpanStoreTest, ForgetsWhatAllHaveRead) {
   SpanStore store(kPlenty);
-  const auto fast = store.begin(0);
-  const auto slow = store.begin(0);
+  const auto fast = store.open_cursor(0);
+  const auto slow = store.open_cursor(0);
   for (std::uint64_t id = 1; id <= 1000; ++id) store.add(span_at(1, id), "alice");
   take(store, fast);
   EXPECT_GT(store.bytes(), 0u);
@@ -90,16 +90,16 @@ TEST(SpanStoreTest, ForgetsWhatAllHaveRead) {
 
 TEST(SpanStoreTest, TakesNothingThatNobodyWaitsFor) {
   SpanStore store(kPlenty);
-  store.begin(0);
+  store.open_cursor(0);
   store.add(span_at(0b10, 1), "alice");
   EXPECT_EQ(store.bytes(), 0u);
 }
 
 TEST(SpanStoreTest, ForgetsBitByBitWhatNobodyWaitsForAnyMore) {
   SpanStore store(64 * kPlenty);
-  const auto gone = store.begin(0);
+  const auto gone = store.open_cursor(0);
   for (std::uint64_t id = 1; id <= 5000; ++id) store.add(span_at(1, id), "alice");
-  store.end(gone);
+  store.close_cursor(gone);
   EXPECT_GT(store.bytes(), 0u);
   int steps = 0;
   while (store.sweep()) ++steps;
@@ -108,13 +108,13 @@ TEST(SpanStoreTest, ForgetsBitByBitWhatNobodyWaitsForAnyMore) {
   EXPECT_EQ(store.overwritten(), 0u);
 }
 
-TEST(SpanStoreTest, APlaceThatIsTakenAgainBeginsEmpty) {
+TEST(SpanStoreTest, ABitThatIsUsedAgainBeginsEmpty) {
   SpanStore store(kPlenty);
-  store.end(store.begin(0));
-  const auto before = store.begin(0);
+  store.close_cursor(store.open_cursor(0));
+  const auto before = store.open_cursor(0);
   store.add(span_at(1, 1), "alice");
-  store.end(before);
-  const auto after = store.begin(0);
+  store.close_cursor(before);
+  const auto after = store.open_cursor(0);
   EXPECT_EQ(take(store, after), (Got{{}, 0}));
   store.add(span_at(1, 2), "alice");
   EXPECT_EQ(take(store, after), (Got{{2}, 0}));
@@ -123,7 +123,7 @@ TEST(SpanStoreTest, APlaceThatIsTakenAgainBeginsEmpty) {
 TEST(SpanStoreTest, CountsWhatProgramsHaveMissed) {
   SpanStore store(kPlenty);
   store.note_missed(0, 5);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   store.add(span_at(1, 1), "alice");
   store.note_missed(0, 7);
   EXPECT_EQ(take(store, cursor), (Got{{1}, 7}));
@@ -132,7 +132,7 @@ TEST(SpanStoreTest, CountsWhatProgramsHaveMissed) {
 
 TEST(SpanStoreTest, DropsTheOldestAndCountsThem) {
   SpanStore store(20'000);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   for (std::uint64_t id = 1; id <= 1000; ++id) {
     store.add(span_at(1, id), "alice");
     EXPECT_LE(store.bytes(), 20'000u);
@@ -152,7 +152,7 @@ void add(SpanStore& store, std::uint64_t count) {
 // A fetch packs spans between read and advance.
 TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsNotOverwrittenIfItIsTaken) {
   SpanStore store(20'000);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   add(store, 20);
   const SpanReading reading = store.read(cursor, 20);
   add(store, 1000);
@@ -164,8 +164,8 @@ TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsNotOverwrittenIfItIsTaken) {
 
 TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfAnotherHasNotHadIt) {
   SpanStore store(20'000);
-  const auto first = store.begin(0);
-  const auto second = store.begin(0);
+  const auto first = store.open_cursor(0);
+  const auto second = store.open_cursor(0);
   add(store, 20);
   EXPECT_EQ(take(store, second, 10).spans.size(), 10u);
   const SpanReading reading = store.read(first, 20);
@@ -180,7 +180,7 @@ TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfAnotherHasNotHadIt)
 TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfItIsNeverTaken) {
   for (const bool ends : {false, true}) {
     SpanStore store(20'000);
-    const auto cursor = store.begin(0);
+    const auto cursor = store.open_cursor(0);
     add(store, 20);
     store.read(cursor, 20);
     add(store, 1000);
@@ -189,7 +189,7 @@ TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfItIsNeverTaken) {
     add(store, 1000);
     const std::size_t left = store.waiting(cursor);
     if (ends)
-      store.end(cursor);
+      store.close_cursor(cursor);
     else
       store.advance(cursor, again.after(0));
     EXPECT_EQ(store.overwritten(), 2020 - left);
@@ -198,7 +198,7 @@ TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfItIsNeverTaken) {
 
 TEST(SpanStoreTest, AFloodOfOneUserLeavesOthersTheirs) {
   SpanStore store(40'000);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   for (std::uint64_t id = 1; id <= 20; ++id) store.add(span_at(1, id), "bob");
   for (std::uint64_t id = 100; id < 10'100; ++id) store.add(span_at(1, id), "mallory");
   const Got got = take(store, cursor);
@@ -209,7 +209,7 @@ TEST(SpanStoreTest, AFloodOfOneUserLeavesOthersTheirs) {
 
 TEST(SpanStoreTest, GivesMemoryBackWhenItMayHaveLess) {
   SpanStore store(kPlenty);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   for (std::uint64_t id = 1; id <= 1000; ++id) store.add(span_at(1, id), "alice");
   store.set_most_bytes(10'000);
   while (store.sweep()) {
@@ -229,7 +229,7 @@ std::size_t heap_in_use() {
 TEST(SpanStoreTest, TakesNoMoreMemoryThanItSays) {
   constexpr std::size_t kKeptByLibc = 64 * 1024;  // a few freed pieces of each size
   SpanStore store(4 * kPlenty);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   const std::size_t before = heap_in_use();
   for (std::uint64_t id = 1; store.overwritten() == 0; ++id) {
     StoredSpan span = span_at(1, id, id % 3 * 20);
@@ -244,7 +244,7 @@ TEST(SpanStoreTest, TakesNoMoreMemoryThanItSays) {
 
 TEST(SpanStoreTest, ASpanThatIsTooBigForItIsMissed) {
   SpanStore store(1000);
-  const auto cursor = store.begin(0);
+  const auto cursor = store.open_cursor(0);
   store.add(span_at(1, 1, 5000), "alice");
   EXPECT_EQ(store.bytes(), 0u);
   EXPECT_EQ(take(store, cursor), (Got{{}, 1}));
@@ -280,24 +280,24 @@ TEST_P(StoreUnderLoad, AccountsForEverySpanToEveryCursor) {
   for (int step = 0; step < 20'000; ++step) {
     const std::uint64_t what = random() % 100;
     if (what < 80) {
-      const auto places = static_cast<Places>(random() & random() & 0b1111);
-      for (Reader& reader : readers) reader.entered += places >> reader.cursor->place & 1;
-      store.add(span_at(places, ++last_id, random() % 300), std::to_string(random() % 5 % 3));
+      const auto bits = static_cast<CaptureBits>(random() & random() & 0b1111);
+      for (Reader& reader : readers) reader.entered += bits >> reader.cursor->bit & 1;
+      store.add(span_at(bits, ++last_id, random() % 300), std::to_string(random() % 5 % 3));
       ASSERT_LE(store.bytes(), store.most_bytes());
     } else if (what < 83 && readers.size() < 10) {
-      readers.push_back({store.begin(random() % 4)});
+      readers.push_back({store.open_cursor(random() % 4)});
     } else if (readers.empty()) {
       continue;
     } else if (what < 85) {
       const std::size_t goes = random() % readers.size();
-      store.end(readers[goes].cursor);
+      store.close_cursor(readers[goes].cursor);
       readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(goes));
     } else if (what < 87) {
-      const std::size_t place = random() % 4;
+      const std::size_t bit = random() % 4;
       const std::uint64_t count = random() % 10;
-      store.note_missed(place, count);
+      store.note_missed(bit, count);
       for (Reader& reader : readers)
-        if (reader.cursor->place == place) reader.entered += count;
+        if (reader.cursor->bit == bit) reader.entered += count;
     } else if (what < 88) {
       store.sweep();
     } else {
@@ -309,7 +309,7 @@ TEST_P(StoreUnderLoad, AccountsForEverySpanToEveryCursor) {
     read_some(store, reader, 1'000'000);
     EXPECT_EQ(reader.got + reader.missed, reader.entered);
     got += reader.got;
-    store.end(reader.cursor);
+    store.close_cursor(reader.cursor);
   }
   EXPECT_GT(got, 0u);
   while (store.sweep()) {

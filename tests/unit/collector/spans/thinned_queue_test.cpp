@@ -37,12 +37,12 @@ TEST(ThinnedQueueTest, IsAsAMapWhateverIsTakenOutOfIt) {
       model.emplace(last, value);
     } else if (!model.empty() && random() % 2 == 0) {
       ASSERT_EQ(queue.front().key, model.begin()->first);
-      ASSERT_EQ(queue.take_front(), model.begin()->second);
+      ASSERT_EQ(queue.pop_front(), model.begin()->second);
       model.erase(model.begin());
     } else {
       const std::uint64_t key = random() % (last + 1);
       const auto found = model.find(key);
-      ASSERT_EQ(queue.take(key), found == model.end() ? nullptr : found->second);
+      ASSERT_EQ(queue.remove(key), found == model.end() ? nullptr : found->second);
       if (found != model.end()) model.erase(found);
     }
     ASSERT_EQ(queue.size(), model.size());

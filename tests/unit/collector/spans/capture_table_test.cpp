@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ constexpr Audience kAlice{1000};
 constexpr Audience kBob{1001};
 
 TEST(CapturesOf, TheSameFilterAndAudienceShareAPlace) {
-  Captures captures;
+  CaptureTable captures;
   EXPECT_EQ(captures.open("tag=a", kEverybody), 0u);
   EXPECT_EQ(captures.open("tag=b", kEverybody), 1u);
   EXPECT_EQ(captures.open("tag=a", kAlice), 2u);
@@ -26,8 +26,8 @@ TEST(CapturesOf, TheSameFilterAndAudienceShareAPlace) {
 }
 
 TEST(CapturesOf, AThirtyThirdAreRefused) {
-  Captures captures;
-  for (std::size_t i = 0; i < kPlaces; ++i)
+  CaptureTable captures;
+  for (std::size_t i = 0; i < wire::kMaxCaptures; ++i)
     EXPECT_EQ(captures.open("tag=" + std::to_string(i), kEverybody), i);
   EXPECT_EQ(captures.open("tag=new", kEverybody), std::nullopt);
   EXPECT_EQ(captures.open("tag=7", kEverybody), 7u);
@@ -36,18 +36,18 @@ TEST(CapturesOf, AThirtyThirdAreRefused) {
 }
 
 TEST(CapturesOf, UsersLeavePlacesToOthersAndToThePrivileged) {
-  Captures captures;
-  for (std::size_t i = 0; i < Captures::kMostOfAUid; ++i)
+  CaptureTable captures;
+  for (std::size_t i = 0; i < CaptureTable::kMostOfAUid; ++i)
     EXPECT_TRUE(captures.open(std::to_string(i), kAlice));
   EXPECT_FALSE(captures.open("one more", kAlice));
   EXPECT_TRUE(captures.open("one more", kBob));
   for (std::uint32_t uid = 2000; uid < 2100; ++uid) captures.open("mine", {uid});
-  EXPECT_EQ(captures.count(), Captures::kMostOfAllUids);
+  EXPECT_EQ(captures.count(), CaptureTable::kMostOfAllUids);
   EXPECT_TRUE(captures.open("tag=*", kEverybody));
 }
 
 TEST(CapturesOf, AProcessAreThoseOfItsUserAndOfEverybody) {
-  Captures captures;
+  CaptureTable captures;
   captures.open("a", kEverybody);
   captures.open("b", kAlice);
   captures.open("c", kBob);
@@ -57,7 +57,7 @@ TEST(CapturesOf, AProcessAreThoseOfItsUserAndOfEverybody) {
 }
 
 TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
-  Captures captures;
+  CaptureTable captures;
   const auto number = captures.changed_for(1000);
   captures.open("c", kBob);
   EXPECT_EQ(captures.changed_for(1000), number);
@@ -70,34 +70,34 @@ TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
   EXPECT_EQ(captures.changed_for(1000), captures.number());
 }
 
-// A late span is for the filter that had its place when it was captured, not for the present one.
+// A late span is for the filter that had its bit when it was captured, not for the present one.
 TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
-  Captures captures;
+  CaptureTable captures;
   captures.open("a", kEverybody);
   captures.open("b", kEverybody);
   const auto then = captures.number();
   captures.close(1);
   captures.open("c", kEverybody);
   EXPECT_EQ(captures.at(1).filter, "c");
-  EXPECT_EQ(captures.still(0b11, then, 5), 0b01u);
-  EXPECT_EQ(captures.still(0b11, captures.number(), 5), 0b11u);
+  EXPECT_EQ(captures.valid_bits(0b11, then, 5), 0b01u);
+  EXPECT_EQ(captures.valid_bits(0b11, captures.number(), 5), 0b11u);
 }
 
 TEST(CapturesOf, OthersAreNotBelieved) {
-  Captures captures;
+  CaptureTable captures;
   captures.open("a", kAlice);
-  EXPECT_EQ(captures.still(0b1, captures.number(), 1001), 0u);
+  EXPECT_EQ(captures.valid_bits(0b1, captures.number(), 1001), 0u);
 }
 
 TEST(CapturesOf, AnIdAreFoundAsLongAsTheyAreOpen) {
-  Captures captures;
+  CaptureTable captures;
   captures.open("a", kEverybody);
   const auto id = captures.at(0).id;
-  EXPECT_EQ(captures.place_of(id), 0u);
-  EXPECT_EQ(captures.place_of(0), std::nullopt);
+  EXPECT_EQ(captures.bit_of(id), 0u);
+  EXPECT_EQ(captures.bit_of(0), std::nullopt);
   captures.close(0);
   captures.open("a", kEverybody);
-  EXPECT_EQ(captures.place_of(id), std::nullopt);
+  EXPECT_EQ(captures.bit_of(id), std::nullopt);
 }
 
 }  // namespace

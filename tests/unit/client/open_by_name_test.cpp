@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "open/open_transactions.hpp"
+#include "open/open_by_name.hpp"
 
 #include <string>
 #include <vector>
@@ -10,17 +10,17 @@ namespace pcp::trace::client {
 namespace {
 
 // As in the library they are never destroyed; this list keeps them reachable for leak checkers.
-OpenTransactions& make_transactions() {
-  static auto& kept = *new std::vector<OpenTransactions*>;
-  return *kept.emplace_back(new OpenTransactions);
+OpenByName& make_transactions() {
+  static auto& kept = *new std::vector<OpenByName*>;
+  return *kept.emplace_back(new OpenByName);
 }
 
-TEST(OpenTransactions, RememberWhenEachTagBegan) {
-  OpenTransactions& transactions = make_transactions();
+TEST(OpenByName, RememberWhenEachTagBegan) {
+  OpenByName& transactions = make_transactions();
   auto* one = transactions.find_or_make(intern_tag("open one"));
   auto* two = transactions.find_or_make(intern_tag("open two"));
-  one->begin(100, false, OpenTable::kNowhere);
-  two->begin(200, false, OpenTable::kNowhere);
+  one->begin(100, false, OpenTable::kNoRef);
+  two->begin(200, false, OpenTable::kNoRef);
   EXPECT_EQ(transactions.find_or_make(intern_tag("open one")), one);
   EXPECT_TRUE(one->blocks_begin());
   EXPECT_EQ(one->close().begun, 100u);
@@ -29,50 +29,50 @@ TEST(OpenTransactions, RememberWhenEachTagBegan) {
   EXPECT_EQ(two->close().begun, 200u);
 }
 
-TEST(OpenTransactions, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) {
-  OpenTransactions& transactions = make_transactions();
+TEST(OpenByName, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) {
+  OpenByName& transactions = make_transactions();
   const Tag* tag = intern_tag("stands for others");
   auto* own = transactions.find_or_make(tag);
   auto* one = transactions.find_or_make(tag, 1);
-  one->begin(10, false, OpenTable::kNowhere);
+  one->begin(10, false, OpenTable::kNoRef);
   auto* two = transactions.find_or_make(tag, 3);
   EXPECT_TRUE(own != one && own != two && one != two);
   EXPECT_EQ(transactions.find_or_make(tag, 1), one);
-  two->begin(20, false, OpenTable::kNowhere);
+  two->begin(20, false, OpenTable::kNoRef);
   EXPECT_EQ(transactions.close(tag, 1).begun, 10U);
   EXPECT_EQ(transactions.find_or_make(tag, 5), one);  // the closed one is reused
-  one->begin(30, false, OpenTable::kNowhere);
+  one->begin(30, false, OpenTable::kNoRef);
   EXPECT_EQ(transactions.close(tag, 1).begun, 0U);
   EXPECT_EQ(transactions.close(tag, 3).begun, 20U);
   EXPECT_EQ(transactions.find_or_make(tag), own);
 }
 
-TEST(OpenTransactions, KeepAnyNumberOfTags) {
-  OpenTransactions& transactions = make_transactions();
+TEST(OpenByName, KeepAnyNumberOfTags) {
+  OpenByName& transactions = make_transactions();
   for (int i = 0; i < 1000; ++i)
     transactions.find_or_make(intern_tag("many " + std::to_string(i)))
-        ->begin(static_cast<std::uint64_t>(i + 1), false, OpenTable::kNowhere);
+        ->begin(static_cast<std::uint64_t>(i + 1), false, OpenTable::kNoRef);
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(transactions.close(intern_tag("many " + std::to_string(i))).begun,
               static_cast<std::uint64_t>(i + 1));
 }
 
-TEST(OpenTransactions, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
-  OpenTransactions& transactions = make_transactions();
+TEST(OpenByName, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
+  OpenByName& transactions = make_transactions();
   auto* slot = transactions.find_or_make(intern_tag("replaceable"));
-  slot->begin(300, true, OpenTable::kNowhere);
+  slot->begin(300, true, OpenTable::kNoRef);
   EXPECT_TRUE(slot->is_open());
   EXPECT_FALSE(slot->blocks_begin());
   EXPECT_EQ(slot->close().begun, 300u);
 }
 
-TEST(OpenTransactions, OfAllOwnersStayOpenUntilEachIsClosed) {
-  OpenTransactions& transactions = make_transactions();
+TEST(OpenByName, OfAllOwnersStayOpenUntilEachIsClosed) {
+  OpenByName& transactions = make_transactions();
   const Tag* tag = intern_tag("left open");
   for (Moment begun = 10; begun <= 50; begun += 10) {
     auto* own = transactions.find_or_make(tag);
     EXPECT_FALSE(own->is_open());
-    own->begin(begun, false, OpenTable::kNowhere);
+    own->begin(begun, false, OpenTable::kNoRef);
     EXPECT_EQ(transactions.find_or_make(tag), own);
     transactions.orphan();
   }
@@ -82,33 +82,33 @@ TEST(OpenTransactions, OfAllOwnersStayOpenUntilEachIsClosed) {
   EXPECT_EQ(transactions.close(tag).begun, 0U);
 }
 
-TEST(OpenTransactions, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
-  OpenTransactions& transactions = make_transactions();
+TEST(OpenByName, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
+  OpenByName& transactions = make_transactions();
   const Tag* tag = intern_tag("left open, then closed");
   auto* left = transactions.find_or_make(tag);
-  left->begin(10, false, OpenTable::kNowhere);
+  left->begin(10, false, OpenTable::kNoRef);
   transactions.orphan();
   auto* own = transactions.find_or_make(tag);
   EXPECT_NE(own, left);
   left->close();
   EXPECT_EQ(transactions.find_or_make(tag), own);
-  own->begin(20, false, OpenTable::kNowhere);
+  own->begin(20, false, OpenTable::kNoRef);
   transactions.orphan();
   EXPECT_EQ(transactions.find_or_make(tag), left);
 }
 
-TEST(OpenTransactions, AsManyAsAreKeptStayOpenAndTheFirstIsForgotten) {
-  OpenTransactions& transactions = make_transactions();
+TEST(OpenByName, AsManyAsAreKeptStayOpenAndTheFirstIsForgotten) {
+  OpenByName& transactions = make_transactions();
   const Tag* tag = intern_tag("left open without end");
-  for (std::size_t i = 1; i <= OpenTransactions::kMostOrphans + 1; ++i) {
+  for (std::size_t i = 1; i <= OpenByName::kMostOrphans + 1; ++i) {
     auto* own = transactions.find_or_make(tag);
     EXPECT_FALSE(own->is_open());
-    own->begin(i, false, OpenTable::kNowhere);
+    own->begin(i, false, OpenTable::kNoRef);
     transactions.orphan();
   }
   std::size_t closed = 0;
   for (Moment begun; (begun = transactions.close(tag).begun) != 0; ++closed) EXPECT_NE(begun, 1U);
-  EXPECT_EQ(closed, OpenTransactions::kMostOrphans);
+  EXPECT_EQ(closed, OpenByName::kMostOrphans);
 }
 
 }  // namespace

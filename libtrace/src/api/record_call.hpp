@@ -31,14 +31,14 @@ inline bool is_increment(double value) {
 // Records a call of the calling thread, the recorder's owner. 0, or a negative error code. Inline
 // it with the queue's code (gnu::flatten): see Recorder::record().
 inline int record_call(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
-  if (only_records()) [[likely]]
+  if (is_only_recording()) [[likely]]
     return recorder.record(tag, value, kind);
   return record_specially(recorder, tag, kind, value);
 }
 
 // The same for an ended transaction.
 inline int record_transaction(Recorder& recorder, const Tag* tag, RecordKind kind, double seconds) {
-  if (only_records_transactions()) [[likely]]
+  if (is_only_recording_transactions()) [[likely]]
     return recorder.record(tag, seconds, kind);
   return record_specially(recorder, tag, kind, seconds);
 }

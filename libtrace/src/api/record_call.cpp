@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "api/recording.hpp"
+#include "api/record_call.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -16,13 +16,13 @@ namespace {
 using namespace std::chrono_literals;
 
 struct Reading {
-  Options options;
+  ClientOptions options;
   std::vector<std::string> complaints;
 };
 
 Reading read(const std::map<std::string, std::string>& variables) {
   Reading reading;
-  reading.options = read_options(
+  reading.options = read_environment(
       [&](const char* name) {
         const auto found = variables.find(name);
         return found == variables.end() ? nullptr : found->second.c_str();
@@ -31,7 +31,7 @@ Reading read(const std::map<std::string, std::string>& variables) {
   return reading;
 }
 
-TEST(Options, HaveTheDocumentedDefaults) {
+TEST(ClientOptions, HaveTheDocumentedDefaults) {
   const auto [options, complaints] = read({{"PCP_RUN_DIR", "/somewhere"}});
   EXPECT_TRUE(complaints.empty());
   EXPECT_EQ(options.socket_path, "/somewhere/trace.socket");
@@ -50,7 +50,7 @@ TEST(Options, HaveTheDocumentedDefaults) {
   EXPECT_TRUE(options.labels.empty());
 }
 
-TEST(Options, TakeWhatIsSet) {
+TEST(ClientOptions, TakeWhatIsSet) {
   const auto [options, complaints] = read({{"PCP_TRACE_HOST", "db.example"},
                                            {"PCP_TRACE_PORT", "9999"},
                                            {"PCP_TRACE_TIMEOUT", "0.5"},
@@ -83,7 +83,7 @@ TEST(Options, TakeWhatIsSet) {
   EXPECT_EQ(options.labels, (decltype(options.labels){{"tier", "web"}, {"region", "eu=west"}}));
 }
 
-TEST(Options, DebugWordsAreTheStateFlags) {
+TEST(ClientOptions, DebugWordsAreTheStateFlags) {
   const std::map<std::string, int> words = {{"api", PMTRACE_STATE_API},
                                             {"comms", PMTRACE_STATE_COMMS},
                                             {"pdu", PMTRACE_STATE_PDU},
@@ -98,7 +98,7 @@ TEST(Options, DebugWordsAreTheStateFlags) {
             PMTRACE_STATE_API | PMTRACE_STATE_NOAGENT);
 }
 
-TEST(Options, ADebugFileIsThereWhereverTheProgramGoes) {
+TEST(ClientOptions, ADebugFileIsThereWhereverTheProgramGoes) {
   const auto file = [](const char* words) {
     return read({{"PCP_TRACE_DEBUG", words}}).options.debug_file;
   };
@@ -106,14 +106,14 @@ TEST(Options, ADebugFileIsThereWhereverTheProgramGoes) {
   EXPECT_EQ(file("api,file=x"), std::filesystem::current_path().string() + "/x");
 }
 
-TEST(Options, ASocketPathIsMeantAlone) {
+TEST(ClientOptions, ASocketPathIsMeantAlone) {
   const auto [options, complaints] = read({{"PCP_TRACE_SOCKET", "/tmp/x.sock"}});
   EXPECT_TRUE(complaints.empty());
   EXPECT_TRUE(options.socket_only);
   EXPECT_EQ(options.socket_path, "/tmp/x.sock");
 }
 
-TEST(Options, TakeTheRunDirectoryFromPcpsConfigurationIfTheEnvironmentHasNone) {
+TEST(ClientOptions, TakeTheRunDirectoryFromPcpsConfigurationIfTheEnvironmentHasNone) {
   const std::string path = testing::TempDir() + "pcp.conf." + std::to_string(::getpid());
   std::ofstream(path) << "# comment\nPCP_LOG_DIR=/l\nPCP_RUN_DIR=/from/conf\n";
   EXPECT_EQ(read({{"PCP_CONF", path}}).options.socket_path, "/from/conf/trace.socket");
@@ -123,13 +123,13 @@ TEST(Options, TakeTheRunDirectoryFromPcpsConfigurationIfTheEnvironmentHasNone) {
   EXPECT_EQ(read({{"PCP_CONF", path}}).options.socket_path, "/run/pcp/trace.socket");
 }
 
-TEST(Options, KnowNoSocketInARunDirectoryWhosePathIsTooLongForOne) {
+TEST(ClientOptions, KnowNoSocketInARunDirectoryWhosePathIsTooLongForOne) {
   EXPECT_EQ(read({{"PCP_RUN_DIR", '/' + std::string(93, 'd')}}).options.socket_path.size(), 107u);
   EXPECT_EQ(read({{"PCP_RUN_DIR", '/' + std::string(94, 'd')}}).options.socket_path, "");
 }
 
 // PCP would refuse all labels if the library let a single bad one through.
-TEST(Options, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
+TEST(ClientOptions, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
   const std::string longest(254, 'x');
   const auto [options, complaints] =
       read({{"PCP_TRACE_LABELS", "zone=eu,k8s.pod=x,hostname=other," + longest + "=1," + longest +
@@ -143,9 +143,9 @@ TEST(Options, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
   EXPECT_NE(complaints[1].find("\"hostname=other\""), std::string::npos);
 }
 
-using Labels = decltype(Options::labels);
+using Labels = decltype(ClientOptions::labels);
 
-TEST(Options, TakeTheRankFromWhateverHasStartedTheJob) {
+TEST(ClientOptions, TakeTheRankFromWhateverHasStartedTheJob) {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     EXPECT_EQ(read({{name, "12"}}).options.labels, (Labels{{"rank", "12"}})) << name;
   EXPECT_EQ(read({{"PMI_RANK", "3"}, {"SLURM_PROCID", "0"}, {"PCP_TRACE_LABELS", "zone=eu"}})
@@ -155,7 +155,7 @@ TEST(Options, TakeTheRankFromWhateverHasStartedTheJob) {
             (Labels{{"rank", "own"}}));
 }
 
-TEST(Options, TakeNoRankThatIsNoNumberAndAreSilentAboutIt) {
+TEST(ClientOptions, TakeNoRankThatIsNoNumberAndAreSilentAboutIt) {
   for (const char* rank : {"", "-1", "0x1", "1 ", "99999999999"}) {
     const auto [options, complaints] = read({{"PMI_RANK", rank}});
     EXPECT_TRUE(options.labels.empty()) << rank;
@@ -163,7 +163,7 @@ TEST(Options, TakeNoRankThatIsNoNumberAndAreSilentAboutIt) {
   }
 }
 
-std::size_t bytes_of(const Options& options) {
+std::size_t bytes_of(const ClientOptions& options) {
   std::size_t bytes = options.process.size() + options.service.size();
   for (const auto& [name, value] : options.labels) bytes += name.size() + value.size();
   return bytes;
@@ -171,7 +171,7 @@ std::size_t bytes_of(const Options& options) {
 
 constexpr std::size_t kMaxBytesOfAgent = 16 * 1024;
 
-TEST(Options, CutAServiceThatIsTooLongBetweenTwoCharacters) {
+TEST(ClientOptions, CutAServiceThatIsTooLongBetweenTwoCharacters) {
   const std::string longest(1024, 's');
   EXPECT_TRUE(read({{"PCP_TRACE_SERVICE", longest}}).complaints.empty());
   const auto [options, complaints] = read({{"PCP_TRACE_SERVICE", std::string(1022, 's') + "€uro"}});
@@ -181,7 +181,7 @@ TEST(Options, CutAServiceThatIsTooLongBetweenTwoCharacters) {
   EXPECT_EQ(read({{"PCP_TRACE_SERVICE", no_text}}).options.service, no_text.substr(0, 1024));
 }
 
-TEST(Options, LeaveOutLabelsThatAnAgentWouldNotTake) {
+TEST(ClientOptions, LeaveOutLabelsThatAnAgentWouldNotTake) {
   const std::string huge(13'000, 'h');
   const std::string large(10'000, 'l');
   const auto [options, complaints] =
@@ -191,7 +191,7 @@ TEST(Options, LeaveOutLabelsThatAnAgentWouldNotTake) {
                                                  "12288 bytes are left out"});
 }
 
-TEST(Options, FitAnAgentHoweverManyLabelsThereAre) {
+TEST(ClientOptions, FitAnAgentHoweverManyLabelsThereAre) {
   std::string labels = "x=";
   for (int i = 0; i < 50'000; ++i) labels += ",x=";
   EXPECT_LT(read({{"PCP_TRACE_LABELS", labels}}).options.labels.size(), 2000u);
@@ -203,7 +203,7 @@ TEST(Options, FitAnAgentHoweverManyLabelsThereAre) {
   EXPECT_EQ(complaints.size(), 2u);
 }
 
-TEST(Options, CutTheNameOfTheProgram) {
+TEST(ClientOptions, CutTheNameOfTheProgram) {
   std::string name(20'000, 'n');
   char* const before = std::exchange(program_invocation_short_name, name.data());
   const auto [options, complaints] = read({});
@@ -221,7 +221,7 @@ TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
   ASSERT_EQ(complaints.size(), 1u);
   EXPECT_NE(complaints[0].find(std::string(name) + "=\"" + text + '"'), std::string::npos);
   EXPECT_NE(complaints[0].find("expected"), std::string::npos);
-  const Options defaults = read({}).options;
+  const ClientOptions defaults = read({}).options;
   EXPECT_EQ(options.port, defaults.port);
   EXPECT_EQ(options.connect_timeout, defaults.connect_timeout);
   EXPECT_EQ(options.request_timeout, defaults.request_timeout);
@@ -241,7 +241,7 @@ TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
 const std::string kLongPath(108, 'p');
 
 INSTANTIATE_TEST_SUITE_P(
-    Options, MalformedVariable,
+    ClientOptions, MalformedVariable,
     testing::Values(std::pair{"PCP_TRACE_PORT", "0"}, std::pair{"PCP_TRACE_PORT", "65536"},
                     std::pair{"PCP_TRACE_PORT", "http"}, std::pair{"PCP_TRACE_PORT", "12x"},
                     std::pair{"PCP_TRACE_PORT", ""}, std::pair{"PCP_TRACE_PORT", "-1"},

@@ -36,7 +36,7 @@ inline bool is_mmv_name(std::string_view name) {
 // Java's binding, whose program is always "java".
 extern "C" const char* pcp_trace_default_service;
 
-struct Options {
+struct ClientOptions {
   // Where the agent is. socket_only: nothing else is tried.
   std::string socket_path;            // PCP_TRACE_SOCKET, else the agent's usual one, if any
   bool socket_only = false;           // PCP_TRACE_SOCKET is set
@@ -81,7 +81,7 @@ using Environment = std::function<const char*(const char* name)>;
 
 // Gives options. Malformed values become defaults; malformed labels and excess text are dropped.
 // `complain` gets one line for each.
-Options read_options(const Environment& environment,
-                     const std::function<void(const std::string&)>& complain);
+ClientOptions read_environment(const Environment& environment,
+                               const std::function<void(const std::string&)>& complain);
 
 }  // namespace pcp::trace::client

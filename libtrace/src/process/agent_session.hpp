@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "counts/batches.hpp"
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 #include "link/sender.hpp"
 #include "process/outbox.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
 
-class Session final : public Sender {
+class AgentSession final : public Sender {
  public:
-  Session(Transport& transport, Outbox& outbox, const Options& options);
+  AgentSession(Transport& transport, Outbox& outbox, const ClientOptions& options);
 
-  void connected() override;
+  void on_connected() override;
   bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
-  void disconnected() override;
+  void on_disconnected() override;
   bool is_ready() const override { return welcomed_; }
   void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
   bool has_settled(std::uint64_t until) const override { return batches_.has_settled(until); }
@@ -33,18 +33,18 @@ class Session final : public Sender {
   bool say_goodbye() override;
 
   // The current agent's features; none before its WELCOME.
-  bool agent_has(wire::Feature feature) const {
+  bool has_feature(wire::Feature feature) const {
     return welcomed_ && features_.test(wire::number_of(feature));
   }
 
  private:
-  bool take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns);
-  bool take_batch_ack(std::uint64_t sequence, std::uint64_t now_ns);
+  bool on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns);
+  bool on_batch_ack(std::uint64_t sequence, std::uint64_t now_ns);
   bool has_forgotten(const wire::Welcome& welcome) const;
   bool was_sent(const Numbered& message) const { return message.nth_sent > sent_before_; }
   void give_up_malformed();
-  void send_new(Batch& batch, std::uint64_t now_ns);
-  void send(Batch& batch, std::uint64_t now_ns);
+  void send_new(CountBatch& batch, std::uint64_t now_ns);
+  void send(CountBatch& batch, std::uint64_t now_ns);
   void send(SpanBatch& spans);
   void send(const std::string& out);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "link/options.hpp"
+#include "link/client_options.hpp"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -88,7 +88,7 @@ std::optional<std::pair<std::string, std::string>> parse_label(std::string_view 
 }
 
 // Labels this process with its rank in a job, from the first starter's variable that is set.
-void add_rank(Options& options, const Environment& environment) {
+void add_rank(ClientOptions& options, const Environment& environment) {
   constexpr std::string_view kRank = "rank";
   for (const auto& label : options.labels)
     if (label.first == kRank) return;
@@ -102,7 +102,7 @@ void add_rank(Options& options, const Environment& environment) {
 }
 
 // An agent hangs up on a process with longer names or labels.
-void cut_to_what_agents_take(Options& options, const char* name_of_service,
+void cut_to_what_agents_take(ClientOptions& options, const char* name_of_service,
                              const std::function<void(const std::string&)>& complain) {
   const auto bytes_of = [](std::size_t most) { return std::to_string(most) + " bytes"; };
   options.process = cut_text(options.process, kMaxNameBytes);
@@ -133,7 +133,7 @@ std::string absolute(std::string_view path) {
 }
 
 // Takes one word of PCP_TRACE_DEBUG. False if unknown.
-bool take_debug(Options& options, std::string_view word) {
+bool take_debug(ClientOptions& options, std::string_view word) {
   constexpr std::string_view kFile = "file=";
   if (word.starts_with(kFile) && word != kFile) {
     options.debug_file = absolute(word.substr(kFile.size()));
@@ -184,9 +184,9 @@ std::string pcps_directory(const Environment& environment, const char* name, con
 
 const char* pcp_trace_default_service = nullptr;
 
-Options read_options(const Environment& environment,
-                     const std::function<void(const std::string&)>& complain) {
-  Options options;
+ClientOptions read_environment(const Environment& environment,
+                               const std::function<void(const std::string&)>& complain) {
+  ClientOptions options;
   using namespace std::chrono_literals;
   options.reconnect_delays = {5s, 10s, 20s, 40s, 80s};
   options.process = program_invocation_short_name;

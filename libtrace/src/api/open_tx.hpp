@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Layout of a pmtrace_tx's 64 bytes. The last five words are a TraceContext if the place has
+// Layout of a pmtrace_tx's 64 bytes. The last five words are a TraceContext if the ref has
 // kHasTrace; otherwise begin does not touch them.
 #pragma once
 
@@ -14,25 +14,24 @@
 
 namespace pcp::trace::client {
 
-struct OpenTransaction {
+struct OpenTx {
   const Tag* tag;
   Moment begun;
-  OpenTable::Place place;
+  OpenTable::Ref ref;
 };
-static_assert(sizeof(OpenTransaction) + sizeof(TraceContext) == sizeof(pmtrace_tx));
-static_assert(offsetof(OpenTransaction, tag) == 0,
-              "the word by which the header tells one is open");
+static_assert(sizeof(OpenTx) + sizeof(TraceContext) == sizeof(pmtrace_tx));
+static_assert(offsetof(OpenTx, tag) == 0, "the word by which the header tells one is open");
 
 inline bool is_open(const pmtrace_tx* tx) { return tx->opaque[0] != 0; }
 
 // Word by word: a processor stalls if it reads two just-written words as one.
-inline OpenTransaction read(const pmtrace_tx* tx) {
+inline OpenTx read(const pmtrace_tx* tx) {
   return {reinterpret_cast<const Tag*>(tx->opaque[0]), tx->opaque[1], tx->opaque[2]};
 }
-inline void write(pmtrace_tx* tx, const OpenTransaction& open) {
+inline void write(pmtrace_tx* tx, const OpenTx& open) {
   tx->opaque[0] = reinterpret_cast<std::uintptr_t>(open.tag);
   tx->opaque[1] = open.begun;
-  tx->opaque[2] = open.place;
+  tx->opaque[2] = open.ref;
 }
 
 // No trace if it has none. Also valid in a copy of an ended transaction.
@@ -47,7 +46,7 @@ inline void write_context(pmtrace_tx* tx, const TraceContext& context) {
   std::copy(words.begin(), words.end(), tx->opaque + 3);
 }
 inline void write(pmtrace_tx* tx, const Tag* tag, const Recorder::Traced& traced) {
-  write(tx, {tag, traced.begun.moment, traced.begun.place});
+  write(tx, {tag, traced.begun.moment, traced.begun.ref});
   if (traced.context.is_trace()) write_context(tx, traced.context);
 }
 

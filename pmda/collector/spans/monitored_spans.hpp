@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/courteous_mutex.hpp"
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 #include "collector/spans/span_store.hpp"
 
 namespace pcp::trace::agent {
@@ -41,11 +41,11 @@ struct SpanTotals {
   std::uint64_t bytes = 0;
 };
 
-class Spans {
+class MonitoredSpans {
  public:
   static constexpr std::size_t kUsualBytes = 64u << 20;
 
-  explicit Spans(std::size_t most_bytes = kUsualBytes) : store_(most_bytes) {}
+  explicit MonitoredSpans(std::size_t most_bytes = kUsualBytes) : store_(most_bytes) {}
 
   // One monitor's access to its spans. The capture lasts as long as this object. Thread: the main
   // one.
@@ -55,22 +55,22 @@ class Spans {
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    // Reads up to `most` next spans; take() says how many of them, from the front, were used.
+    // Reads up to `most` next spans; advance() says how many of them, from the front, were used.
     SpanReading read(std::size_t most) const;
-    void take(const SpanReading& reading, std::size_t taken);
+    void advance(const SpanReading& reading, std::size_t taken);
 
     // The number of waiting spans, or slightly more.
     std::size_t waiting() const;
 
    private:
-    friend class Spans;
-    explicit Monitor(Spans& spans) : spans_(spans) {}
+    friend class MonitoredSpans;
+    explicit Monitor(MonitoredSpans& spans) : spans_(spans) {}
 
-    Spans& spans_;
+    MonitoredSpans& spans_;
     std::optional<SpanStore::Cursor> cursor_;  // nothing only during construction
   };
 
-  // Null if all places are taken. Thread, here and for set_most_bytes(): the main one.
+  // Null if all bits are taken. Thread, here and for set_most_bytes(): the main one.
   std::unique_ptr<Monitor> capture(const std::string& filter, Audience audience);
   void set_most_bytes(std::size_t bytes);
 
@@ -78,7 +78,7 @@ class Spans {
   void set_bell(std::function<void()> bell) { bell_ = std::move(bell); }
 
   // Thread: any.
-  std::shared_ptr<const Captures> captures() const;
+  std::shared_ptr<const CaptureTable> captures() const;
   std::size_t most_bytes() const;
   SpanTotals totals() const;
 
@@ -96,15 +96,15 @@ class Spans {
   bool sweep();
 
  private:
-  void publish(std::shared_ptr<const Captures> captures) TRACE_REQUIRES(mutex_);
-  void end(SpanStore::Cursor cursor);
+  void publish(std::shared_ptr<const CaptureTable> captures) TRACE_REQUIRES(mutex_);
+  void close(SpanStore::Cursor cursor);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock
-  Captures captures_ TRACE_GUARDED_BY(mutex_);
+  CaptureTable captures_ TRACE_GUARDED_BY(mutex_);
   SpanStore store_ TRACE_GUARDED_BY(mutex_);
   SpanTotals totals_ TRACE_GUARDED_BY(mutex_);
-  std::shared_ptr<const Captures> published_ TRACE_GUARDED_BY(mutex_) =
-      std::make_shared<const Captures>();
+  std::shared_ptr<const CaptureTable> published_ TRACE_GUARDED_BY(mutex_) =
+      std::make_shared<const CaptureTable>();
   // Number of the published captures. Relaxed: a thread that sees another number takes the mutex.
   std::atomic<std::uint64_t> number_{1};
   std::function<void()> bell_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/spans/spans.hpp"
+#include "collector/spans/monitored_spans.hpp"
 
 #include <thread>
 
@@ -10,17 +10,17 @@ namespace {
 
 constexpr std::uint32_t kUid = 1000;
 
-std::vector<StoredSpan> spans_at(Places places, std::uint64_t first, std::size_t count) {
+std::vector<StoredSpan> spans_at(CaptureBits bits, std::uint64_t first, std::size_t count) {
   std::vector<StoredSpan> spans(count);
   for (StoredSpan& span : spans) {
-    span.places = places;
+    span.capture_bits = bits;
     span.span = first++;
   }
   return spans;
 }
 
 TEST(SpansTest, RingsWhenACaptureBeginsAndEnds) {
-  Spans spans;
+  MonitoredSpans spans;
   int rung = 0;
   spans.set_bell([&] { ++rung; });
   const auto before = spans.number();
@@ -36,7 +36,7 @@ TEST(SpansTest, RingsWhenACaptureBeginsAndEnds) {
 }
 
 TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
-  Spans spans;
+  MonitoredSpans spans;
   const auto everybodys = spans.capture("tag=*", {});
   const auto own = spans.capture("tag=*", {kUid});
   const auto number = spans.number();
@@ -49,7 +49,7 @@ TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
 }
 
 TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
-  Spans spans;
+  MonitoredSpans spans;
   auto first = spans.capture("tag=a", {});
   const auto number = spans.number();
   first.reset();
@@ -60,7 +60,7 @@ TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
 }
 
 TEST(SpansTest, CountWhatProgramsHaveMissed) {
-  Spans spans;
+  MonitoredSpans spans;
   const auto monitor = spans.capture("tag=a", {});
   const std::uint64_t id = spans.captures()->at(0).id;
   spans.note({id, 10, {1, 2, 3, 4}});
@@ -74,7 +74,7 @@ TEST(SpansTest, CountWhatProgramsHaveMissed) {
 TEST(SpansTest, MayBeReadWhileTheyCome) {
   constexpr std::uint64_t kPdus = 300;
   constexpr std::uint64_t kOfEach = 50;
-  Spans spans(100'000);
+  MonitoredSpans spans(100'000);
   const auto monitor = spans.capture("tag=a", {});
   const auto number = spans.number();
   std::atomic<bool> over{false};
@@ -95,7 +95,7 @@ TEST(SpansTest, MayBeReadWhileTheyCome) {
       const SpanReading reading = monitor->read(20);
       got += reading.entries.size();
       missed += reading.missed(reading.entries.size());
-      monitor->take(reading, reading.entries.size());
+      monitor->advance(reading, reading.entries.size());
       more = !reading.is_all;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "process/session.hpp"
+#include "process/agent_session.hpp"
 
 #include <sys/random.h>
 
@@ -17,7 +17,7 @@ namespace {
 // A later answer means that the agent did not read for a while.
 constexpr std::uint64_t kLateNs = 500'000'000;
 
-wire::Hello introduce(const Options& options) {
+wire::Hello introduce(const ClientOptions& options) {
   wire::Hello hello;
   if (::getrandom(hello.session.data(), hello.session.size(), GRND_NONBLOCK) !=
       static_cast<ssize_t>(hello.session.size())) {
@@ -38,41 +38,41 @@ wire::Hello introduce(const Options& options) {
 
 }  // namespace
 
-Session::Session(Transport& transport, Outbox& outbox, const Options& options)
+AgentSession::AgentSession(Transport& transport, Outbox& outbox, const ClientOptions& options)
     : transport_(transport),
       outbox_(outbox),
       batches_(outbox.pending, outbox.counters),
       hello_(introduce(options)) {}
 
-void Session::connected() {
+void AgentSession::on_connected() {
   sent_before_ = sent_;
   std::string out;
   wire::append_hello(out, own_pid(), hello_);
   send(out);
 }
 
-void Session::disconnected() {
+void AgentSession::on_disconnected() {
   welcomed_ = has_said_goodbye_ = false;
-  outbox_.spans.disconnected(now_ns());
+  outbox_.spans.on_disconnected(now_ns());
 }
 
-bool Session::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
+bool AgentSession::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   switch (pdu.type) {
     case wire::PduType::Welcome:
       if (const auto welcome = wire::decode_welcome(pdu.payload))
-        return take_welcome(*welcome, now_ns);
+        return on_welcome(*welcome, now_ns);
       return false;
     case wire::PduType::BatchAck:
       if (const auto sequence = wire::decode_batch_ack(pdu.payload))
-        return take_batch_ack(*sequence, now_ns);
+        return on_batch_ack(*sequence, now_ns);
       return false;
     case wire::PduType::EventsAck:
       if (const auto sequence = wire::decode_events_ack(pdu.payload))
-        return outbox_.spans.take_ack(*sequence);
+        return outbox_.spans.on_ack(*sequence);
       return false;
     case wire::PduType::Control:
       if (const auto control = wire::decode_control(pdu.payload)) {
-        if (agent_has(wire::Feature::Events)) outbox_.spans.take_control(*control);
+        if (has_feature(wire::Feature::Events)) outbox_.spans.on_control(*control);
         return true;
       }
       return false;
@@ -84,7 +84,7 @@ bool Session::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   }
 }
 
-bool Session::take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
+bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
   if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
   welcomed_ = true;
   features_ = welcome.features;
@@ -92,35 +92,35 @@ bool Session::take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
   outbox_.open.begin_anew();
 
   const bool is_same = std::exchange(agent_, welcome.agent_instance) == welcome.agent_instance;
-  const Agent agent = !is_same                 ? Agent::Another
-                      : has_forgotten(welcome) ? Agent::SameThatForgot
-                                               : Agent::Same;
-  if (!batches_.welcomed(agent, welcome.last_sequence)) return false;
-  if (!agent_has(wire::Feature::Events))
-    outbox_.spans.welcomed_without();
-  else if (!outbox_.spans.welcomed(agent, welcome.last_events, welcome.control))
+  const AgentChange agent = !is_same                 ? AgentChange::Another
+                            : has_forgotten(welcome) ? AgentChange::SameThatForgot
+                                                     : AgentChange::Same;
+  if (!batches_.on_welcome(agent, welcome.last_sequence)) return false;
+  if (!has_feature(wire::Feature::Events))
+    outbox_.spans.on_welcome_without();
+  else if (!outbox_.spans.on_welcome(agent, welcome.last_events, welcome.control))
     return false;
-  for (Batch& batch : batches_.in_flight()) send(batch, now_ns);
+  for (CountBatch& batch : batches_.in_flight()) send(batch, now_ns);
   return true;
 }
 
 // True also if the agent knows the session, but not what it acknowledged: then it lost the session,
 // and a HELLO whose WELCOME was lost has opened it again.
-bool Session::has_forgotten(const wire::Welcome& welcome) const {
+bool AgentSession::has_forgotten(const wire::Welcome& welcome) const {
   return !welcome.session_known || welcome.last_sequence < batches_.in_flight().last_taken() ||
          welcome.last_events < outbox_.spans.last_taken();
 }
 
 // If the agent read a batch late, it takes the transactions in flight for younger than they are.
-bool Session::take_batch_ack(std::uint64_t sequence, std::uint64_t now_ns) {
-  for (const Batch& batch : batches_.in_flight())
+bool AgentSession::on_batch_ack(std::uint64_t sequence, std::uint64_t now_ns) {
+  for (const CountBatch& batch : batches_.in_flight())
     if (batch.sequence <= sequence && now_ns > batch.sent_ns + kLateNs) outbox_.open.tell_again();
-  return batches_.take_ack(sequence);
+  return batches_.on_ack(sequence);
 }
 
 // The agent answers in order, so the message that it cannot decode is the first one without an
 // answer. It would refuse that message on every connection.
-void Session::give_up_malformed() {
+void AgentSession::give_up_malformed() {
   const SpanBatch* const spans = outbox_.spans.in_flight();
   const bool has_spans = spans != nullptr && was_sent(*spans);
   const bool has_calls = !batches_.in_flight().empty() && was_sent(batches_.in_flight().front());
@@ -130,25 +130,25 @@ void Session::give_up_malformed() {
     outbox_.spans.give_up_in_flight();
 }
 
-void Session::send_pending(std::uint64_t until, std::uint64_t now_ns) {
+void AgentSession::send_pending(std::uint64_t until, std::uint64_t now_ns) {
   // After the goodbye the agent hangs up: later calls go to the next connection.
   if (!welcomed_ || has_said_goodbye_) return;
-  while (Batch* const batch = batches_.next(until)) send_new(*batch, now_ns);
-  while (agent_has(wire::Feature::InFlight) && batches_.in_flight().has_room() &&
+  while (CountBatch* const batch = batches_.next(until)) send_new(*batch, now_ns);
+  while (has_feature(wire::Feature::InFlight) && batches_.in_flight().has_room() &&
          outbox_.open.has_news())
     send_new(batches_.add(), now_ns);
   // Batches go first.
-  if (agent_has(wire::Feature::Events) && batches_.in_flight().has_room())
+  if (has_feature(wire::Feature::Events) && batches_.in_flight().has_room())
     if (SpanBatch* const spans = outbox_.spans.next(); spans != nullptr && !was_sent(*spans))
       send(*spans);
 }
 
-void Session::send_new(Batch& batch, std::uint64_t now_ns) {
+void AgentSession::send_new(CountBatch& batch, std::uint64_t now_ns) {
   outbox_.counters.batches += 1;
   send(batch, now_ns);
 }
 
-void Session::send(Batch& batch, std::uint64_t now_ns) {
+void AgentSession::send(CountBatch& batch, std::uint64_t now_ns) {
   batch.sent_ns = now_ns;
   batch.nth_sent = ++sent_;
   std::string out;
@@ -157,7 +157,7 @@ void Session::send(Batch& batch, std::uint64_t now_ns) {
     return now_ns > then_ns && batch.records > 0 ? now_ns - then_ns : 0;
   };
   wire::BatchHead head{{age(batch.first_ns), age(batch.last_ns)}, outbox_.client_counters()};
-  if (agent_has(wire::Feature::InFlight)) {
+  if (has_feature(wire::Feature::InFlight)) {
     const OpenReport::Told told =
         outbox_.open.tell(wire::kMaxBatchBytes - std::min(batch.body.size(), wire::kMaxBatchBytes));
     define_tags(told.tags, out);
@@ -168,7 +168,7 @@ void Session::send(Batch& batch, std::uint64_t now_ns) {
   send(out);
 }
 
-void Session::send(SpanBatch& spans) {
+void AgentSession::send(SpanBatch& spans) {
   spans.nth_sent = ++sent_;
   std::string out;
   define_tags(spans.tags, out);
@@ -176,13 +176,13 @@ void Session::send(SpanBatch& spans) {
   send(out);
 }
 
-void Session::send(const std::string& out) {
+void AgentSession::send(const std::string& out) {
   diagnose_pdus("sent", out);
   transport_.send(out);
 }
 
 // A tag that was described after its definition is defined again.
-void Session::define_tags(const std::vector<const Tag*>& tags, std::string& out) {
+void AgentSession::define_tags(const std::vector<const Tag*>& tags, std::string& out) {
   std::vector<wire::TagDefinition> definitions;
   constexpr std::size_t kAroundDefinition = 24;
   constexpr std::size_t kMostOfDefinition =
@@ -195,7 +195,7 @@ void Session::define_tags(const std::vector<const Tag*>& tags, std::string& out)
   };
   for (const Tag* tag : tags) {
     if (tag->id >= defined_.size()) defined_.resize(tag->id + 1);
-    const Description* const description = description_of(*tag);
+    const TagDescription* const description = description_of(*tag);
     const Defined wanted = description != nullptr ? Defined::WithDescription : Defined::ByName;
     if (defined_[tag->id] >= wanted) continue;
     defined_[tag->id] = wanted;
@@ -211,15 +211,15 @@ void Session::define_tags(const std::vector<const Tag*>& tags, std::string& out)
   flush();
 }
 
-bool Session::has_told_open() const {
-  return welcomed_ && (!agent_has(wire::Feature::InFlight) ||
+bool AgentSession::has_told_open() const {
+  return welcomed_ && (!has_feature(wire::Feature::InFlight) ||
                        (!outbox_.open.has_news() && batches_.in_flight().empty()));
 }
 
-bool Session::say_goodbye() {
+bool AgentSession::say_goodbye() {
   if (!welcomed_ || has_said_goodbye_) return false;
   // Transactions in flight are told first.
-  if (agent_has(wire::Feature::InFlight) && outbox_.open.has_news()) return false;
+  if (has_feature(wire::Feature::InFlight) && outbox_.open.has_news()) return false;
   has_said_goodbye_ = true;
   std::string out;
   wire::append_bye(out, own_pid(), wire::ByeReason::Done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "process/place_of_flusher.hpp"
+#include "process/run_like_any_thread.hpp"
 
 #include <sched.h>
 

@@ -26,20 +26,20 @@
 
 namespace pcp::trace::agent {
 
-class Connection : public std::enable_shared_from_this<Connection> {
+class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
  public:
   // The server's services for a connection.
   struct Host {
     DialogueContext& context;
     std::function<void(const Peer&, const std::string&)> say;  // logs a line, rate-limited
-    std::function<void(Connection&)> stopped_talking;          // no longer counts as open
+    std::function<void(PeerConnection&)> stopped_talking;      // no longer counts as open
     std::function<void()> control_due;  // has room again for a delayed CONTROL
     std::function<bool()> may_linger;   // false: too many connections are leaving
     std::function<void(std::uint64_t)> closed;
     std::size_t unfinished_bytes = 0;  // of all connections
   };
 
-  Connection(asio::io_context& io, Descriptor socket, Peer peer, Host& host);
+  PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Host& host);
 
   void greet();
   void refuse(std::int32_t code);      // instead of greet(): sends the reason and leaves
@@ -54,8 +54,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void check_time(Instant now);
 
   const Peer& peer() const { return peer_; }
-  bool talking() const { return phase_ == Phase::Talking; }
-  bool speaks_version_2() const { return dialogue_.speaks_version_2(); }
+  bool is_talking() const { return phase_ == Phase::Talking; }
+  bool is_version_2() const { return dialogue_.is_version_2(); }
   std::string describe(Instant now) const;  // a line for the list of clients
 
  private:
@@ -65,7 +65,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void wait_writable();
   void on_readable();
   void read();
-  void take_frames();
+  void handle_frames();
   void throw_away();
   void note_unfinished();
   void drop(wire::ByeReason reason, const std::string& why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "spans/captures.hpp"
+#include "spans/capture_set.hpp"
 
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ struct CapturesTest : testing::Test {
     replace_state(state_before);
   }
 
-  // Publishes a filter for request at place 3, and perhaps one for query at place 5.
+  // Publishes a filter for request with bit 3, and perhaps one for query with bit 5.
   void ask(bool query_too, const std::string& words = "") {
     auto set = set_of(++control);
     set->add({7, 3}, filter("tag=request" + words), wire::kAnyRate, request_since);
@@ -45,13 +45,13 @@ struct CapturesTest : testing::Test {
   }
   Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
   void end(const Tag* tag, const Recorder::Traced& traced, bool aborted = false) {
-    recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, aborted);
+    recorder.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, aborted);
   }
   std::vector<CapturedSpan> take() {
     std::vector<CapturedSpan> taken;
     SpanPool& pool = queue.spans();
     while (const SpanPool::Index list = pool.next_list()) {
-      pool.take_list();
+      pool.remove_list();
       pool.flushers_share().filter(list, [&](CapturedSpan& span) {
         taken.push_back(std::move(span));
         return false;
@@ -65,14 +65,14 @@ struct CapturesTest : testing::Test {
   const int state_before = replace_state(PMTRACE_STATE_NONE);
 };
 
-constexpr Places kRequest = 1 << 3;
-constexpr Places kQuery = 1 << 5;
+constexpr CaptureBits kRequest = 1 << 3;
+constexpr CaptureBits kQuery = 1 << 5;
 
 TEST_F(CapturesTest, AreNoneUnlessAsked) {
   EXPECT_FALSE(has_state(kCapturing));
   EXPECT_TRUE(recorder.is_plain(request));
   const auto traced = begin(request);
-  EXPECT_EQ(traced.begun.place & OpenTable::kMarks, 0U);
+  EXPECT_EQ(traced.begun.ref & OpenTable::kMarks, 0U);
   end(request, traced);
   EXPECT_TRUE(take().empty());
   ask(false);
@@ -103,15 +103,15 @@ TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
   end(request, outer);  // a second end does nothing
   const auto spans = take();
   ASSERT_EQ(spans.size(), 3U);
-  EXPECT_EQ(spans[0].context.places(), kRequest | kQuery);
-  EXPECT_EQ(spans[1].context.places(), kRequest | kQuery);
-  EXPECT_EQ(spans[2].context.places(), kRequest);
+  EXPECT_EQ(spans[0].context.capture_bits(), kRequest | kQuery);
+  EXPECT_EQ(spans[1].context.capture_bits(), kRequest | kQuery);
+  EXPECT_EQ(spans[2].context.capture_bits(), kRequest);
   EXPECT_TRUE(spans[0].aborted);
   EXPECT_EQ(spans[0].context.parent, spans[1].context.own);
   EXPECT_EQ(spans[1].context.parent, spans[2].context.own);
   EXPECT_EQ(spans[2].context.parent, 0U);
   EXPECT_TRUE(recorder.trace().is_plain());
-  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(recorder.open().has_open());
 }
 
 TEST_F(CapturesTest, TellWhichThreadBeganThem) {
@@ -122,7 +122,7 @@ TEST_F(CapturesTest, TellWhichThreadBeganThem) {
   std::thread([&] {
     others = std::make_unique<Recorder>(queue, doorbell, 16);
     others->note_thread();
-    others->end_traced({request, traced.begun.place, traced.begun.moment}, traced.context, false);
+    others->end_traced({request, traced.begun.ref, traced.begun.moment}, traced.context, false);
   }).join();
   const auto spans = take();
   ASSERT_EQ(spans.size(), 1U);
@@ -134,7 +134,7 @@ TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
   const auto outer = begin(request);
   const auto inner = begin(query);
   ask(false);
-  auto set = set_of(++control);  // another filter at query's place
+  auto set = set_of(++control);  // another filter with query's bit
   set->add({7, 3}, filter("tag=request"), wire::kAnyRate, request_since);
   set->add({9, 5}, filter("tag=other"), wire::kAnyRate, 0);
   const CaptureSet::Epoch epoch = set->epoch();
@@ -147,7 +147,7 @@ TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
   const auto spans = take();
   ASSERT_EQ(spans.size(), 2U);
   for (const CapturedSpan& span : spans) {
-    EXPECT_EQ(span.context.places(), kRequest);
+    EXPECT_EQ(span.context.capture_bits(), kRequest);
     EXPECT_EQ(span.epoch, epoch);
   }
 }
@@ -160,8 +160,8 @@ TEST_F(CapturesTest, OfAShareHaveOneTraceForAllThatIsInside) {
     const auto inner = begin(intern_tag("part"));  // would be a top by itself
     EXPECT_TRUE(outer.context.is_trace());
     EXPECT_EQ(inner.context.trace_low, outer.context.trace_low);
-    EXPECT_EQ(inner.context.places(), outer.context.places());
-    captured += outer.context.places() != 0;
+    EXPECT_EQ(inner.context.capture_bits(), outer.context.capture_bits());
+    captured += outer.context.capture_bits() != 0;
     end(query, inner);
     end(request, outer);
   }
@@ -179,17 +179,17 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
     ++put;
   }
   const auto another = begin(request);
-  EXPECT_NE(another.context.places(), 0U);  // it is inside the first one
+  EXPECT_NE(another.context.capture_bits(), 0U);  // it is inside the first one
   end(request, another);
-  recorder.trace().detach({request, outer.begun.place, outer.begun.moment});
+  recorder.trace().detach({request, outer.begun.ref, outer.begun.moment});
   const auto tree = begin(request);
-  EXPECT_EQ(tree.context.places(), 0U);
+  EXPECT_EQ(tree.context.capture_bits(), 0U);
   end(request, tree);
   const CaptureSet::Asked& asked = queue.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 1U);
   while (queue.spans().taken() < SpanPool::kMost) {
-    end(request, recorder.begin_in(
-                     request, {outer.context.inside(), outer.begun.place, outer.begun.moment}));
+    end(request,
+        recorder.begin_in(request, {outer.context.inside(), outer.begun.ref, outer.begun.moment}));
     ++put;
   }
   EXPECT_EQ(asked.missed_full, 1U);
@@ -202,32 +202,32 @@ TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
   const Tag* const part = intern_tag("part");
   ask(false, ",part kind=point limit=1/s");
   Recorder::Traced over = begin(request);
-  for (; over.context.places() != 0; over = begin(request)) end(request, over);
+  for (; over.context.capture_bits() != 0; over = begin(request)) end(request, over);
   const auto inside = [](const Recorder::Traced& traced) {
-    return ThreadTrace::Inside{traced.context.inside(), traced.begun.place, traced.begun.moment};
+    return ThreadTrace::Inside{traced.context.inside(), traced.begun.ref, traced.begun.moment};
   };
   const auto others = begin(intern_tag("of no filter"));
   take();
   ask(true, ",part kind=point limit=1000000/s");  // this filter would take all again
   const auto by_stack = begin(part);
-  EXPECT_EQ(by_stack.context.places(), 0U);
+  EXPECT_EQ(by_stack.context.capture_bits(), 0U);
   const auto innermost = begin(part);
-  EXPECT_EQ(innermost.context.places(), 0U);
+  EXPECT_EQ(innermost.context.capture_bits(), 0U);
   recorder.capture_event(part, wire::SpanKind::Point, 0);
   end(part, innermost);
   end(part, by_stack);
   for (const auto* const around : {&others, &by_stack, &innermost}) {
     const auto told = recorder.begin_in(part, inside(*around));
-    EXPECT_EQ(told.context.places(), 0U);
+    EXPECT_EQ(told.context.capture_bits(), 0U);
     end(part, told);
   }
   const auto wanted_by_another = begin(query);
-  EXPECT_EQ(wanted_by_another.context.places(), kQuery);
+  EXPECT_EQ(wanted_by_another.context.capture_bits(), kQuery);
   end(query, wanted_by_another);
   end(request, others);
   end(request, over);
   const auto after = recorder.begin_in(part, inside(over));
-  EXPECT_EQ(after.context.places(), 0U);
+  EXPECT_EQ(after.context.capture_bits(), 0U);
   end(part, after);
   EXPECT_EQ(queue.captures().published()->at(3).missed_limit, 7U);
   EXPECT_EQ(take().size(), 1U);
@@ -251,14 +251,14 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   };
   ask(false);
   {
-    const Captures::Look look(captures, looks);
+    const PublishedCaptures::Look look(captures, looks);
     ask(true);
     EXPECT_EQ(look->control(), 1U);
     retire();
     EXPECT_TRUE(retired.empty());
     EXPECT_EQ(kept(), (std::vector<std::uint64_t>{1, 2}));
   }
-  const Captures::Look another(captures, looks);  // at the next set
+  const PublishedCaptures::Look another(captures, looks);  // at the next set
   retire();
   EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
   EXPECT_EQ(kept(), std::vector<std::uint64_t>{2});
@@ -267,7 +267,7 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
 TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   ask(false);
   const auto traced = begin(request);
-  const std::uint32_t number = OpenTable::entry_at(traced.begun.place)->number;
+  const std::uint32_t number = OpenTable::entry_at(traced.begun.ref)->number;
   SpanNotes* const notes = find_or_make_notes(number, traced.begun.moment);
   ASSERT_NE(notes, nullptr);
   notes->add("route", "/cart", {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "spans/captures.hpp"
+#include "spans/capture_set.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,68 +27,69 @@ CaptureSet::CaptureSet(std::uint64_t control) : epoch_(next_epoch()), control_(c
 
 void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& filter,
                      std::uint32_t most_a_second, Epoch since) {
-  Asked& asked = asked_[capture.place];
+  Asked& asked = asked_[capture.bit];
   asked.id = capture.id;
   asked.since = since != 0 ? since : epoch_;
   asked.filter = filter;
   asked.share = (std::uint64_t{1} << kIdBits) - wire::share_threshold(filter);
   asked.limit.set(std::min(filter.limit, most_a_second));
-  const Places bit = Places{1} << capture.place;
-  places_ |= bit;
-  if (filter.slower_ns > 0) slow_ |= bit;
-  if (filter.points) points_ |= bit;
-  if (filter.observations) observations_ |= bit;
-  if (filter.counters) counters_ |= bit;
+  const CaptureBits mask = CaptureBits{1} << capture.bit;
+  bits_ |= mask;
+  if (filter.slower_ns > 0) slow_ |= mask;
+  if (filter.points) points_ |= mask;
+  if (filter.observations) observations_ |= mask;
+  if (filter.counters) counters_ |= mask;
 }
 
-Places CaptureSet::asked_since(Places places, std::uint16_t epoch) const {
+CaptureBits CaptureSet::valid_since(CaptureBits bits, std::uint16_t epoch) const {
   const Epoch ago = static_cast<std::uint16_t>(epoch_ - epoch);
-  Places still = 0;
-  for_each_place(places, [&](std::size_t place) {
-    if (epoch_ - asked_[place].since >= ago) still |= Places{1} << place;
+  CaptureBits still = 0;
+  for_each_bit(bits, [&](std::size_t bit) {
+    if (epoch_ - asked_[bit].since >= ago) still |= CaptureBits{1} << bit;
   });
   return still;
 }
 
-Places CaptureSet::look_up(const Tag& tag) const {
-  Places matching = 0;
-  for_each_place(places_, [&](std::size_t place) {
-    if (wire::matches_tag(asked_[place].filter, name_of(tag))) matching |= Places{1} << place;
+CaptureBits CaptureSet::look_up(const Tag& tag) const {
+  CaptureBits matching = 0;
+  for_each_bit(bits_, [&](std::size_t bit) {
+    if (wire::matches_tag(asked_[bit].filter, name_of(tag))) matching |= CaptureBits{1} << bit;
   });
   tag.captured_by.store(std::uint64_t{epoch_} << 32 | matching, std::memory_order_relaxed);
   return matching;
 }
 
-Places CaptureSet::admit(Places places, std::uint64_t trace_low, Places& over_limit) const {
-  Places admitted = 0;
-  for_each_place(places, [&](std::size_t place) {
-    const Asked& asked = asked_[place];
+CaptureBits CaptureSet::admit(CaptureBits bits, std::uint64_t trace_low,
+                              CaptureBits& over_limit) const {
+  CaptureBits admitted = 0;
+  for_each_bit(bits, [&](std::size_t bit) {
+    const Asked& asked = asked_[bit];
     const SpanLimit& limit = asked.limit;
     if (!SpanLimit::is_asked_for(asked.share, trace_low)) return;
-    const Places bit = Places{1} << place;
-    if ((over_limit & bit) == 0 &&
-        ((slow_ & bit) != 0 || limit.admits_from_now_on(asked.share, trace_low) ||
+    const CaptureBits mask = CaptureBits{1} << bit;
+    if ((over_limit & mask) == 0 &&
+        ((slow_ & mask) != 0 || limit.admits_from_now_on(asked.share, trace_low) ||
          limit.admits(asked.share, trace_low, coarse_now_ns()) == SpanLimit::Answer::Taken)) {
-      admitted |= bit;
+      admitted |= mask;
     } else {
-      over_limit |= bit;
+      over_limit |= mask;
       asked.missed_limit.fetch_add(1, std::memory_order_relaxed);
     }
   });
   return admitted;
 }
 
-void CaptureSet::count(Places places, std::uint64_t now_ns) const {
-  for_each_place(places & ~slow_, [&](std::size_t place) { asked_[place].limit.count(now_ns); });
+void CaptureSet::count(CaptureBits bits, std::uint64_t now_ns) const {
+  for_each_bit(bits & ~slow_, [&](std::size_t bit) { asked_[bit].limit.count(now_ns); });
 }
 
-void CaptureSet::miss_for_want_of_room(Places places, std::uint64_t spans) const {
-  for_each_place(places, [&](std::size_t place) {
-    asked_[place].missed_full.fetch_add(spans, std::memory_order_relaxed);
+void CaptureSet::miss_for_want_of_room(CaptureBits bits, std::uint64_t spans) const {
+  for_each_bit(bits, [&](std::size_t bit) {
+    asked_[bit].missed_full.fetch_add(spans, std::memory_order_relaxed);
   });
 }
 
-Places CaptureSet::wanting(wire::SpanKind kind) const {
+CaptureBits CaptureSet::matching(wire::SpanKind kind) const {
   switch (kind) {
     case wire::SpanKind::Point:
       return points_;
@@ -98,12 +99,12 @@ Places CaptureSet::wanting(wire::SpanKind kind) const {
     case wire::SpanKind::Add:
       return counters_;
     default:
-      return places_;
+      return bits_;
   }
 }
 
-void Captures::publish(std::unique_ptr<const CaptureSet> set,
-                       const std::vector<const LooksAtCaptures*>& threads) {
+void PublishedCaptures::publish(std::unique_ptr<const CaptureSet> set,
+                                const std::vector<const LooksAtCaptures*>& threads) {
   if (owned_ == nullptr && set == nullptr) return;
   // Everything that may throw comes first.
   before_.reserve(before_.size() + 1);

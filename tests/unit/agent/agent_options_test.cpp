@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/options.hpp"
+#include "agent/agent_options.hpp"
 
 #include <cstdlib>
 #include <vector>
@@ -29,7 +29,7 @@ class OptionsTest : public testing::Test {
     return parse_options(static_cast<int>(words.size()), argv.data());
   }
 
-  Options good(const std::vector<std::string>& words) {
+  AgentOptions good(const std::vector<std::string>& words) {
     CommandLine line = parse(words);
     EXPECT_EQ(error_of(line.status), "");
     return std::move(line.options);
@@ -39,7 +39,7 @@ class OptionsTest : public testing::Test {
 };
 
 TEST_F(OptionsTest, HaveDefaults) {
-  const Options options = good({});
+  const AgentOptions options = good({});
   EXPECT_EQ(options.domain, 10);
   EXPECT_EQ(options.log, "trace.log");
   EXPECT_EQ(options.user, "");
@@ -74,11 +74,11 @@ TEST_F(OptionsTest, KeepLabelsStable) {
 }
 
 TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
-  const Options options = good({"-d", "11",          "-l",           "some.log",
-                                "-M", "root",        "-I",           "4444",
-                                "-i", "/tmp/s",      "-T",           "30 seconds",
-                                "-N", "6",           "--max-tags=5", "--histogram-memory=3",
-                                "-U", "1,0,0,1,0,0", "-V",           "0,1,0,0,3,0"});
+  const AgentOptions options = good({"-d", "11",          "-l",           "some.log",
+                                     "-M", "root",        "-I",           "4444",
+                                     "-i", "/tmp/s",      "-T",           "30 seconds",
+                                     "-N", "6",           "--max-tags=5", "--histogram-memory=3",
+                                     "-U", "1,0,0,1,0,0", "-V",           "0,1,0,0,3,0"});
   EXPECT_EQ(options.domain, 11);
   EXPECT_EQ(options.log, "some.log");
   EXPECT_EQ(options.user, "root");
@@ -93,7 +93,7 @@ TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
 }
 
 TEST_F(OptionsTest, SayWhatIsCaptured) {
-  const Options options =
+  const AgentOptions options =
       good({"--span-memory", "5", "--capture", "limit=7/s tag=a", "--capture-remote"});
   EXPECT_EQ(options.span_bytes, 5u << 20);
   EXPECT_EQ(options.capture, "tag=a limit=7/s");
@@ -101,7 +101,7 @@ TEST_F(OptionsTest, SayWhatIsCaptured) {
 }
 
 TEST_F(OptionsTest, CollectAccessRules) {
-  Options options = good({"-A", "disallow:127.0.0.1", "-A", "allow:127.0.0.2:1"});
+  AgentOptions options = good({"-A", "disallow:127.0.0.1", "-A", "allow:127.0.0.2:1"});
   EXPECT_EQ(options.access.acquire("127.0.0.1").access, Access::NotPermitted);
   EXPECT_EQ(options.access.acquire("127.0.0.2").access, Access::Allowed);
   EXPECT_EQ(options.access.acquire("127.0.0.2").access, Access::TooManyConnections);

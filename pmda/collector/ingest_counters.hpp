@@ -28,32 +28,32 @@ struct ClientView {
 
 // Written by the ingest thread only, in tally(); read by any thread. The values are independent, so
 // relaxed is enough.
+using IngestCounter = std::atomic<std::uint64_t>;
 struct IngestCounters {
-  using Counter = std::atomic<std::uint64_t>;
   std::atomic<std::uint64_t> connections{0};  // now
-  Counter accepted{0};                        // ever
-  Counter refused_permission{0};
-  Counter refused_limit{0};
-  Counter refused_quota{0};  // sessions beyond a user's limit
-  Counter dropped_malformed{0};
-  Counter dropped_timeout{0};  // unfinished PDU
-  Counter dropped_limit{0};    // too many tags, label bytes, unfinished bytes
-  Counter said_nothing{0};     // connections that ended before the peer's first PDU
-  Counter pdus{0};
-  Counter bytes{0};
-  Counter batches{0};
-  Counter duplicates{0};  // batches already applied
-  Counter records{0};     // calls, of both versions
-  Counter sessions{0};    // now, connected or remembered
-  Counter busy_ns{0};     // CPU time of the ingest thread
-  Counter labels_refused{0};
-  Counter unsplit{0};             // tags that would be too long with the labels of --split
-  Counter in_flight_left_out{0};  // reports of tags without room
+  IngestCounter accepted{0};                  // ever
+  IngestCounter refused_permission{0};
+  IngestCounter refused_limit{0};
+  IngestCounter refused_quota{0};  // sessions beyond a user's limit
+  IngestCounter dropped_malformed{0};
+  IngestCounter dropped_timeout{0};  // unfinished PDU
+  IngestCounter dropped_limit{0};    // too many tags, label bytes, unfinished bytes
+  IngestCounter said_nothing{0};     // connections that ended before the peer's first PDU
+  IngestCounter pdus{0};
+  IngestCounter bytes{0};
+  IngestCounter batches{0};
+  IngestCounter duplicates{0};  // batches already applied
+  IngestCounter records{0};     // calls, of both versions
+  IngestCounter sessions{0};    // now, connected or remembered
+  IngestCounter busy_ns{0};     // CPU time of the ingest thread
+  IngestCounter labels_refused{0};
+  IngestCounter unsplit{0};             // tags that would be too long with the labels of --split
+  IngestCounter in_flight_left_out{0};  // reports of tags without room
 };
 
 // Thread: the ingest thread. It is the only writer, so a plain sum suffices. The sum saturates,
 // since peers may claim any number of calls.
-inline void tally(IngestCounters::Counter& counter, std::uint64_t more = 1) {
+inline void tally(IngestCounter& counter, std::uint64_t more = 1) {
   std::uint64_t counted = counter.load(std::memory_order_relaxed);
   add_calls(counted, more);
   counter.store(counted, std::memory_order_relaxed);

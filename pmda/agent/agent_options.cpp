@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/options.hpp"
+#include "agent/agent_options.hpp"
 
 #include <pwd.h>
 #include <sys/un.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "collector/spans/captures.hpp"
+#include "collector/spans/capture_table.hpp"
 #include "metrics/debug_options.hpp"
 #include "metrics/parse_argument.hpp"
 #include "metrics/pmapi.hpp"
@@ -106,7 +106,8 @@ Result<void> set(bool& target) {
 }
 
 // Stores one option; `name` is its spelling for messages.
-Result<void> take_option(int letter, const std::string& name, const char* text, Options& options) {
+Result<void> take_option(int letter, const std::string& name, const char* text,
+                         AgentOptions& options) {
   switch (letter) {
     case 'A':
       return options.access.add(text);
@@ -156,7 +157,8 @@ Result<void> named(const std::string& name, const Result<void>& taken) {
 }
 
 // Handles a result of pmgetopt_r: an option's letter, or its mark for an error.
-Result<void> take_result(int letter, const pmOptions& state, char* const* argv, Options& options) {
+Result<void> take_result(int letter, const pmOptions& state, char* const* argv,
+                         AgentOptions& options) {
   const std::string in_question = name_of(state.optopt, argv[state.optind - 1]);
   switch (letter) {
     case ':':
@@ -171,7 +173,7 @@ Result<void> take_result(int letter, const pmOptions& state, char* const* argv, 
   }
 }
 
-Result<void> take_environment(Options& options) {
+Result<void> take_environment(AgentOptions& options) {
   const char* const port = std::getenv("PCP_TRACE_PORT");
   if (!port) return {};
   return named("PCP_TRACE_PORT", take(parse_port(port), options.port));
@@ -186,7 +188,7 @@ Result<void> check_steps(const EngineOptions& engine) {
 
 CommandLine parse_options(int argc, char* const* argv) {
   CommandLine line;
-  Options& options = line.options;
+  AgentOptions& options = line.options;
   options.socket_path = std::string(pmGetConfig("PCP_RUN_DIR")) + "/" + kSocketFile;
   line.status = take_environment(options);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "open/open_transactions.hpp"
+#include "open/open_by_name.hpp"
 
 #include <new>
 
 namespace pcp::trace::client {
 
-OpenTransactions::Slot::Closed OpenTransactions::close(const Tag* tag, std::uint64_t key) {
+OpenByName::Slot::Closed OpenByName::close(const Tag* tag, std::uint64_t key) {
   Slot* slot = bucket_of(*tag).load(std::memory_order_acquire);
   for (; slot != nullptr; slot = slot->next) {
     if (slot->tag != tag || slot->key.load(std::memory_order_relaxed) != key) continue;
@@ -14,7 +14,7 @@ OpenTransactions::Slot::Closed OpenTransactions::close(const Tag* tag, std::uint
   return {};
 }
 
-OpenTransactions::Slot* OpenTransactions::find(const Tag* tag, std::uint64_t key) {
+OpenByName::Slot* OpenByName::find(const Tag* tag, std::uint64_t key) {
   Slot* slot = bucket_of(*tag).load(std::memory_order_relaxed);
   while (slot != nullptr && (slot->tag != tag || slot->owner != owner_ ||
                              slot->key.load(std::memory_order_relaxed) != key))
@@ -22,7 +22,7 @@ OpenTransactions::Slot* OpenTransactions::find(const Tag* tag, std::uint64_t key
   return slot;
 }
 
-OpenTransactions::Slot* OpenTransactions::find_or_make(const Tag* tag, std::uint64_t key) {
+OpenByName::Slot* OpenByName::find_or_make(const Tag* tag, std::uint64_t key) {
   if (Slot* const own = find(tag, key)) return own;
   std::atomic<Slot*>& bucket = bucket_of(*tag);
   Slot* const first = bucket.load(std::memory_order_relaxed);

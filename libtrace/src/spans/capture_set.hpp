@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The captures in progress: the transactions and events that somebody asked the agent to show one
-// by one. The flusher publishes a set of filters, each at its own place (bit). Threads look at the
+// by one. The flusher publishes a set of filters, each with its own bit. Threads look at the
 // set while the state flag kCapturing is set.
 //
 // A set never changes. A new set replaces it, and the old set is freed when no thread looks at it
-// any more. Each set has an epoch. A place's bit from an earlier epoch is still valid if that place
-// held the same filter then.
+// any more. Each set has an epoch. A bit from an earlier epoch is still valid if it meant the same
+// filter then.
 #pragma once
 
 #include <array>
@@ -21,13 +21,8 @@
 
 namespace pcp::trace::client {
 
-// Bits of places.
-using Places = std::uint32_t;
-
-template <typename Visit>
-void for_each_place(Places places, Visit visit) {
-  for (; places != 0; places &= places - 1) visit(static_cast<std::size_t>(__builtin_ctz(places)));
-}
+using wire::CaptureBits;
+using wire::for_each_bit;
 
 // Built by the flusher; then any thread may read.
 class CaptureSet {
@@ -38,13 +33,13 @@ class CaptureSet {
   // epoch.
   explicit CaptureSet(std::uint64_t control);
 
-  // `since`: the first epoch with this filter; 0: this set's. Requires: the place is free.
+  // `since`: the first epoch with this filter; 0: this set's. Requires: the bit is free.
   void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
            std::uint32_t most_a_second, Epoch since);
 
   Epoch epoch() const { return epoch_; }
   std::uint64_t control() const { return control_; }  // the agent's number
-  Places places() const { return places_; }
+  CaptureBits bits() const { return bits_; }
 
   struct Asked {
     std::uint64_t id = 0;
@@ -57,50 +52,50 @@ class CaptureSet {
     mutable std::atomic<std::uint64_t> missed_full{0};
     mutable std::atomic<std::uint64_t> missed_limit{0};
   };
-  const Asked& at(std::size_t place) const { return asked_[place]; }
+  const Asked& at(std::size_t bit) const { return asked_[bit]; }
 
   // Filters bits that were set in `epoch` (its low 16 bits): those that mean the same filter now.
-  Places still_asked(Places places, std::uint16_t epoch) const {
-    places &= places_;
+  CaptureBits valid_bits(CaptureBits bits, std::uint16_t epoch) const {
+    bits &= bits_;
     const bool are_of_this = static_cast<std::uint16_t>(epoch_) == epoch;
-    return places == 0 || are_of_this ? places : asked_since(places, epoch);
+    return bits == 0 || are_of_this ? bits : valid_since(bits, epoch);
   }
 
-  // The places whose filter matches this tag. Cached in the tag.
-  Places matching(const Tag& tag) const {
+  // The captures whose filter matches this tag. Cached in the tag.
+  CaptureBits matching(const Tag& tag) const {
     const std::uint64_t known = tag.captured_by.load(std::memory_order_relaxed);
-    return known >> 32 == epoch_ ? static_cast<Places>(known) : look_up(tag);
+    return known >> 32 == epoch_ ? static_cast<CaptureBits>(known) : look_up(tag);
   }
 
-  // The given places that capture this top transaction now; misses are counted. Places over
-  // their limit are added to `over_limit`. A place that already is in `over_limit` admits nothing.
-  Places admit(Places places, std::uint64_t trace_low, Places& over_limit) const;
+  // Those of these captures that take this top transaction now; misses are counted. Captures over
+  // their limit are added to `over_limit`. Captures already in `over_limit` admit nothing.
+  CaptureBits admit(CaptureBits bits, std::uint64_t trace_low, CaptureBits& over_limit) const;
 
-  // Places with slower=: they keep a whole tree or nothing, decided when its top ends. No limit
+  // Captures with slower=: they keep a whole tree or nothing, decided when its top ends. No limit
   // applies before that.
-  Places slow() const { return slow_; }
-  bool is_slow(std::size_t place, std::uint64_t duration_ns) const {
-    return duration_ns >= asked_[place].filter.slower_ns;
+  CaptureBits slow() const { return slow_; }
+  bool is_slow(std::size_t bit, std::uint64_t duration_ns) const {
+    return duration_ns >= asked_[bit].filter.slower_ns;
   }
 
-  // Counts one span or event against each place's limit, except places with slower=.
-  void count(Places places, std::uint64_t now_ns) const;
-  void miss_for_want_of_room(Places places, std::uint64_t spans = 1) const;
+  // Counts one span or event against each capture's limit, except captures with slower=.
+  void count(CaptureBits bits, std::uint64_t now_ns) const;
+  void miss_for_want_of_room(CaptureBits bits, std::uint64_t spans = 1) const;
 
-  // The places whose filter wants events of this kind.
-  Places wanting(wire::SpanKind kind) const;
+  // The captures whose filter wants events of this kind.
+  CaptureBits matching(wire::SpanKind kind) const;
 
  private:
-  Places asked_since(Places places, std::uint16_t epoch) const;
-  Places look_up(const Tag& tag) const;
+  CaptureBits valid_since(CaptureBits bits, std::uint16_t epoch) const;
+  CaptureBits look_up(const Tag& tag) const;
 
   const Epoch epoch_;
   const std::uint64_t control_;
-  Places places_ = 0;
-  Places slow_ = 0;
-  Places points_ = 0;
-  Places observations_ = 0;
-  Places counters_ = 0;
+  CaptureBits bits_ = 0;
+  CaptureBits slow_ = 0;
+  CaptureBits points_ = 0;
+  CaptureBits observations_ = 0;
+  CaptureBits counters_ = 0;
   std::array<Asked, wire::kMaxCaptures> asked_;
 };
 
@@ -108,7 +103,7 @@ class CaptureSet {
 // sequentially consistent with publish(), an end is released for retire().
 using LooksAtCaptures = std::atomic<std::uint64_t>;
 
-class Captures {
+class PublishedCaptures {
  public:
   // Thread: the flusher's. Publishes a set; null: nothing is captured. The previous set is kept
   // until each of these threads that is looking now has stopped.
@@ -117,7 +112,7 @@ class Captures {
   const CaptureSet* published() const { return owned_.get(); }
 
   // The published set does not match this tag; cached by the tag's last traced begin. Thread: any.
-  bool leave_out(const Tag& tag) const {
+  bool is_unmatched(const Tag& tag) const {
     return tag.captured_by.load(std::memory_order_relaxed) ==
            std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
   }
@@ -151,7 +146,7 @@ class Captures {
    public:
     // Both sides write and then read, with seq_cst: either this thread sees the new set, or
     // publish() sees that this thread is looking.
-    Look(const Captures& captures, LooksAtCaptures& looks)
+    Look(const PublishedCaptures& captures, LooksAtCaptures& looks)
         : looks_(looks), now_(looks.load(std::memory_order_relaxed) + 1) {
       looks_.exchange(now_);
       set_ = captures.current_.load();

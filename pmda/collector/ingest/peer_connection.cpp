@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/ingest/connection.hpp"
+#include "collector/ingest/peer_connection.hpp"
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -34,7 +34,7 @@ bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || 
 
 }  // namespace
 
-Connection::Connection(asio::io_context& io, Descriptor socket, Peer peer, Host& host)
+PeerConnection::PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Host& host)
     : socket_(io, socket.release()),
       peer_(std::move(peer)),
       host_(host),
@@ -43,24 +43,24 @@ Connection::Connection(asio::io_context& io, Descriptor socket, Peer peer, Host&
       read_bytes_(kLeastReadBytes),
       began_(steady_now()) {}
 
-void Connection::greet() {
+void PeerConnection::greet() {
   phase_ = Phase::Talking;
   dialogue_.greet(out_);
   write();
   wait_readable();
 }
 
-void Connection::refuse(std::int32_t code) {
+void PeerConnection::refuse(std::int32_t code) {
   wire::append_ack(out_, host_.context.pid, code);
   leave();
 }
 
-void Connection::leave(ByeReason reason) {
+void PeerConnection::leave(ByeReason reason) {
   dialogue_.bye(out_, reason);
   leave();
 }
 
-void Connection::leave() {
+void PeerConnection::leave() {
   stop_talking();
   phase_ = Phase::Leaving;
   leaving_since_ = steady_now();
@@ -69,7 +69,7 @@ void Connection::leave() {
   wait_readable();
 }
 
-void Connection::close() {
+void PeerConnection::close() {
   if (phase_ == Phase::Closed) return;
   stop_talking();
   phase_ = Phase::Closed;
@@ -78,7 +78,7 @@ void Connection::close() {
   host_.closed(peer_.number);
 }
 
-void Connection::offer_control() {
+void PeerConnection::offer_control() {
   if (phase_ != Phase::Talking) return;
   control_due_ = !out_.empty();
   if (control_due_) return;
@@ -91,7 +91,7 @@ void Connection::offer_control() {
   }
 }
 
-void Connection::wait_readable() {
+void PeerConnection::wait_readable() {
   if (phase_ == Phase::Closed || reading_ || end_of_stream_) return;
   if (phase_ == Phase::Talking && out_.size() > kMostUnwrittenBytes) return;
   reading_ = true;
@@ -102,7 +102,7 @@ void Connection::wait_readable() {
                      });
 }
 
-void Connection::wait_writable() {
+void PeerConnection::wait_writable() {
   if (phase_ == Phase::Closed || writing_) return;
   writing_ = true;
   socket_.async_wait(asio::posix::stream_descriptor::wait_write,
@@ -116,7 +116,7 @@ void Connection::wait_writable() {
                      });
 }
 
-void Connection::on_readable() {
+void PeerConnection::on_readable() {
   try {
     if (phase_ == Phase::Talking) read();
     if (phase_ == Phase::Leaving) throw_away();
@@ -129,7 +129,7 @@ void Connection::on_readable() {
   wait_readable();
 }
 
-void Connection::read() {
+void PeerConnection::read() {
   char* room = reader_.prepare(read_bytes_);
   const ssize_t got = ::recv(socket_.native_handle(), room, read_bytes_, MSG_DONTWAIT);
   if (got < 0) {
@@ -149,11 +149,11 @@ void Connection::read() {
   else if (bytes < read_bytes_ / 4)
     read_bytes_ = std::max(read_bytes_ / 2, kLeastReadBytes);
 
-  take_frames();
+  handle_frames();
   if (phase_ == Phase::Talking) write();
 }
 
-void Connection::take_frames() {
+void PeerConnection::handle_frames() {
   Turn turn(host_.context.shared);
   wire::Frame frame;
   bool whole_ones = false;
@@ -161,7 +161,7 @@ void Connection::take_frames() {
     switch (reader_.next(frame)) {
       case wire::FrameReader::Status::Frame: {
         whole_ones = true;
-        const auto ending = dialogue_.take(frame, turn, out_);
+        const auto ending = dialogue_.on_frame(frame, turn, out_);
         if (ending) {
           turn.end();
           if (ending->reason == ByeReason::Done)
@@ -188,7 +188,7 @@ void Connection::take_frames() {
 }
 
 // Frees the reader's memory if it is empty, else counts the memory.
-void Connection::note_unfinished() {
+void PeerConnection::note_unfinished() {
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;
   if (reader_.pending_bytes() == 0) {
@@ -201,7 +201,7 @@ void Connection::note_unfinished() {
     drop(ByeReason::TooManyTags, "too many bytes of unfinished PDUs in memory");
 }
 
-void Connection::throw_away() {
+void PeerConnection::throw_away() {
   std::array<char, 16 * 1024> bin;
   const ssize_t got = ::recv(socket_.native_handle(), bin.data(), bin.size(), MSG_DONTWAIT);
   if (got > 0) return;
@@ -213,7 +213,7 @@ void Connection::throw_away() {
   write();
 }
 
-void Connection::drop(ByeReason reason, const std::string& why) {
+void PeerConnection::drop(ByeReason reason, const std::string& why) {
   IngestCounters& counters = host_.context.shared.counters;
   switch (reason) {
     case ByeReason::Done:
@@ -235,18 +235,18 @@ void Connection::drop(ByeReason reason, const std::string& why) {
   leave(reason);
 }
 
-void Connection::stop_talking() {
+void PeerConnection::stop_talking() {
   if (phase_ != Phase::Talking) return;
   phase_ = Phase::Leaving;  // set first: the next calls must not enter this function again
   if (!dialogue_.has_begun()) tally(host_.context.shared.counters.said_nothing);
-  dialogue_.end(steady_now());
+  dialogue_.close(steady_now());
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;
   reader_ = wire::FrameReader(wire::kLeastMaxPduBytes);
   host_.stopped_talking(*this);
 }
 
-void Connection::write() {
+void PeerConnection::write() {
   std::size_t written = 0;
   while (written < out_.size()) {
     const ssize_t sent = ::send(socket_.native_handle(), out_.data() + written,
@@ -266,7 +266,7 @@ void Connection::write() {
   if (end_of_stream_) close();
 }
 
-void Connection::check_time(Instant now) {
+void PeerConnection::check_time(Instant now) {
   if (phase_ == Phase::Leaving && now - leaving_since_ >= kLongestLeave) close();
   if (phase_ != Phase::Talking || unfinished_bytes_ == 0 || !reading_ ||
       now - unfinished_since_ < host_.context.options.unfinished_pdu)
@@ -276,7 +276,7 @@ void Connection::check_time(Instant now) {
   drop(ByeReason::Timeout, "a PDU that is not finished in time");
 }
 
-std::string Connection::describe(Instant now) const {
+std::string PeerConnection::describe(Instant now) const {
   const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - began_);
   return peer_.describe() + ": connected " + std::to_string(age.count()) + " s, " +
          dialogue_.describe();

@@ -13,7 +13,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "open/clock.hpp"
+#include "open/moment.hpp"
 #include "open/open_table.hpp"
 #include "tags/tag_registry.hpp"
 
@@ -21,7 +21,7 @@ namespace pcp::trace::client {
 
 // Thread: one owner calls find_or_make() and orphan(); any thread may call close() and use the
 // slot.
-class OpenTransactions {
+class OpenByName {
  public:
   // Per name, so many transactions left open by ended owners are kept for other threads to end.
   // Beyond that, one stays open for ever, like a handle whose memory is lost.
@@ -35,37 +35,37 @@ class OpenTransactions {
     // The moment of the begin, shifted by one, plus one if another begin may replace it; 0: not
     // open. Written with release, read with acquire.
     std::atomic<std::uint64_t> begun{0};
-    // The begin's place in its thread's OpenTable. Written before `begun`, and never while `begun`
-    // is set: a thread that closes the begin it saw has read the matching place.
-    std::atomic<OpenTable::Place> place{OpenTable::kNowhere};
+    // The begin's ref in its thread's OpenTable. Written before `begun`, and never while `begun`
+    // is set: a thread that closes the begin it saw has read the matching ref.
+    std::atomic<OpenTable::Ref> ref{OpenTable::kNoRef};
 
     bool is_open() const { return begun.load(std::memory_order_relaxed) != 0; }
     bool blocks_begin() const {
       const std::uint64_t value = begun.load(std::memory_order_relaxed);
       return value != 0 && (value & 1) == 0;
     }
-    void begin(Moment now, bool replaceable, OpenTable::Place its_place) {
-      place.store(its_place, std::memory_order_relaxed);
+    void begin(Moment now, bool replaceable, OpenTable::Ref its_ref) {
+      ref.store(its_ref, std::memory_order_relaxed);
       begun.store(now << 1 | (replaceable ? 1 : 0), std::memory_order_release);
     }
 
     // `begun` is 0 if the transaction was not open.
     struct Closed {
       Moment begun = 0;
-      OpenTable::Place place = OpenTable::kNowhere;
+      OpenTable::Ref ref = OpenTable::kNoRef;
     };
-    // No other thread writes the place. Thread: the owner's.
+    // No other thread writes the ref. Thread: the owner's.
     Closed close_own() {
-      const OpenTable::Place its_place = place.load(std::memory_order_relaxed);
-      return {begun.exchange(0, std::memory_order_acq_rel) >> 1, its_place};
+      const OpenTable::Ref its_ref = ref.load(std::memory_order_relaxed);
+      return {begun.exchange(0, std::memory_order_acq_rel) >> 1, its_ref};
     }
     Closed close() {
       std::uint64_t value = begun.load(std::memory_order_acquire);
       while (value != 0) {
-        const OpenTable::Place its_place = place.load(std::memory_order_relaxed);
+        const OpenTable::Ref its_ref = ref.load(std::memory_order_relaxed);
         if (begun.compare_exchange_weak(value, 0, std::memory_order_acq_rel,
                                         std::memory_order_acquire))
-          return {value >> 1, its_place};
+          return {value >> 1, its_ref};
       }
       return {};
     }

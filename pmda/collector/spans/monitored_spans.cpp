@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/spans/spans.hpp"
+#include "collector/spans/monitored_spans.hpp"
 
 #include <algorithm>
 #include <new>
@@ -16,15 +16,16 @@ constexpr std::size_t kAtOnce = 100;
 }  // namespace
 
 // Steps that may run out of memory come first: on failure nothing has changed.
-std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audience audience) {
+std::unique_ptr<MonitoredSpans::Monitor> MonitoredSpans::capture(const std::string& filter,
+                                                                 Audience audience) {
   std::unique_ptr<Monitor> monitor(new Monitor(*this));
   {
     const Lock lock(mutex_);
-    Captures changed = captures_;
-    const auto place = changed.open(filter, audience);
-    if (!place) return nullptr;
-    auto captures = std::make_shared<const Captures>(changed);
-    monitor->cursor_ = store_.begin(*place);
+    CaptureTable changed = captures_;
+    const auto bit = changed.open(filter, audience);
+    if (!bit) return nullptr;
+    auto captures = std::make_shared<const CaptureTable>(changed);
+    monitor->cursor_ = store_.open_cursor(*bit);
     captures_ = std::move(changed);
     publish(std::move(captures));
   }
@@ -33,38 +34,38 @@ std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audien
 }
 
 // Without memory, programs continue unwanted captures until the next change.
-void Spans::end(SpanStore::Cursor cursor) {
+void MonitoredSpans::close(SpanStore::Cursor cursor) {
   try {
     const Lock lock(mutex_);
-    const std::size_t place = cursor->place;
-    store_.end(cursor);
-    if (captures_.close(place)) publish(std::make_shared<const Captures>(captures_));
+    const std::size_t bit = cursor->bit;
+    store_.close_cursor(cursor);
+    if (captures_.close(bit)) publish(std::make_shared<const CaptureTable>(captures_));
   } catch (const std::bad_alloc&) {
   }
   if (bell_) bell_();
 }
 
-void Spans::publish(std::shared_ptr<const Captures> captures) {
+void MonitoredSpans::publish(std::shared_ptr<const CaptureTable> captures) {
   published_ = std::move(captures);
   number_.store(published_->number(), std::memory_order_relaxed);
 }
 
-std::shared_ptr<const Captures> Spans::captures() const {
+std::shared_ptr<const CaptureTable> MonitoredSpans::captures() const {
   const Lock lock(mutex_);
   return published_;
 }
 
-void Spans::set_most_bytes(std::size_t bytes) {
+void MonitoredSpans::set_most_bytes(std::size_t bytes) {
   const Lock lock(mutex_);
   store_.set_most_bytes(bytes);
 }
 
-std::size_t Spans::most_bytes() const {
+std::size_t MonitoredSpans::most_bytes() const {
   const Lock lock(mutex_);
   return store_.most_bytes();
 }
 
-SpanTotals Spans::totals() const {
+SpanTotals MonitoredSpans::totals() const {
   const Lock lock(mutex_);
   SpanTotals totals = totals_;
   totals.overwritten = store_.overwritten();
@@ -73,51 +74,51 @@ SpanTotals Spans::totals() const {
   return totals;
 }
 
-void Spans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
-                const std::string& owner) {
+void MonitoredSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
+                         const std::string& owner) {
   for (std::size_t next = 0; next < spans.size();) {
     const CourteousLock lock(mutex_);
     const std::size_t end = std::min(spans.size(), next + kAtOnce);
-    const Places known = captures_.still(~Places{0}, number, uid);
+    const CaptureBits known = captures_.valid_bits(~CaptureBits{0}, number, uid);
     for (; next < end; ++next) {
-      spans[next].places &= known;
-      if (spans[next].places != 0) store_.add(std::move(spans[next]), owner);
+      spans[next].capture_bits &= known;
+      if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), owner);
     }
   }
 }
 
-void Spans::note(const CaptureNews& news) {
+void MonitoredSpans::note(const CaptureNews& news) {
   const CourteousLock lock(mutex_);
-  const auto place = captures_.place_of(news.capture);
-  if (!place) return;
+  const auto bit = captures_.bit_of(news.capture);
+  if (!bit) return;
   totals_.captured += news.captured;
   for (std::size_t cause = 0; cause < kMissedCauses; ++cause)
     totals_.missed[cause] += news.missed[cause];
-  store_.note_missed(*place,
+  store_.note_missed(*bit,
                      std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
 }
 
-bool Spans::sweep() {
+bool MonitoredSpans::sweep() {
   const CourteousLock lock(mutex_);
   return store_.sweep();
 }
 
-Spans::Monitor::~Monitor() {
-  if (cursor_) spans_.end(*cursor_);
+MonitoredSpans::Monitor::~Monitor() {
+  if (cursor_) spans_.close(*cursor_);
 }
 
-SpanReading Spans::Monitor::read(std::size_t most) const {
+SpanReading MonitoredSpans::Monitor::read(std::size_t most) const {
   const Lock lock(spans_.mutex_);
   return spans_.store_.read(*cursor_, most);
 }
 
-void Spans::Monitor::take(const SpanReading& reading, std::size_t taken) {
+void MonitoredSpans::Monitor::advance(const SpanReading& reading, std::size_t taken) {
   const Lock lock(spans_.mutex_);
   spans_.store_.advance(*cursor_, reading.after(taken));
   spans_.totals_.delivered += taken;
 }
 
-std::size_t Spans::Monitor::waiting() const {
+std::size_t MonitoredSpans::Monitor::waiting() const {
   const Lock lock(spans_.mutex_);
   return spans_.store_.waiting(*cursor_);
 }
