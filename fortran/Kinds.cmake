@@ -12,6 +12,13 @@ set(status "    integer[(]int32[)], intent[(]out[)], optional :: status\n")
 set(with_value "  subroutine ([a-z_]+)_real64[(]([a-z, ]*)value, status[)]\n${declarations}${value}${status}")
 set(with_status "  subroutine ([a-z0-9_]+)[(]([a-z, ]*)status[)]\n${declarations}${status}")
 
+# The totals and the increments of counters are passed on as observations are.
+string(REGEX MATCH "  subroutine observe_tag_.*  subroutine observe_name_[^!]*" observations "${calls}")
+foreach(verb count add)
+  string(REPLACE observe ${verb} twins "${observations}")
+  string(APPEND calls "\n${twins}")
+endforeach()
+
 # Appends a twin of each subroutine that the expression finds.
 function(append_twins expression twin)
   string(REGEX MATCHALL "${expression}" found "${calls}")

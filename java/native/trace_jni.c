@@ -41,21 +41,17 @@ struct tag_text {
 static int is_high_surrogate(uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 static int is_low_surrogate(uint32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
-static char* put_continuations(char* to, uint32_t code, int count) {
-  while (count-- > 0) *to++ = (char)(0x80 | (code >> (6 * count) & 0x3F));
-  return to;
+static int bytes_of(uint32_t code) {
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
 /* Writes at most three bytes for a unit, four for a pair. */
 static char* put_code_point(char* to, uint32_t code) {
-  if (code < 0x80) {
-    *to++ = (char)code;
-    return to;
-  }
-  const int continuations = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   static const unsigned char kLead[] = {0, 0xC0, 0xE0, 0xF0};
-  *to++ = (char)(kLead[continuations] | code >> (6 * continuations));
-  return put_continuations(to, code, continuations);
+  int rest = bytes_of(code) - 1;
+  *to++ = (char)(kLead[rest] | code >> (6 * rest));
+  while (rest-- > 0) *to++ = (char)(0x80 | (code >> (6 * rest) & 0x3F));
+  return to;
 }
 
 /* Gives the code point at units[*i], and moves *i to its last unit. 0: NUL or half a pair. */
@@ -64,10 +60,6 @@ static uint32_t take_code_point(const jchar* units, jsize count, jsize* i) {
   if (is_high_surrogate(code) && *i + 1 < count && is_low_surrogate(units[*i + 1]))
     return 0x10000 + ((code - 0xD800) << 10) + (units[++*i] - 0xDC00u);
   return is_high_surrogate(code) || is_low_surrogate(code) ? 0 : code;
-}
-
-static int bytes_of(uint32_t code) {
-  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
 /* Writes the units as UTF-8 with a NUL at the end. 0, or an error code. */
@@ -102,21 +94,6 @@ static const char* read_tag(JNIEnv* env, jstring tag, struct tag_text* text, int
   char* bytes = text->room + mixed % kPlaces;
   *error = encode(text->units, count, bytes);
   return *error == 0 ? bytes : NULL;
-}
-
-static int call_by_name(JNIEnv* env, jstring tag, int (*call)(const char*)) {
-  struct tag_text text;
-  int error;
-  const char* name = read_tag(env, tag, &text, &error);
-  return name != NULL ? call(name) : error;
-}
-
-static int record_by_name(JNIEnv* env, jstring tag, double value,
-                          int (*call)(const char*, double)) {
-  struct tag_text text;
-  int error;
-  const char* name = read_tag(env, tag, &text, &error);
-  return name != NULL ? call(name, value) : error;
 }
 
 /*
@@ -184,11 +161,6 @@ JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong b
   pmtrace_end(&transaction);
 }
 
-JNIEXPORT void JNICALL NATIVE(abort)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  pmtrace_tx transaction = to_transaction(tag, begun);
-  pmtrace_abort(&transaction);
-}
-
 /* Traces. */
 
 enum { kMostHeader = 16384 }; /* the library's limit */
@@ -252,10 +224,7 @@ JNIEXPORT jstring JNICALL NATIVE(tracestate)(JNIEnv* env, jclass class, jlong ta
   return to_string(env, text, pmtrace_context_state(which, text, sizeof text));
 }
 
-/*
- * Notes. Strings are copied only if the transaction is captured. The copying functions are not
- * inlined, since their buffers are large.
- */
+/* Notes. Strings are copied only if the transaction is captured, so Java asks that first. */
 
 enum {
   kLongestNote = 4096,          /* bytes. The library limits keys. */
@@ -284,33 +253,6 @@ static const char* read_note(JNIEnv* env, jstring note, struct note_text* text) 
   return text->room;
 }
 
-__attribute__((noinline)) static void note_text(JNIEnv* env, pmtrace_tx* transaction, jstring key,
-                                                jstring value) {
-  struct tag_text name;
-  struct note_text text;
-  int error;
-  pmtrace_note(transaction, read_tag(env, key, &name, &error), read_note(env, value, &text));
-}
-
-__attribute__((noinline)) static void note_number(JNIEnv* env, pmtrace_tx* transaction, jstring key,
-                                                  double value) {
-  struct tag_text name;
-  int error;
-  pmtrace_note_number(transaction, read_tag(env, key, &name, &error), value);
-}
-
-__attribute__((noinline)) static void note_link(JNIEnv* env, pmtrace_tx* transaction,
-                                                jstring traceparent) {
-  char header[kMostHeader + 1];
-  pmtrace_link(transaction, read_header(env, traceparent, header));
-}
-
-__attribute__((noinline)) static void note_failure(JNIEnv* env, pmtrace_tx* transaction,
-                                                   jstring reason) {
-  struct note_text text;
-  pmtrace_fail(transaction, read_note(env, reason, &text));
-}
-
 JNIEXPORT jboolean JNICALL NATIVE(isCaptured)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
   const pmtrace_tx transaction = to_transaction(tag, begun);
   return pmtrace_is_captured(&transaction) ? JNI_TRUE : JNI_FALSE;
@@ -319,25 +261,39 @@ JNIEXPORT jboolean JNICALL NATIVE(isCaptured)(JNIEnv* env, jclass class, jlong t
 JNIEXPORT void JNICALL NATIVE(note)(JNIEnv* env, jclass class, jlong tag, jlong begun, jstring key,
                                     jstring value) {
   pmtrace_tx transaction = to_transaction(tag, begun);
-  if (pmtrace_is_captured(&transaction)) note_text(env, &transaction, key, value);
+  struct tag_text name;
+  struct note_text text;
+  int error;
+  pmtrace_note(&transaction, read_tag(env, key, &name, &error), read_note(env, value, &text));
 }
 
 JNIEXPORT void JNICALL NATIVE(noteNumber)(JNIEnv* env, jclass class, jlong tag, jlong begun,
                                           jstring key, jdouble value) {
   pmtrace_tx transaction = to_transaction(tag, begun);
-  if (pmtrace_is_captured(&transaction)) note_number(env, &transaction, key, value);
+  struct tag_text name;
+  int error;
+  pmtrace_note_number(&transaction, read_tag(env, key, &name, &error), value);
 }
 
 JNIEXPORT void JNICALL NATIVE(link)(JNIEnv* env, jclass class, jlong tag, jlong begun,
                                     jstring traceparent) {
   pmtrace_tx transaction = to_transaction(tag, begun);
-  if (pmtrace_is_captured(&transaction)) note_link(env, &transaction, traceparent);
+  char header[kMostHeader + 1];
+  pmtrace_link(&transaction, read_header(env, traceparent, header));
 }
 
+/* Not inlined, since its buffer is large. */
+__attribute__((noinline)) static void note_failure(JNIEnv* env, pmtrace_tx* transaction,
+                                                   jstring reason) {
+  struct note_text text;
+  pmtrace_fail(transaction, read_note(env, reason, &text));
+}
+
+/* Also for an abort, which has no reason. */
 JNIEXPORT void JNICALL NATIVE(fail)(JNIEnv* env, jclass class, jlong tag, jlong begun,
                                     jstring reason) {
   pmtrace_tx transaction = to_transaction(tag, begun);
-  if (pmtrace_is_captured(&transaction))
+  if (reason != NULL && pmtrace_is_captured(&transaction))
     note_failure(env, &transaction, reason);
   else
     pmtrace_abort(&transaction);
@@ -400,31 +356,19 @@ JNIEXPORT void JNICALL NATIVE(add)(JNIEnv* env, jclass class, jlong tag, jdouble
   pmtrace_add(to_handle(tag), increment);
 }
 
-/* The calls by name. */
-
-JNIEXPORT jint JNICALL NATIVE(beginByName)(JNIEnv* env, jclass class, jstring tag) {
-  return call_by_name(env, tag, pmtracebegin);
-}
-
-JNIEXPORT jint JNICALL NATIVE(endByName)(JNIEnv* env, jclass class, jstring tag) {
-  return call_by_name(env, tag, pmtraceend);
-}
-
-JNIEXPORT jint JNICALL NATIVE(abortByName)(JNIEnv* env, jclass class, jstring tag) {
-  return call_by_name(env, tag, pmtraceabort);
-}
-
-JNIEXPORT jint JNICALL NATIVE(pointByName)(JNIEnv* env, jclass class, jstring tag) {
-  return call_by_name(env, tag, pmtracepoint);
-}
-
-JNIEXPORT jint JNICALL NATIVE(observeByName)(JNIEnv* env, jclass class, jstring tag,
-                                             jdouble value) {
-  return record_by_name(env, tag, value, pmtraceobs);
-}
-
-JNIEXPORT jint JNICALL NATIVE(countByName)(JNIEnv* env, jclass class, jstring tag, jdouble value) {
-  return record_by_name(env, tag, value, pmtracecounter);
+/* The calls by name, numbered as in Calls.ByName. */
+JNIEXPORT jint JNICALL NATIVE(byName)(JNIEnv* env, jclass class, jint call, jstring tag,
+                                      jdouble value) {
+  static int (*const kPlain[])(const char*) = {pmtracebegin, pmtraceend, pmtraceabort,
+                                               pmtracepoint};
+  static int (*const kOfValue[])(const char*, double) = {pmtraceobs, pmtracecounter};
+  const jint first_of_value = sizeof kPlain / sizeof kPlain[0];
+  struct tag_text text;
+  int error;
+  const char* name = read_tag(env, tag, &text, &error);
+  if (name == NULL) return error;
+  if (call < first_of_value) return kPlain[call](name);
+  return kOfValue[call - first_of_value](name, value);
 }
 
 /* The library as a whole. */

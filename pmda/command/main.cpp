@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "base/escape.hpp"
-#include "command/complaint.hpp"
 #include "command/words.hpp"
 #include "metrics/pmapi.hpp"
 

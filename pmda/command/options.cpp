@@ -105,6 +105,12 @@ Result<std::vector<std::string>> read_options(int argc, char* const* argv,
   }
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 std::string usage(const char* before, const std::vector<Option>& table, const char* behind) {
   std::string text = before;
   for (const Option& each : table) {

@@ -77,6 +77,9 @@ Result<std::vector<std::string>> read_options(int argc, char* const* argv,
                                               const std::vector<Option>& table, OtherWords others,
                                               const char* mistake_text = nullptr);
 
+// Words as typed, with blanks between them.
+std::string joined(const std::vector<std::string>& words);
+
 // The text of --help.
 std::string usage(const char* before, const std::vector<Option>& table, const char* behind);
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The words of pcp-trace. Each returns its exit status.
+// The words of pcp-trace, which return an exit status, and their lines on standard error.
 #pragma once
 
+#include <cstddef>
+#include <iostream>
 #include <string>
+
+#include "base/escape.hpp"
 
 namespace pcp::trace::command {
 
@@ -14,5 +18,13 @@ int export_spans(int argc, char* const* argv);
 // Without a word, on a terminal: a few lines about what is here, and what to type next. Waits no
 // longer than some seconds for this host's pmcd.
 std::string overview();
+
+inline constexpr std::size_t kLongestComplaint = 1000;
+
+// Prints "pcp-trace WORD: WHY". WHY often repeats what a user or a file says: control bytes, which
+// a terminal would obey, are printed as \xNN.
+inline void complain(const char* word, const std::string& why) {
+  std::cerr << "pcp-trace " << word << ": " << printable(why, kLongestComplaint) << std::endl;
+}
 
 }  // namespace pcp::trace::command

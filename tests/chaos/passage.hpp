@@ -4,7 +4,6 @@
 
 #include <array>
 #include <chrono>
-#include <memory>
 #include <string>
 
 #include <asio/generic/stream_protocol.hpp>

@@ -3,7 +3,6 @@
 // agent takes the records.
 #include <cstdlib>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>

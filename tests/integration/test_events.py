@@ -52,6 +52,12 @@ class EventsTestCase(TraceTestCase):
             monitor.want(text)
         return monitor
 
+    def capturing(self, text="tag=*", **host):
+        """A program that captures for a monitor."""
+        program, monitor = self.program(), self.monitor(text, **host)
+        program.wait_for_filters(text)
+        return program, monitor
+
     def pmevent(self, *options, unix=True, become=()):
         """Starts a pmevent that takes ten samples a second of all events."""
         return self.start_process(*become, "pmevent", "-h", self.pmcd.host(unix), "-t", "0.1", *options,
@@ -108,9 +114,7 @@ class Shown(EventsTestCase):
                 self.assertIn(text, shown)
 
     def test_in_the_order_of_time(self):
-        program = self.program()
-        monitor = self.monitor("tag=*")
-        program.wait_for_filters("tag=*")
+        program, monitor = self.capturing()
         program.send(encode_span(span=2, parent=1, begin_ns=2000, duration_ns=2000),
                      encode_span(span=2, kind=OBSERVE, value=1, begin_ns=3000),
                      encode_span(span=1, begin_ns=1000, duration_ns=9000))
@@ -140,9 +144,7 @@ class Once(EventsTestCase):
         self.assertEqual((ones.missed, others.missed), (0, 0))
 
     def test_to_who_asks_twice_in_a_fetch(self):
-        program = self.program()
-        monitor = self.monitor("tag=*")
-        program.wait_for_filters("tag=*")
+        program, monitor = self.capturing()
         expected = program.send_some(3, 1)
         first, second, third = monitor.fetch(times=3)
         self.assertEqual(first, second)
@@ -152,9 +154,7 @@ class Once(EventsTestCase):
         self.assertEqual(monitor.spans(), [])
 
     def test_bit_by_bit_where_there_are_many(self):
-        program = self.program()
-        monitor = self.monitor("tag=*")
-        program.wait_for_filters("tag=*")
+        program, monitor = self.capturing()
         expected, got = program.send_some(2000, 1), []
         while len(got) < len(expected):
             some = monitor.spans()
@@ -183,9 +183,7 @@ class Once(EventsTestCase):
         self.assertEqual(self.pmcd.value("tracing.agent.delivered"), 10_000 + got)
 
     def test_to_a_program_that_comes_back(self):
-        program = self.program()
-        monitor = self.monitor("tag=*")
-        program.wait_for_filters("tag=*")
+        program, monitor = self.capturing()
         sent = events_wire.encode_events(1, program.control.number, [encode_span(span=5)])
         program.send_pdu(sent)
         program.socket.close()
@@ -222,9 +220,7 @@ class Asking(EventsTestCase):
 
     def test_ends_while_a_monitor_is_silent(self):
         self.assertEqual(self.pmcd.pmstore("tracing.control.idle", 1)[0], 0)
-        program = self.program()
-        monitor = self.monitor("tag=*")
-        program.wait_for_filters("tag=*")
+        program, monitor = self.capturing()
         program.wait_for_filters()  # without any request of pmcd: the agent notices by itself
         self.assertEqual(self.captures(), 0)
         self.assertEqual(monitor.events(), [])
@@ -326,9 +322,7 @@ class Unharmed(EventsTestCase):
 
     def test_are_monitors_beside_pmproxy(self):
         self.trace_a_point()
-        program = self.program()
-        monitor = self.monitor("tag=request")
-        program.wait_for_filters("tag=request")
+        program, monitor = self.capturing("tag=request")
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=*")[0], 0)
         expected = program.send_some(3, 1)
         with Pmproxy(self.pmcd) as proxy:
@@ -378,9 +372,7 @@ class Permitted(EventsTestCase):
 
     def test_is_anybody_on_another_host_if_the_agent_says_so(self):
         self.pmcd.restart_agent(["--capture-remote"])
-        program = self.program()
-        monitor = self.monitor("tag=*", unix=False)
-        program.wait_for_filters("tag=*")
+        program, monitor = self.capturing(unix=False)
         expected = program.send_some(3, 1)
         self.assertEqual(monitor.spans(), expected)
 
@@ -414,9 +406,7 @@ with events_wire.Program({self.pmcd.path("run/trace.socket")!r}, {PATIENCE_S}) a
         self.assertIn("No permission", done.stdout + done.stderr)
 
     def test_is_no_client_of_pmproxy(self):
-        program = self.program()
-        monitor = self.monitor("tag=request")
-        program.wait_for_filters("tag=request")
+        program, monitor = self.capturing("tag=request")
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=*")[0], 0)
         expected = program.send_some(3, 1)
         with Pmproxy(self.pmcd) as proxy:

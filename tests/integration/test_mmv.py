@@ -63,6 +63,12 @@ class MmvTestCase(TraceTestCase):
     def start(self, name="shop", **variables):
         return self.start_traced(self.environment_of(name, **variables))
 
+    def start_with_point(self, tag):
+        traced = self.start()
+        traced.call(f"point {tag}")
+        self.wait_for("point.count", {tag: 1})
+        return traced
+
     def values(self, metric, name="shop"):
         """Without the processes' ids; nothing as long as there is no such metric."""
         found = re.findall(r'inst \[\d+ or "\d+/(.*)"\] value (\S+)', self.pmcd.pminfo("-f", f"mmv.{name}.{metric}"))
@@ -154,30 +160,22 @@ class OfAProgram(MmvTestCase):
         self.assertEqual(self.values("point.count")["(overflow)"], 10)
 
     def test_go_with_the_process(self):
-        traced = self.start()
-        traced.call("point a")
-        self.wait_for("point.count", {"a": 1})
+        traced = self.start_with_point("a")
         self.assertEqual(self.files(), [f"shop_{traced.pid}"])
         self.assertEqual(traced.end(), "")
         self.assertEqual(self.files(), [])
         self.wait_for("point.count", {})
 
     def test_go_when_it_is_killed_and_the_next_one_removes_the_file(self):
-        traced = self.start()
-        traced.call("point a")
-        self.wait_for("point.count", {"a": 1})
+        traced = self.start_with_point("a")
         traced.kill()
         self.wait_for("point.count", {})
         self.assertEqual(self.files(), [f"shop_{traced.pid}"])
-        next_one = self.start()
-        next_one.call("point b")
-        self.wait_for("point.count", {"b": 1})
+        next_one = self.start_with_point("b")
         self.assertEqual(self.files(), [f"shop_{next_one.pid}"])
 
     def test_come_back_if_somebody_takes_the_file_away(self):
-        traced = self.start()
-        traced.call("point a")
-        self.wait_for("point.count", {"a": 1})
+        traced = self.start_with_point("a")
         os.unlink(os.path.join(self.directory, f"shop_{traced.pid}"))
         wait_until(lambda: traced.call("point a") or self.files(), what="another file")
         wait_until(lambda: self.values("point.count").get("a", 0) > 1, what="its values")
@@ -201,9 +199,7 @@ class OfAProgram(MmvTestCase):
             for name in self.files():
                 with open(f"{self.directory}/{name}", "rb") as file:
                     yield name.partition("@")[0], struct.unpack_from("i", file.read(), 28)[0] & 2 != 0
-        traced = self.start()
-        traced.call("point a")
-        self.wait_for("point.count", {"a": 1})
+        traced = self.start_with_point("a")
         unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
         other = self.start_traced(self.environment_of(),
                                   within=unshare + ([] if os.getuid() == 0 else ["--map-root-user"]))
@@ -264,9 +260,7 @@ class OfAnArchive(MmvTestCase):
         return logger
 
     def test_are_reported_by_process(self):
-        traced = self.start()
-        traced.call("point a")
-        self.wait_for("point.count", {"a": 1})
+        traced = self.start_with_point("a")
         logger = self.log("mmv.shop")
         archive = self.pmcd.path("night")
 
@@ -304,9 +298,7 @@ class Never(MmvTestCase):
         return most, backwards, gone, none
 
     def test_while_a_program_has_ever_new_tags(self):
-        traced = self.start()
-        traced.call("point first")
-        self.wait_for("point.count", {"first": 1})
+        traced = self.start_with_point("first")
         watcher = self.start_watcher("mmv.shop.point.count")
         made = 1
         while watcher.poll() is None and made < 900:
@@ -319,9 +311,7 @@ class Never(MmvTestCase):
 
     def test_while_programs_are_killed_as_they_write(self):
         chance = random.Random(int(os.environ.get("TRACE_SEED", random.randrange(10**9))))
-        stays = self.start()
-        stays.call("point stays")
-        self.wait_for("point.count", {"stays": 1})
+        stays = self.start_with_point("stays")
         watcher = self.start_watcher("mmv.shop.point.count")
         for _ in range(KILLS):
             traced = self.start(PCP_TRACE_FLUSH=1)

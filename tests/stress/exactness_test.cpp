@@ -2,7 +2,6 @@
 // The promise "exact": what the programs recorded equals what the agent counted.
 #include <atomic>
 #include <cerrno>
-#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>

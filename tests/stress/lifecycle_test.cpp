@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <string>
 #include <thread>
 #include <vector>
 

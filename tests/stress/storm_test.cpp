@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>

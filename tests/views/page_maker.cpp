@@ -385,36 +385,28 @@ Model only_points() {
 
 void write_values(JsonWriter& json, const char* name, const std::vector<float>& values) {
   if (values.empty()) return;
-  json.key(name);
-  json.array([&] {
-    for (const float each : values) json.number(static_cast<double>(each));
-  });
+  json.list(name, values, [&](float each) { json.number(static_cast<double>(each)); });
 }
 
 void write_tag(JsonWriter& json, const Tag& tag) {
-  const auto write = [&](const char* name, const std::optional<double>& value) {
-    json.key(name);
-    json.number(value);
-  };
   json.object([&] {
-    write("calls", tag.calls);
-    write("failed", tag.failed);
-    write("sum", tag.sum);
-    write("rate", tag.rate);
-    write("mean", tag.mean);
-    write("concurrency", tag.concurrency);
-    write("max", tag.max ? std::optional(tag.max->value) : std::nullopt);
-    write("last", tag.last);
-    write("counted", tag.counted);
+    json.number("count", tag.calls);
+    json.number("failed", tag.failed);
+    json.number("sum", tag.sum);
+    json.number("rate", tag.rate);
+    json.number("mean", tag.mean);
+    json.number("concurrency", tag.concurrency);
+    json.number("max", value_of(tag.max));
+    json.number("last", tag.last);
+    json.number("added", tag.counted);
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      write(kPercentileNames[i], tag.percentiles[i]);
+      json.number(kPercentileNames[i], tag.percentiles[i]);
   });
 }
 
 void write_series(JsonWriter& json, const Series& series) {
   json.object([&] {
-    json.key("tag");
-    json.number(static_cast<double>(series.tag));
+    json.number("tag", series.tag);
     write_values(json, "calls", series.of(Quantity::Calls));
     write_values(json, "failed", series.of(Quantity::Failed));
     write_values(json, "sum", series.of(Quantity::Sum));
@@ -430,14 +422,8 @@ void write_series(JsonWriter& json, const Series& series) {
 std::string expected(const Model& model) {
   JsonWriter json;
   json.object([&] {
-    json.key("tags");
-    json.array([&] {
-      for (const Tag& tag : model.tags) write_tag(json, tag);
-    });
-    json.key("series");
-    json.array([&] {
-      for (const Series& series : model.series) write_series(json, series);
-    });
+    json.list("tags", model.tags, [&](const Tag& tag) { write_tag(json, tag); });
+    json.list("series", model.series, [&](const Series& series) { write_series(json, series); });
     json.key("spans");
     model.spans ? write_spans(json, *model.spans) : json.null();
   });

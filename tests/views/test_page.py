@@ -108,7 +108,7 @@ class Values(PageTestCase):
         subprocess.run([os.environ["PCP_TRACE"], "record", "-o", folder, "-t", "200ms", os.environ["WORKER_POOL"], "2"],
                        check=True, stdout=subprocess.DEVNULL)
         expected = self.assert_same(os.path.join(folder, "trace"))
-        self.assertGreater(sum(tag["calls"] for tag in expected["tags"]), 1000)
+        self.assertGreater(sum(tag["count"] for tag in expected["tags"]), 1000)
         self.assertEqual(self.texts("#title"), [os.environ["WORKER_POOL"] + " 2"])
         self.assertIn("Latency by percentile", self.texts("#charts h3"))
 
@@ -122,7 +122,7 @@ class Values(PageTestCase):
 
     def test_distributions_and_heat_maps_have_all_calls(self):
         for run in ("shop", "large"):
-            calls = [tag["calls"] for tag in self.page(run)["tags"][:7]]
+            calls = [tag["count"] for tag in self.page(run)["tags"][:7]]
             for counts in ("distribution.counts", "series.heat.flatMap(({counts}) => counts)"):
                 found = self.evaluate(f"pcpTrace.data.tags.slice(0, 7).map((tag) => tag.{counts}.reduce((a, b) => a + b))")
                 self.assertEqual(found, calls, f"{counts} of {run}")

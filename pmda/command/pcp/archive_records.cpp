@@ -22,6 +22,10 @@ class Bytes {
     u16(number);
   }
   void u32(std::int32_t number) { u32(static_cast<std::uint32_t>(number)); }
+  template <typename... Numbers>
+  void words(Numbers... numbers) {
+    (u32(static_cast<std::uint32_t>(numbers)), ...);
+  }
   void u64(std::uint64_t number) {
     u32(static_cast<std::uint32_t>(number >> 32));
     u32(static_cast<std::uint32_t>(number));
@@ -85,8 +89,7 @@ std::string instance_record(std::uint32_t type, Stamp at, bool is_v3, pmInDom do
   Bytes out;
   out.u32(type);
   add_time(out, at, is_v3);
-  out.u32(domain);
-  out.size(instances.size());
+  out.words(domain, instances.size());
   for (const auto& [number, name] : instances) out.u32(number);
   std::size_t offset = 0;
   for (const auto& [number, name] : instances) {
@@ -145,23 +148,16 @@ std::string ArchiveRecords::label(const ArchiveLabel& label, std::int32_t file) 
 
 std::string ArchiveRecords::metric(const pmDesc& metric, std::string_view name) {
   Bytes out;
-  out.u32(kMetric);
-  out.u32(metric.pmid);
-  out.u32(metric.type);
-  out.u32(metric.indom);
-  out.u32(metric.sem);
-  out.u32(packed(metric.units));
-  out.u32(1);  // number of names
-  out.size(name.size());
+  constexpr int kNames = 1;
+  out.words(kMetric, metric.pmid, metric.type, metric.indom, metric.sem, packed(metric.units),
+            kNames, name.size());
   out.text(name);
   return out.take();
 }
 
 std::string ArchiveRecords::text(unsigned type, unsigned of, std::string_view text) {
   Bytes out;
-  out.u32(kText);
-  out.u32(type);
-  out.u32(of);
+  out.words(kText, type, of);
   out.with_nul(text);
   return out.take();
 }
@@ -179,12 +175,9 @@ std::string ArchiveRecords::labels(Stamp at, unsigned type, unsigned of,
   Bytes out;
   out.u32(is_v3() ? kLabels : kLabelsV2);
   add_time(out, at, is_v3());
-  out.u32(type);
-  out.u32(of);
-  out.size(sets.size());
+  out.words(type, of, sets.size());
   for (const pmLabelSet& set : sets) {
-    out.u32(set.inst);
-    out.u32(std::uint32_t{set.jsonlen});
+    out.words(set.inst, set.jsonlen);
     out.text({set.json, set.jsonlen});
     out.u32(set.nlabels);
     for (const pmLabel& label : std::span(set.labels, static_cast<std::size_t>(set.nlabels))) {
@@ -208,8 +201,7 @@ std::string ArchiveRecords::values(Stamp at, const Sample& sample) const {
   const std::size_t first_block = out.size() + bytes_before_blocks(sample);
   Bytes blocks;
   for (const MetricValues& each : sample) {
-    out.u32(each.metric);
-    out.size(each.values.size());
+    out.words(each.metric, each.values.size());
     if (each.values.empty()) continue;
     const bool in_situ = each.format == PM_VAL_INSITU;
     out.u32(in_situ ? PM_VAL_INSITU : PM_VAL_DPTR);

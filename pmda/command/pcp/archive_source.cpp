@@ -2,7 +2,6 @@
 #include "command/pcp/archive_source.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -11,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "command/pcp/labels.hpp"
 #include "command/pcp/pcp_values.hpp"
 #include "wire/first_word.hpp"
 
@@ -62,12 +60,6 @@ Instances without_numbers(const Instances& names) {
   return tags;
 }
 
-OwnedLabels labels_of_present_context() {
-  pmLabelSet* sets = nullptr;
-  const int count = pmGetContextLabels(&sets);
-  return {sets, count};
-}
-
 }  // namespace
 
 std::span<const pmValue> QuantityValues::values() const {
@@ -94,7 +86,7 @@ Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
   ArchiveSource source(path, *std::move(context));
   if (const Result<void> found = source.find_bounds(); !found) return found.error();
   if (const Result<void> found = source.find_metrics(); !found) return found.error();
-  const OwnedLabels labels = labels_of_present_context();
+  const OwnedLabels labels = labels_by(pmGetContextLabels);
   if (!labels.all().empty()) {
     source.command_ = label_of(labels.all().front(), "command");
     source.filter_ = label_of(labels.all().front(), "spans");
@@ -238,8 +230,7 @@ ArchiveSample ArchiveSource::sorted_sample() const {
   ArchiveSample sample;
   sample.at = moment_of(result_->timestamp);
   sample.is_mark = result_->numpmid == 0;
-  for (const pmValueSet* set :
-       std::span(result_->vset, static_cast<std::size_t>(result_->numpmid))) {
+  for (const pmValueSet* const set : sets_of(*result_)) {
     const auto metric = metrics_.find(set->pmid);
     if (metric == metrics_.end() || set->numval < 0) continue;
     sample.quantities.push_back({metric->second.what, metric->second.description, set});
@@ -258,9 +249,7 @@ std::map<std::string, MetricDescription> ArchiveSource::descriptions(TraceType t
   if (of_type == metrics_.end()) return all;
   const pmInDom domain = of_type->second.description.indom;
   const Instances names = instances(domain);
-  pmLabelSet* sets = nullptr;
-  const int count = pmGetInstancesLabels(domain, &sets);
-  const OwnedLabels labels(sets, count);
+  const OwnedLabels labels = labels_of_instances(domain);
   for (const pmLabelSet& set : labels.all()) {
     MetricDescription its{label_of(set, "unit"), label_of(set, "description")};
     const auto name = names.find(static_cast<int>(set.inst));

@@ -6,7 +6,6 @@
 // Thread: one.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

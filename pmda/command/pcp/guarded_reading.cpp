@@ -13,16 +13,14 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <new>
-#include <optional>
 
-#include "command/complaint.hpp"
 #include "command/pcp/pcp_values.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 

@@ -14,6 +14,16 @@ constexpr const char* kHowToBePermitted =
     " (-h unix:/run/pcp/pmcd.socket): to root and PCP's user those of all programs, to others their"
     " own; to all with its option --capture-remote";
 
+// With advice.
+Error connection_error(const std::string& what, int status) {
+  // PCP gives this error for an unknown name, too.
+  if (status == -EHOSTUNREACH) return {what + ": no such host, or no way to it"};
+  Error error = pcp_error(what, status);
+  if (status == -ECONNREFUSED || status == -ENOENT)
+    error.message += ". Does it run? `pcp-trace record COMMAND` needs none";
+  return error;
+}
+
 // Stores a text into a metric without instances.
 int store_text(pmID metric, const std::string& text) {
   const TextSample sample(metric, {text.c_str(), text.size() + 1});  // with its NUL

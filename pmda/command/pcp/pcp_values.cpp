@@ -2,7 +2,7 @@
 #include "command/pcp/pcp_values.hpp"
 
 #include <array>
-#include <cerrno>
+#include <charconv>
 
 namespace pcp::trace::command {
 
@@ -25,20 +25,28 @@ void read_all(const char* name, int wanted, Take take) {
   }
 }
 
+// Decodes a JSON string, for the escapes that our agent and `record` use.
+std::string unescaped(std::string_view json) {
+  constexpr std::string_view kByNumber = "\\u00";
+  std::string text;
+  while (!json.empty()) {
+    std::size_t length = json.starts_with('\\') && json.size() > 1 ? 2 : 1;
+    char c = json[length - 1];
+    if (json.starts_with(kByNumber) && json.size() >= kByNumber.size() + 2) {
+      length = kByNumber.size() + 2;
+      std::from_chars(json.begin() + kByNumber.size(), json.begin() + length, c, 16);
+    }
+    text += c;
+    json.remove_prefix(length);
+  }
+  return text;
+}
+
 }  // namespace
 
 Error pcp_error(const std::string& what, int status) {
   std::array<char, PM_MAXERRMSGLEN> text{};
   return {what + ": " + pmErrStr_r(status, text.data(), static_cast<int>(text.size()))};
-}
-
-Error connection_error(const std::string& what, int status) {
-  // PCP gives this error for an unknown name, too.
-  if (status == -EHOSTUNREACH) return {what + ": no such host, or no way to it"};
-  Error error = pcp_error(what, status);
-  if (status == -ECONNREFUSED || status == -ENOENT)
-    error.message += ". Does it run? `pcp-trace record COMMAND` needs none";
-  return error;
 }
 
 pmID lookup(const char* name) {
@@ -51,14 +59,10 @@ std::string host_name_of(int context) {
   return pmGetContextHostName_r(context, name.data(), static_cast<int>(name.size()));
 }
 
-std::vector<double> read_numbers(std::initializer_list<const char*> names) {
-  std::vector<double> numbers;
-  for (const char* const name : names) {
-    double number = 0;
-    read_all(name, PM_TYPE_DOUBLE, [&](int, const pmAtomValue& value) { number = value.d; });
-    numbers.push_back(number);
-  }
-  return numbers;
+double read_number(const char* name) {
+  double number = 0;
+  read_all(name, PM_TYPE_DOUBLE, [&](int, const pmAtomValue& value) { number = value.d; });
+  return number;
 }
 
 std::optional<double> double_of(const pmValueSet& set) {
@@ -90,6 +94,17 @@ Instances instances_of(const char* name) {
   pmDesc description{};
   if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) return {};
   return instances_by(pmGetInDom, description.indom);
+}
+
+std::string label_of(const pmLabelSet& set, std::string_view name) {
+  for (int i = 0; i < set.nlabels; ++i) {
+    const pmLabel& label = set.labels[i];
+    if (std::string_view(set.json + label.name, label.namelen) != name) continue;
+    std::string_view value(set.json + label.value, label.valuelen);
+    return value.starts_with('"') ? unescaped(value.substr(1, value.size() - 2))
+                                  : std::string(value);
+  }
+  return "";
 }
 
 }  // namespace pcp::trace::command

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a few metrics by name, in libpcp's current context.
+// Reads a few metrics by name, and labels, in libpcp's current context.
 //
 // Thread: the context's.
 #pragma once
 
-#include <initializer_list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include "base/result.hpp"
 #include "command/pcp/sample.hpp"
@@ -21,17 +22,14 @@ using OwnedResult = std::unique_ptr<pmResult, void (*)(pmResult*)>;
 // "WHAT: " and PCP's message for a status.
 Error pcp_error(const std::string& what, int status);
 
-// The same for a failed connection, with advice.
-Error connection_error(const std::string& what, int status);
-
 // PM_ID_NULL if unknown.
 pmID lookup(const char* name);
 
 // The context's host name, as the host gives it.
 std::string host_name_of(int context);
 
-// Values of metrics without instances; 0 for a missing one.
-std::vector<double> read_numbers(std::initializer_list<const char*> names);
+// The value of a metric without instances; 0 if it is missing.
+double read_number(const char* name);
 
 // The value of a metric without instances; nothing if there is none.
 std::optional<double> double_of(const pmValueSet& set);
@@ -42,5 +40,39 @@ std::map<int, std::string> read_texts_of(const char* name);
 
 // The names of a metric's instances.
 Instances instances_of(const char* name);
+
+// Owns label sets, which PCP must free.
+class OwnedLabels {
+ public:
+  OwnedLabels() = default;
+  OwnedLabels(pmLabelSet* sets, int count) : sets_(sets), count_(count > 0 ? count : 0) {}
+  OwnedLabels(OwnedLabels&& other) noexcept
+      : sets_(std::exchange(other.sets_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  OwnedLabels& operator=(OwnedLabels&&) = delete;
+  ~OwnedLabels() {
+    if (sets_ != nullptr) pmFreeLabelSets(sets_, count_);
+  }
+
+  std::span<const pmLabelSet> all() const { return {sets_, static_cast<std::size_t>(count_)}; }
+
+ private:
+  pmLabelSet* sets_ = nullptr;
+  int count_ = 0;
+};
+
+// Calls get(&sets), one of PCP's functions for labels.
+template <typename Get>
+OwnedLabels labels_by(Get get) {
+  pmLabelSet* sets = nullptr;
+  const int count = get(&sets);
+  return {sets, count};
+}
+
+inline OwnedLabels labels_of_instances(pmInDom domain) {
+  return labels_by([domain](pmLabelSet** sets) { return pmGetInstancesLabels(domain, sets); });
+}
+
+// The value of one label, without its quotes; empty if there is none.
+std::string label_of(const pmLabelSet& set, std::string_view name);
 
 }  // namespace pcp::trace::command

@@ -33,7 +33,7 @@ struct SpanEvent {
   std::string process;  // empty: same as the service
   std::string host;
   std::string reason;
-  std::string attributes;  // as escaped by the agent, see span_attributes.hpp
+  std::string attributes;  // as escaped by the agent
   std::string links;
 
   std::uint64_t end_ns() const { return begin_ns + duration_ns; }
@@ -59,5 +59,21 @@ inline std::string text_of(const wire::TraceId& id) {
 }
 
 using agent::name_of;
+
+// Parses the texts of collector/spans/span_text.hpp.
+struct ShownAttribute {
+  std::string key;
+  std::string text;
+  std::optional<double> number;  // if set, this is the value
+};
+
+std::vector<ShownAttribute> attributes_of(std::string_view text);
+
+// Formatted for people: sql="a\nb" status="200" rows=28.5. Text with blanks, or like a number, is
+// quoted; a backslash always begins an escape.
+std::string shown_attributes(std::string_view text);
+
+// The words of a text, for example of links.
+std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace pcp::trace::command

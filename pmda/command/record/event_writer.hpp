@@ -5,7 +5,6 @@
 // Thread: one.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "command/pcp/archive_writer.hpp"

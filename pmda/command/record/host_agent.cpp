@@ -21,21 +21,17 @@ constexpr std::array kRoots{"trace", "tracing.histogram"};
 
 constexpr std::array kRootsOfEvents{"tracing.events", "tracing.param"};
 
-std::vector<std::string> names_below_roots(bool with_events) {
+std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
   std::vector<std::string> names;
   for (const char* const root : kRoots) pmTraversePMNS_r(root, add_name, &names);
-  if (!with_events || names.empty()) return names;
-  for (const char* const root : kRootsOfEvents) pmTraversePMNS_r(root, add_name, &names);
-  return names;
-}
-
-std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
+  if (with_events && !names.empty())
+    for (const char* const root : kRootsOfEvents) pmTraversePMNS_r(root, add_name, &names);
   std::vector<RecordedMetric> all;
-  for (const std::string& name : names_below_roots(with_events)) {
+  for (const std::string& name : names) {
     RecordedMetric metric{name, {}};
     const pmID id = lookup(name.c_str());
-    if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
-    all.push_back(std::move(metric));
+    if (id != PM_ID_NULL && pmLookupDesc(id, &metric.description) >= 0)
+      all.push_back(std::move(metric));
   }
   return all;
 }
@@ -138,9 +134,7 @@ std::string HostAgent::text(unsigned type, unsigned of) {
 
 OwnedLabels HostAgent::labels(unsigned type, unsigned of) {
   auto found = ask([type, of](PcpHost&) {
-    pmLabelSet* sets = nullptr;
-    const int count = fetch_labels(type, of, &sets);
-    return OwnedLabels(sets, count);
+    return labels_by([type, of](pmLabelSet** sets) { return fetch_labels(type, of, sets); });
   });
   return found ? *std::move(found) : OwnedLabels();
 }

@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "collector/collector.hpp"
 #include "collector/engine/label_text.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -12,21 +11,20 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "base/heap.hpp"
-#include "command/complaint.hpp"
 #include "command/interruption.hpp"
+#include "command/options.hpp"
 #include "command/record/host_agent.hpp"
 #include "command/record/private_agent.hpp"
 #include "command/record/record_options.hpp"
 #include "command/record/recording.hpp"
-#include "command/record/unmatched_filter.hpp"
 #include "command/run/archive_reader.hpp"
+#include "command/show/explanation.hpp"
+#include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
-#include "command/show/report_json.hpp"
 #include "command/show/summary.hpp"
 #include "command/show/waterfall.hpp"
 #include "command/words.hpp"
@@ -53,17 +51,11 @@ std::string this_host() {
   return name.data();
 }
 
-std::string as_typed(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
-
 agent::LabelText labels_of_run(const RecordOptions& options) {
   constexpr std::size_t kMostBytes = 1000;
   agent::LabelText labels;
   labels.add("hostname", this_host());
-  labels.add("command", as_typed(options.command), kMostBytes);
+  labels.add("command", joined(options.command), kMostBytes);
   if (!options.spans.empty()) labels.add("spans", options.spans, kMostBytes);
   return labels;
 }

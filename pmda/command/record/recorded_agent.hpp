@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 #include "collector/engine/types.hpp"
-#include "command/pcp/labels.hpp"
+#include "command/pcp/pcp_values.hpp"
 #include "command/pcp/sample.hpp"
 #include "metrics/pmapi.hpp"
 

@@ -72,8 +72,7 @@ class SampleWriter {
   void describe_instances(pmInDom domain, Domain& its, Extent extent, Stamp at);
   void add_instances(pmInDom domain, Domain& its, Stamp at);
   Sample part(Sample all, Extent extent) const;
-  bool is_distribution(pmID metric) const { return type_of(metric) == PM_TYPE_STRING; }
-  int type_of(pmID metric) const { return metrics_.at(metric).type; }
+  bool is_distribution(pmID metric) const { return metrics_.at(metric).type == PM_TYPE_STRING; }
 
   RecordedAgent& agent_;
   ArchiveWriter& writer_;

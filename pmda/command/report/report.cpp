@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "command/complaint.hpp"
 #include "command/pcp/guarded_reading.hpp"
 #include "command/report/report_input.hpp"
 #include "command/report/report_options.hpp"
 #include "command/run/archive_reader.hpp"
 #include "command/show/condition.hpp"
+#include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
-#include "command/show/report_json.hpp"
 #include "command/show/shown.hpp"
 #include "command/show/summary.hpp"
 #include "command/show/waterfall.hpp"

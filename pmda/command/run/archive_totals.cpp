@@ -6,18 +6,6 @@
 
 namespace pcp::trace::command {
 
-namespace {
-
-void lower(std::optional<double>& least, double value) {
-  least = std::min(value, least.value_or(value));
-}
-
-void raise(std::optional<double>& greatest, double value) {
-  greatest = std::max(value, greatest.value_or(value));
-}
-
-}  // namespace
-
 void ArchiveTotals::take_sample(const SampleTime& time) {
   time_ = time;
   samples_.push_back(time.at);
@@ -61,8 +49,10 @@ void ArchiveTotals::take_of_window(TagInArchive& tag, const Change& change) {
   }
   if (tag.fullest && tag.fullest->at == time_.at)
     tag.fullest->values[index_of(change.quantity)] = change.value;
-  if (change.quantity == Quantity::Min) lower(tag.least, change.value);
-  if (change.quantity == Quantity::Max) raise(tag.greatest, change.value);
+  if (change.quantity == Quantity::Min)
+    tag.least = std::min(change.value, tag.least.value_or(change.value));
+  if (change.quantity == Quantity::Max)
+    tag.greatest = std::max(change.value, tag.greatest.value_or(change.value));
   if (change.quantity == Quantity::Max || change.quantity == Quantity::P99)
     note_slowness(tag, change.value, change.quantity == Quantity::P99);
 }

@@ -34,7 +34,7 @@ class Forest {
       if (parent_of(*span) == nullptr) take_tree(span);
     // The rest are spans that claim to be each other's ancestors.
     for (const SpanEvent* const span : all_)
-      if (!has_been_taken(span)) take_tree(span);
+      if (!taken_.contains(span)) take_tree(span);
     return std::move(nodes_);
   }
 
@@ -43,8 +43,6 @@ class Forest {
     const auto found = by_id_.find(span.is_event() ? span.span : span.parent);
     return found == by_id_.end() || found->second == &span ? nullptr : found->second;
   }
-
-  bool has_been_taken(const SpanEvent* span) const { return taken_.contains(span); }
 
   void take_tree(const SpanEvent* top) {
     std::vector<Node> waiting{{top, nullptr, 0}};

@@ -7,16 +7,6 @@
 
 namespace pcp::trace::command {
 
-namespace {
-
-// If one host is watched twice, each span and event comes twice. Duplicate spans are known by their
-// id; events have none.
-bool is_known(std::set<std::uint64_t>& known, const SpanEvent& span) {
-  return !span.is_event() && !known.insert(span.span).second;
-}
-
-}  // namespace
-
 void TraceAssembly::add(SpanEvent span, Instant now) {
   if (!span.trace.is_set()) {
     alone_.emplace_back().spans.push_back(std::move(span));
@@ -36,7 +26,9 @@ void TraceAssembly::add(SpanEvent span, Instant now) {
     ++its.trace.left_out;
     return;
   }
-  if (is_known(its.known, span)) return;
+  // If one host is watched twice, each span and event comes twice. Duplicate spans are known by
+  // their id; events have none.
+  if (!span.is_event() && !its.known.insert(span.span).second) return;
   its.bytes += bytes_of(span);
   bytes_ += bytes_of(span);
   its.trace.spans.push_back(std::move(span));

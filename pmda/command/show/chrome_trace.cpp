@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "command/show/json_writer.hpp"
-#include "command/show/trace_json.hpp"
+#include "command/show/model_json.hpp"
 
 namespace pcp::trace::command {
 
@@ -104,8 +104,7 @@ std::string ChromeDocument::text() {
   json_.object([&] {
     json_.text("displayTimeUnit", "ns");
     json_.object("otherData", [&] {
-      const auto base = std::chrono::nanoseconds(base_ns_);
-      json_.text("base", rfc3339(std::chrono::sys_time<std::chrono::nanoseconds>(base)));
+      json_.text("base", rfc3339(WallTime(std::chrono::nanoseconds(base_ns_))));
       json_.text("base_ns", std::to_string(base_ns_));
     });
     json_.array("traceEvents", [&] {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -38,9 +36,7 @@ class ComparisonTable {
  private:
   using Value = std::optional<double>;
 
-  std::string value(const Tag& tag, const Value& value) const;
   std::string change(const Value& before, const Value& now, Better better) const;
-  std::string cells_before(const Tag& before) const;
 
   const Shown& shown_;
   std::size_t name_columns_;
@@ -49,15 +45,9 @@ class ComparisonTable {
 std::string ComparisonTable::heading() const {
   std::string line = Shown::left("", name_columns_ + kRun);
   for (const char* const name : {"per second", "p50", "p99"}) {
-    const std::size_t change = kChange;
-    line += Shown::right(name, kValue) + std::string(change, ' ');
+    line += Shown::right(name, kValue) + std::string(std::size_t{kChange}, ' ');
   }
   return shown_.bold(Shown::trimmed(line)) + "\n";
-}
-
-std::string ComparisonTable::value(const Tag& tag, const Value& value) const {
-  if (!value) return shown_.nothing();
-  return tag.type == TraceType::Transact ? shown_.duration(*value) : Shown::number(*value);
 }
 
 std::string ComparisonTable::change(const Value& before, const Value& now, Better better) const {
@@ -75,7 +65,9 @@ std::string ComparisonTable::rows(const Pair& pair) const {
     return Shown::right(value ? Shown::measured(*value) : shown_.nothing(), kValue);
   };
   const auto value_of = [this](const Tag& tag, std::size_t which) {
-    return Shown::right(has_histogram(tag.type) ? value(tag, tag.percentiles[which]) : "", kValue);
+    const Value& known = tag.percentiles[which];
+    const std::string text = known ? shown_.value(tag.type, *known) : shown_.nothing();
+    return Shown::right(has_histogram(tag.type) ? text : "", kValue);
   };
   const std::string gap(kChange, ' ');
   std::string first = Shown::left(shown_.name(now->name, name_columns_ - 1), name_columns_);

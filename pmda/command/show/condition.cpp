@@ -37,11 +37,6 @@ bool is_letter_of_what(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '%';
 }
 
-// A backslash in the pattern escapes. Tags need not be valid text of this locale.
-bool matches_glob(const std::string& pattern, const std::string& name) {
-  return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
 struct Unit {
   std::string_view name;
   double length_s;
@@ -156,8 +151,9 @@ Result<void> Condition::take_number(std::string_view& rest) {
                (may_be_time ? "ns, us, ms, s and min" : "% of failed, and none")};
 }
 
+// A backslash in a pattern escapes. Tags need not be valid text of this locale.
 bool Condition::matches(const Tag& tag) const {
-  return is_glob_ ? matches_glob(tag_, tag.name) : tag_ == tag.name;
+  return is_glob_ ? ::fnmatch(tag_.c_str(), tag.name.c_str(), 0) == 0 : tag_ == tag.name;
 }
 
 bool Condition::is_of_transactions() const {

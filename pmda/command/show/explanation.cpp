@@ -11,7 +11,6 @@
 #include <set>
 #include <utility>
 
-#include "command/pcp/labels.hpp"
 #include "command/pcp/pcp_values.hpp"
 
 namespace pcp::trace::command {
@@ -34,9 +33,7 @@ std::vector<HostFacts::Program> programs() {
   std::map<int, HostFacts::Program> all;
   for (const auto& [number, name] : instances_by(pmGetInDom, description.indom))
     all[number] = program_of(name);
-  pmLabelSet* sets = nullptr;
-  const int count = pmGetInstancesLabels(description.indom, &sets);
-  const OwnedLabels labels(sets, count);
+  const OwnedLabels labels = labels_of_instances(description.indom);
   for (const pmLabelSet& set : labels.all()) {
     const auto found = all.find(static_cast<int>(set.inst));
     if (const std::string service = label_of(set, "service");
@@ -85,19 +82,11 @@ std::string listed(const std::set<std::string>& names, const Shown& shown) {
   return list;
 }
 
-bool matches(const wire::CaptureFilter& filter, const HostFacts::Program& program) {
-  return wire::matches_process(filter, program.pid, program.service, program.process);
-}
-
-// True if the filter has conditions on programs.
-bool names_programs(const wire::CaptureFilter& filter) {
-  return filter.pid != 0 || filter.service || filter.process;
-}
-
 std::uint64_t matching_programs(const HostFacts& facts, const wire::CaptureFilter& filter) {
   return static_cast<std::uint64_t>(
-      std::count_if(facts.programs.begin(), facts.programs.end(),
-                    [&](const auto& program) { return matches(filter, program); }));
+      std::count_if(facts.programs.begin(), facts.programs.end(), [&](const auto& program) {
+        return wire::matches_process(filter, program.pid, program.service, program.process);
+      }));
 }
 
 std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filter,
@@ -112,7 +101,8 @@ std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filte
             (facts.clients - able == 1 ? " has come in the last 5 s, or uses"
                                        : " have come in the last 5 s, or use") +
             " PCP's own library, which has no spans\n";
-  if (able == 0 || !names_programs(filter)) return text;
+  const bool names_programs = filter.pid != 0 || filter.service || filter.process;
+  if (able == 0 || !names_programs) return text;
   const std::uint64_t matching = matching_programs(facts, filter);
   text += "the filter matches " + count_of(matching, "program");
   if (matching > 0) return text + "\n";
@@ -122,14 +112,19 @@ std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filte
   return text + (filter.pid != 0 ? "; pids: " : "; services: ") + listed(there, shown) + "\n";
 }
 
+// Empty if the filter matches one of the tags.
+std::string unmatched(const wire::CaptureFilter& filter, const std::set<std::string>& tags,
+                      const Shown& shown) {
+  const bool matches_some = std::any_of(
+      tags.begin(), tags.end(), [&](const auto& tag) { return wire::matches_tag(filter, tag); });
+  if (matches_some) return "";
+  return "the filter matches none of the tags there: " + listed(tags, shown) + "\n";
+}
+
 std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, const Shown& shown) {
   if (facts.tags.empty()) return "no transaction has been traced there yet\n";
-  const bool matches_some = std::any_of(facts.tags.begin(), facts.tags.end(), [&](const auto& tag) {
-    return wire::matches_tag(filter, tag);
-  });
-  if (!matches_some)
-    return "the filter matches none of the tags there: " +
-           listed({facts.tags.begin(), facts.tags.end()}, shown) + "\n";
+  const std::string line = unmatched(filter, {facts.tags.begin(), facts.tags.end()}, shown);
+  if (!line.empty()) return line;
   // Tags also match for another user's programs.
   return std::string(facts.only_user.empty() ? "tags match; " : "") +
          "transactions are shown when they end" +
@@ -144,11 +139,9 @@ HostFacts read_facts(const PcpHost& host) {
   HostFacts facts;
   facts.host = host.host_name();
   facts.only_user = only_user(host.name());
-  const std::vector<double> numbers =
-      read_numbers({"trace.agent.clients", "tracing.agent.captures", "tracing.agent.captured"});
-  facts.clients = static_cast<std::uint64_t>(numbers[0]);
-  facts.captures = static_cast<std::uint64_t>(numbers[1]);
-  facts.captured = static_cast<std::uint64_t>(numbers[2]);
+  facts.clients = static_cast<std::uint64_t>(read_number("trace.agent.clients"));
+  facts.captures = static_cast<std::uint64_t>(read_number("tracing.agent.captures"));
+  facts.captured = static_cast<std::uint64_t>(read_number("tracing.agent.captured"));
   facts.programs = programs();
   for (const auto& [number, tag] : instances_of("trace.transact.count")) facts.tags.push_back(tag);
   return facts;
@@ -171,6 +164,15 @@ std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filte
     at = end + 1;
   }
   return "nothing has come yet. On " + shown.name(facts.host, kNameColumns) + ":\n" + lines;
+}
+
+std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& tags,
+                             const Shown& shown) {
+  const auto parsed = wire::parse_capture_filter(filter);
+  std::set<std::string> names;
+  for (const Tag& tag : tags)
+    if (tag.type == TraceType::Transact) names.insert(tag.name);
+  return parsed && !names.empty() ? unmatched(*parsed, names, shown) : "";
 }
 
 }  // namespace pcp::trace::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Explains in a few lines why no spans come from a host.
+// Explains in a few lines why no spans come from a host, or are in a recording.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +34,10 @@ HostFacts read_facts(const PcpHost& host);
 
 std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filter,
                         const Shown& shown);
+
+// A line with names of a recording's tags. Empty if the filter matches one of them, or if there are
+// none.
+std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& tags,
+                             const Shown& shown);
 
 }  // namespace pcp::trace::command

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Words for a model's enumerators, and its single transactions as JSON, for the page and for other
-// programs.
+// A run, its totals and its single transactions as JSON, for programs and for the page; and the
+// words for a model's enumerators. Unknown values are null.
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 #include "command/run/model.hpp"
+#include "command/run/span_trace.hpp"
+#include "command/show/condition.hpp"
 #include "command/show/json_writer.hpp"
-#include "command/show/trace_json.hpp"
 
 namespace pcp::trace::command {
 
@@ -43,14 +47,21 @@ inline SourceWords words_for(PercentileSource source) {
   return kWords[static_cast<std::size_t>(source)];
 }
 
-inline void write_spans(JsonWriter& json, const RecordedSpans& spans) {
-  json.object([&] {
-    json.number("traces", spans.traces);
-    json.number("spans", spans.spans);
-    json.number("missed", spans.missed);
-    json.truth("has_gap", spans.has_gap);
-    json.list("slowest", spans.slowest, [&](const SpanTrace& trace) { write_trace(json, trace); });
-  });
-}
+// Requires: the trace has spans.
+void write_trace(JsonWriter& json, const SpanTrace& trace);
+
+// The same as one line with a newline.
+std::string trace_json(const SpanTrace& trace);
+
+// A span's attributes, as members of the current object.
+void write_attributes(JsonWriter& json, const SpanEvent& span);
+
+void write_spans(JsonWriter& json, const RecordedSpans& spans);
+
+// The run and its tags, as members of the current object.
+void write_totals(JsonWriter& json, const Totals& totals);
+
+// The whole document of `report --json`. Ends with a newline.
+std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings = {});
 
 }  // namespace pcp::trace::command

@@ -96,6 +96,12 @@ std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
   return pieces;
 }
 
+std::size_t width_of(const std::vector<Piece>& pieces) {
+  std::size_t columns = 0;
+  for (const Piece& piece : pieces) columns += piece.columns;
+  return columns;
+}
+
 // The cut is in the middle, because names often differ at their ends, where labels are.
 void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const std::string& mark) {
   std::size_t room = columns - std::min(columns, columns_of(mark));
@@ -114,16 +120,11 @@ void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const st
   pieces.insert(rest, {mark, columns_of(mark)});
 }
 
-// The number of pieces, from index `at`, that form one escape.
-std::size_t length_of_escape(const std::vector<Piece>& pieces, std::size_t at) {
-  if (pieces[at].text != "\\" || at + 1 == pieces.size()) return 1;
-  return 2;
-}
-
 std::string beginning_of(const std::vector<Piece>& pieces, std::size_t room) {
   std::string shown;
   for (std::size_t at = 0; at < pieces.size();) {
-    const std::size_t end = at + length_of_escape(pieces, at);
+    const bool is_escape = pieces[at].text == "\\" && at + 1 < pieces.size();
+    const std::size_t end = at + (is_escape ? 2 : 1);
     std::size_t needed = 0;
     for (std::size_t i = at; i < end; ++i) needed += pieces[i].columns;
     if (needed > room) return shown;
@@ -143,16 +144,11 @@ std::size_t wanted_columns() {
   return error == std::errc() && rest == end ? columns : 0;
 }
 
-std::tm broken_down(WallTime moment) {
+std::string formatted_time(const char* format, WallTime moment) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(moment.time_since_epoch());
   const auto time = static_cast<std::time_t>(seconds.count());
   std::tm parts{};
   pmLocaltime(&time, &parts);
-  return parts;
-}
-
-std::string formatted_time(const char* format, WallTime moment) {
-  const std::tm parts = broken_down(moment);
   std::array<char, 64> text{};
   std::strftime(text.data(), text.size(), format, &parts);
   return text.data();
@@ -251,9 +247,7 @@ std::string Shown::change(double before, double now) const {
 
 std::string Shown::name(std::string_view text, std::size_t columns) const {
   std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
-  std::size_t used = 0;
-  for (const Piece& piece : pieces) used += piece.columns;
-  if (used > columns) cut_in_the_middle(pieces, columns, sign("…", ".."));
+  if (width_of(pieces) > columns) cut_in_the_middle(pieces, columns, sign("…", ".."));
   std::string shown;
   for (const Piece& piece : pieces) shown += piece.text;
   return shown;
@@ -261,9 +255,7 @@ std::string Shown::name(std::string_view text, std::size_t columns) const {
 
 std::string Shown::beginning(std::string_view text, std::size_t columns) const {
   const std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
-  std::size_t used = 0;
-  for (const Piece& piece : pieces) used += piece.columns;
-  if (used <= columns) return beginning_of(pieces, used);
+  if (const std::size_t used = width_of(pieces); used <= columns) return beginning_of(pieces, used);
   const std::string mark = sign("…", "..");
   return beginning_of(pieces, columns - std::min(columns, columns_of(mark))) + mark;
 }

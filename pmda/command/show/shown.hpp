@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,7 +44,11 @@ class Shown {
   // Three digits: "0.00123", "45.6", "1.23 M", "4.56e-07".
   static std::string number(double number);
 
-  // The same for measured values: "10.0" even for exactly ten.
+  // A tag's value: the duration of a transaction, or a number.
+  std::string value(TraceType type, double value) const {
+    return type == TraceType::Transact ? duration(value) : number(value);
+  }
+  // A number for measured values: "10.0" even for exactly ten.
   static std::string measured(double number);
 
   // "+12%", "-3.4%", "x10": the relative change.
@@ -61,7 +64,6 @@ class Shown {
 
   std::string nothing() const { return sign("–", "-"); }
   std::string at_least() const { return sign("≥", ">"); }
-  std::string at_most() const { return sign("≤", "<"); }
   std::string sign(std::string_view utf8, std::string_view ascii) const {
     return std::string(terminal_.is_utf8 ? utf8 : ascii);
   }

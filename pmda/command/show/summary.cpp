@@ -2,7 +2,6 @@
 #include "command/show/summary.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -44,12 +43,9 @@ class PrintedTags {
   std::string row(const Tag& tag) const;
 
  private:
-  std::string value(const Tag& tag, double value) const {
-    return tag.type == TraceType::Transact ? shown_.duration(value) : Shown::number(value);
-  }
   std::string percentile(const Tag& tag, std::size_t which) const {
     const auto& known = tag.percentiles[which];
-    return known ? value(tag, *known) : has_histogram(tag.type) ? shown_.nothing() : "";
+    return known ? shown_.value(tag.type, *known) : has_histogram(tag.type) ? shown_.nothing() : "";
   }
   std::string name(const Tag& tag) const;
   std::string failed(const Tag& tag) const;
@@ -112,7 +108,7 @@ std::string PrintedTags::max(const Tag& tag) const {
     return was_added_to ? Shown::number(*tag.counted) : "";
   }
   if (!tag.max) return shown_.nothing();
-  return (tag.max->is_exact ? "" : shown_.at_least()) + value(tag, tag.max->value);
+  return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, tag.max->value);
 }
 
 std::string PrintedTags::last(const Tag& tag) const {
@@ -227,20 +223,18 @@ std::string notes(const std::vector<Section>& sections, const Shown& shown) {
     }
   }
   std::string lines;
+  const auto note = [&](std::string_view sign, const std::string& text) {
+    lines += labelled(shown, sign, shown.faint(text));
+  };
   if (missing > 0)
-    lines += labelled(shown, "p50..p99",
-                      shown.faint("miss up to " + Shown::number(missing * 100) +
-                                  "% of a tag's calls: a thread had no room for them, or pmlogger"
-                                  " logged counts and histograms at different moments"));
+    note("p50..p99", "miss up to " + Shown::number(missing * 100) +
+                         "% of a tag's calls: a thread had no room for them, or pmlogger"
+                         " logged counts and histograms at different moments");
   if (nonfinite > 0)
-    lines += labelled(
-        shown, "NaN, inf",
-        shown.faint(Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
-                    " not finite, and counted, but in nothing else"));
-  if (unknown != nullptr) lines += labelled(shown, shown.nothing(), shown.faint(unknown));
-  if (is_inexact)
-    lines += labelled(shown, shown.at_least(),
-                      shown.faint("or more: some calls came after their interval had ended"));
+    note("NaN, inf", Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
+                         " not finite, and counted, but in nothing else");
+  if (unknown != nullptr) note(shown.nothing(), unknown);
+  if (is_inexact) note(shown.at_least(), "or more: some calls came after their interval had ended");
   return lines;
 }
 

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "command/pcp/span_attributes.hpp"
-
 namespace pcp::trace::command {
 
 namespace {
@@ -128,13 +126,10 @@ std::string Waterfall::notes(const Node& node) const {
   if (span.aborted)
     lines +=
         shown_.bad(note(node, "aborted" + (span.reason.empty() ? "" : ": " + span.reason))) + "\n";
-  if (!span.attributes.empty())
-    lines += shown_.faint(note(node, shown_attributes(span.attributes))) + "\n";
-  if (!span.links.empty()) lines += shown_.faint(note(node, "see also " + span.links)) + "\n";
-  if (span.left_out > 0)
-    lines +=
-        shown_.faint(note(node, "there was no room for " + Shown::counted(span.left_out, "note"))) +
-        "\n";
+  const auto say = [&](const std::string& text) { lines += shown_.faint(note(node, text)) + "\n"; };
+  if (!span.attributes.empty()) say(shown_attributes(span.attributes));
+  if (!span.links.empty()) say("see also " + span.links);
+  if (span.left_out > 0) say("there was no room for " + Shown::counted(span.left_out, "note"));
   return lines;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <unistd.h>
 
-#include <csignal>
 #include <cstring>
 #include <iostream>
 #include <string>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "command/complaint.hpp"
 #include "command/pcp/guarded_reading.hpp"
 #include "command/pcp/recording_folder.hpp"
 #include "command/replace_file.hpp"

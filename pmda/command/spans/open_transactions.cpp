@@ -2,8 +2,6 @@
 #include "command/spans/open_transactions.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
 
 #include "command/pcp/pcp_host.hpp"
 #include "command/pcp/pcp_values.hpp"
@@ -18,33 +16,21 @@ constexpr std::size_t kOldestColumns = 10;
 constexpr std::size_t kWhereColumns = 18;
 constexpr std::size_t kHostColumns = 16;
 
-struct Answer {
-  std::string trouble;
-  std::vector<OpenTransaction> tags;
-};
-
-Answer ask(const std::string& name) {
+Result<std::vector<OpenTransaction>> ask(const std::string& name) {
   PcpHost host(name);
-  if (const Result<void> connected = host.connect(); !connected)
-    return {connected.error().message, {}};
-  if (const Result<void> found = host.find_agent(); !found) return {found.error().message, {}};
+  if (const Result<void> connected = host.connect(); !connected) return connected.error();
+  if (const Result<void> found = host.find_agent(); !found) return found.error();
   constexpr const char* kInFlight = "trace.transact.inflight";
   if (lookup(kInFlight) == PM_ID_NULL)
-    return {"its trace agent cannot tell (no trace.transact.inflight)", {}};
-  Answer answer;
-  const Instances tags = instances_of(kInFlight);
-  const auto oldest = read_numbers_of("trace.transact.oldest");
-  const auto where = read_texts_of("trace.transact.oldest_where");
-  const auto of = [](const auto& values, int number) {
-    const auto found = values.find(number);
-    return found == values.end() ? typename std::decay_t<decltype(values)>::mapped_type()
-                                 : found->second;
-  };
+    return Error{"its trace agent cannot tell (no trace.transact.inflight)"};
+  std::vector<OpenTransaction> open;
+  Instances tags = instances_of(kInFlight);
+  auto oldest = read_numbers_of("trace.transact.oldest");
+  auto where = read_texts_of("trace.transact.oldest_where");
   for (const auto& [number, count] : read_numbers_of(kInFlight))
     if (count > 0)
-      answer.tags.push_back(
-          {host.host_name(), of(tags, number), count, of(oldest, number), of(where, number)});
-  return answer;
+      open.push_back({host.host_name(), tags[number], count, oldest[number], where[number]});
+  return open;
 }
 
 }  // namespace
@@ -54,13 +40,13 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
                                         Interruption& interruption) {
   OpenTransactions open;
   for (const std::string& host : hosts) {
-    std::optional<Answer> answer = interruption.result_of([host] { return ask(host); });
+    auto answer = interruption.result_of([host] { return ask(host); });
     if (!answer)
       open.troubles.push_back(shown_host(host) + ": its pmcd does not answer");
-    else if (!answer->trouble.empty())
-      open.troubles.push_back(shown_host(host) + ": " + answer->trouble);
+    else if (!*answer)
+      open.troubles.push_back(shown_host(host) + ": " + answer->error().message);
     else
-      for (OpenTransaction& each : answer->tags) {
+      for (OpenTransaction& each : **answer) {
         if (matches_tag(filter, each.tag))
           open.tags.push_back(std::move(each));
         else

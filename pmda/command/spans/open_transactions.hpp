@@ -2,7 +2,6 @@
 // The open transactions on hosts now: begun and not ended.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

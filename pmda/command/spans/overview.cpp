@@ -3,17 +3,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <future>
-#include <memory>
-#include <system_error>
-#include <thread>
-#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/escape.hpp"
+#include "command/interruption.hpp"
 #include "command/pcp/pcp_host.hpp"
 #include "command/pcp/pcp_values.hpp"
 #include "command/pcp/recording_folder.hpp"
+#include "command/show/shown.hpp"
 #include "command/words.hpp"
 
 namespace pcp::trace::command {
@@ -25,32 +23,24 @@ struct Agent {
   bool has_tags = false;
 };
 
-std::string number_of(double count, const std::string& what) {
-  const auto number = static_cast<std::uint64_t>(count);
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 Agent ask_for_agent() {
   PcpHost host("local:");
   if (!host.connect()) return {"pmcd does not answer on this host; recording needs none"};
   if (lookup("trace.control.port") == PM_ID_NULL)
     return {"none on this host; recording needs none"};
-  const std::vector<double> numbers = read_numbers({"trace.agent.tags", "trace.agent.clients"});
-  return {"on this host, with " + number_of(numbers[0], "tag") + " and " +
-              number_of(numbers[1], "connected program"),
-          numbers[0] > 0};
+  const auto tags = static_cast<std::uint64_t>(read_number("trace.agent.tags"));
+  const auto clients = static_cast<std::uint64_t>(read_number("trace.agent.clients"));
+  return {"on this host, with " + Shown::counted(tags, "tag") + " and " +
+              Shown::counted(clients, "connected program"),
+          tags > 0};
 }
 
-// libpcp may wait for as long as it likes: then its thread is left behind.
-Agent ask_in_time() try {
-  constexpr std::chrono::seconds kPatience(3);
-  const auto task = std::make_shared<std::packaged_task<Agent()>>(ask_for_agent);
-  std::future<Agent> answer = task->get_future();
-  std::thread([task] { (*task)(); }).detach();
-  if (answer.wait_for(kPatience) == std::future_status::ready) return answer.get();
-  return {"pmcd does not answer in time on this host"};
-} catch (const std::system_error&) {
-  return {"unknown, since there is no thread to ask with"};
+// libpcp may wait for as long as it likes.
+Agent ask_in_time() {
+  Interruption interruption;
+  interruption.come_at(steady_now() + std::chrono::seconds(2));
+  return interruption.result_of(ask_for_agent)
+      .value_or(Agent{"pmcd does not answer in time on this host"});
 }
 
 std::string names_of(const std::vector<std::string>& recordings) {

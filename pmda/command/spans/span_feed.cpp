@@ -60,9 +60,8 @@ struct SpanFeed::Queue {
       Question& question = questions[host];
       if (!question.asked || question.is_told || now - *question.asked < kSilence) continue;
       question.is_told = true;
-      taken.emplace_back();
-      taken.back().host = host;
-      taken.back().told = ": no answer yet; pmcd or its trace agent may be stopped";
+      taken.push_back(
+          {.host = host, .told = ": no answer yet; pmcd or its trace agent may be stopped"});
     }
   }
 
@@ -116,11 +115,7 @@ class HostThread {
       return false;
     }
     if (!has_worked_) began_ = steady_now();
-    if (is_away_) {
-      HostNews news;
-      news.told = std::string(" is back") + kGap;
-      say(std::move(news));
-    }
+    if (is_away_) say({.told = std::string(" is back") + kGap});
     has_worked_ = true;
     is_away_ = false;
     return true;
@@ -136,11 +131,9 @@ class HostThread {
       const bool has_come = !spans->spans.empty() || spans->missed > 0;
       if (has_come) is_silent_ = false;
       if (has_come || fetched->has_new_agent) {
-        HostNews news;
+        HostNews news{.spans = std::move(spans->spans), .missed = spans->missed};
         news.has_gap = fetched->has_new_agent;
         if (news.has_gap) news.told = std::string(": its trace agent has begun anew") + kGap;
-        news.spans = std::move(spans->spans);
-        news.missed = spans->missed;
         say(std::move(news));
       }
       if (host_.must_ask_for_spans() && !ask([this] { return host_.ask_for_spans(); }))
@@ -161,20 +154,16 @@ class HostThread {
 
   void say_facts() {
     is_silent_ = false;
-    HostNews news;
-    news.facts = ask([this] { return read_facts(host_); });
-    say(std::move(news));
+    say({.facts = ask([this] { return read_facts(host_); })});
   }
 
   void say_trouble(const std::string& why) {
     host_.disconnect();
     is_over_ = !has_worked_;
     if (std::exchange(is_away_, true)) return;
-    HostNews news;
-    news.told = ": " + why + (is_over_ ? "" : "; waiting for it");
-    news.has_gap = !is_over_;
-    news.is_over = is_over_;
-    say(std::move(news));
+    say({.told = ": " + why + (is_over_ ? "" : "; waiting for it"),
+         .has_gap = !is_over_,
+         .is_over = is_over_});
   }
 
   void say(HostNews news) {

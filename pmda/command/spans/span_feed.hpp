@@ -20,12 +20,12 @@ namespace pcp::trace::command {
 // News from a host's thread.
 struct HostNews {
   std::size_t host = 0;
-  std::vector<SpanEvent> spans;
+  std::vector<SpanEvent> spans{};
   std::uint64_t missed = 0;
-  std::string told;                // not empty: for the user, after the host's name
-  bool has_gap = false;            // more are missing, in unknown number
-  bool is_over = false;            // no more news will come
-  std::optional<HostFacts> facts;  // no spans for a while
+  std::string told{};                // not empty: for the user, after the host's name
+  bool has_gap = false;              // more are missing, in unknown number
+  bool is_over = false;              // no more news will come
+  std::optional<HostFacts> facts{};  // no spans for a while
 };
 
 class SpanFeed {

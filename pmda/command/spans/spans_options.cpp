@@ -57,12 +57,6 @@ std::vector<Option> table_for(ExportOptions& options) {
   return table;
 }
 
-std::string filter_of(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line.empty() ? "tag=*" : line;
-}
-
 // `pcp -h HOST trace spans` arrives in the environment.
 void add_host(WatchOptions& options) {
   if (!options.hosts.empty()) return;
@@ -105,7 +99,7 @@ Result<Options> parse(int argc, char* const* argv) {
   if (!words) return words.error();
   if (options.wants_help) return options;
   if (const Result<void> checked = check(options, *words); !checked) return checked.error();
-  options.typed_filter = filter_of(*words);
+  options.typed_filter = words->empty() ? "tag=*" : joined(*words);
   Result<wire::CaptureFilter> filter = wire::parse_capture_filter(options.typed_filter);
   if (!filter) return filter.error();
   options.filter = *std::move(filter);

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "command/complaint.hpp"
 #include "command/run/trace_assembly.hpp"
 #include "command/show/explanation.hpp"
 #include "command/show/shown.hpp"
 #include "command/spans/span_feed.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 

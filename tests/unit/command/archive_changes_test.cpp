@@ -12,10 +12,6 @@
 namespace pcp::trace::command {
 namespace {
 
-constexpr const char* kCalls = "trace.transact.count";
-constexpr const char* kTime = "trace.transact.total_time";
-constexpr const char* kMost = "trace.transact.max_time";
-
 // The reported changes, one line each: "TAG QUANTITY VALUE FROM-AT", and perhaps "from zero".
 class Told : public ChangeTaker {
  public:
@@ -48,7 +44,8 @@ class ArchiveChangesOf : public OfArchives {
  protected:
   using Lines = std::vector<std::string>;
 
-  Lines told(const Window& window = {}) const {
+  Lines told(const Window& window = {}) {
+    finish_all();
     Result<ArchiveSource> source = ArchiveSource::open(path());
     EXPECT_TRUE(source) << source.error().message;
     TagNames names;
@@ -60,60 +57,54 @@ class ArchiveChangesOf : public OfArchives {
 };
 
 TEST_F(ArchiveChangesOf, ATagThatComesLateBeginsAtZero) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 5.0}}}}).sample(2, {{kCalls, {{"a", 7.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 0 2 1-2"}));
 }
 
 TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.sample(0, {{kCalls, {{"a", 100.0}}}, {kMost, {{"a", 9.0}}}});
   archive.sample(1, {{kCalls, {{"a", 101.0}}}, {kMost, {{"a", 3.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 8 3 0-1"}));
 }
 
 TEST_F(ArchiveChangesOf, WhatHasNotChangedNeedNotBeInASample) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
   archive.sample(2, {{"trace.agent.period", {{"", 1.0}}}})
       .sample(3, {{kCalls, {{"b", 1.0}}}})
       .sample(4, {{kCalls, {{"a", 2.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 2-3 from zero", "a 0 1 3-4"}));
 }
 
 TEST_F(ArchiveChangesOf, APmloggerMayLogMetricsAtTheirOwnTimes) {
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   archive.sample(0, {{kCalls, {{"a", 1.0}}}, {kTime, {{"a", 1.0}}}});
   archive.sample(1, {{kCalls, {{"a", 2.0}}}});
   archive.sample(2, {{kCalls, {{"a", 3.0}}}, {kTime, {{"a", 5.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 2 0 0-0", "a 0 1 0-1", "a 0 1 1-2", "a 2 4 0-2"}));
 }
 
 TEST_F(ArchiveChangesOf, WhatFallsHasBegunAnew) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}, {kTime, {{"a", 1.0}}}});
   archive.sample(2, {{kCalls, {{"a", 4.0}}}, {kTime, {{"a", 2.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 2 1 0-1 from zero", "a 0 4 1-2 from zero",
                            "a 2 2 1-2 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   const std::string uptime = "trace.agent.uptime";
   archive.begin(0).sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}}}});
   archive.sample(2, {{uptime, {{"", 1.0}}}, {kCalls, {{"a", 12.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1-2 from zero"}));
 }
 
 // Calls between the last sample and the reset are unknown; the agent's clock tells when it was.
 TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   const auto sample = [&](double second, double reset, double calls) {
     archive.sample(second, {{"trace.agent.uptime", {{"", 100 + second}}},
                             {"trace.agent.started", {{"", 5000.0}}},
@@ -124,12 +115,11 @@ TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
   sample(1, 5000, 10);
   sample(2, 5101.5, 12);
   sample(3, 5101.5, 15);
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1.5-2 from zero", "a 0 3 2-3"}));
 }
 
 TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsForLonger) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   const auto sample = [&](double second, double started, double uptime, double calls) {
     archive.sample(second, {{"trace.agent.uptime", {{"", uptime}}},
                             {"trace.agent.started", {{"", started}}},
@@ -138,13 +128,12 @@ TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsFor
   archive.begin(0);
   sample(1, 5000, 1, 10);
   sample(9, 5003, 6, 12);
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 3-9 from zero"}));
 }
 
 // A pmlogger may log the agent's facts after the tags: then the tags are already new.
 TEST_F(ArchiveChangesOf, WhatIsLoggedBeforeTheNewsOfAResetIsNotCountedTwice) {
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   const auto facts = [&](double second, double reset) {
     archive.sample(second, {{"trace.agent.uptime", {{"", 100 + second}}},
                             {"trace.agent.started", {{"", 5000.0}}},
@@ -155,85 +144,76 @@ TEST_F(ArchiveChangesOf, WhatIsLoggedBeforeTheNewsOfAResetIsNotCountedTwice) {
   archive.sample(2, {{kCalls, {{"a", 4.0}}}});
   facts(2.5, 5101);
   archive.sample(3, {{kCalls, {{"a", 5.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 4 0-2 from zero", "a 0 1 2-3"}));
 }
 
 TEST_F(ArchiveChangesOf, ASumOfObservationsMayFall) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{"trace.observe.count", {{"o", 1.0}}}, {"trace.observe.sum", {{"o", 5.0}}}});
   archive.sample(2, {{"trace.observe.count", {{"o", 2.0}}}, {"trace.observe.sum", {{"o", -3.0}}}});
-  archive.finish();
   EXPECT_EQ(told().back(), "o 2 -8 1-2");
 }
 
 TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}}).mark(2);
   archive.sample(5, {{kCalls, {{"a", 50.0}}}}).sample(6, {{kCalls, {{"a", 51.0}, {"b", 2.0}}}});
-  archive.finish();
   EXPECT_EQ(told(),
             (Lines{"a 0 10 0-1 from zero", "a 0 0 5-5", "a 0 1 5-6", "b 0 2 5-6 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   archive.sample(0, {{kCalls, {{"a", 1.0}}}}).mark(2);
   archive.sample(5, {{kCalls, {{"a", 50.0}}}}).sample(6, {{kCalls, {{"a", 51.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 0 5-5", "a 0 1 5-6"}));
 }
 
 TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   const std::string uptime = "trace.agent.uptime";
   archive.begin(0).sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}}}}).mark(2);
   archive.sample(5, {{uptime, {{"", 1.0}}}, {kCalls, {{"a", 12.0}}}}).mark(6);
   archive.sample(9, {{uptime, {{"", 5.0}}}, {kCalls, {{"a", 20.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 4-5 from zero", "a 0 0 9-9"}));
 }
 
 TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}});
   archive.rename(TraceType::Transact, 2, 1, "b");
   archive.sample(2, {{kCalls, {{"b", 3.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 1-2 from zero"}));
 }
 
 // If several entries have the same time, PCP's library knows only one of them.
 TEST_F(ArchiveChangesOf, ANameThatIsNotGivenForATimeIsLookedForInAll) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.rename(TraceType::Transact, 1, 1, "a");
   archive.rename(TraceType::Transact, 1, 2, "b");
   archive.sample(1, {{kCalls, {{"a", 1.0}, {"b", 1.0}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 0-1 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, AWindowBeginsWithASampleThatTellsOfNothing) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   for (int second = 1; second <= 5; ++second)
     archive.sample(second, {{kCalls, {{"a", 10.0 * second}}}});
-  archive.finish();
   EXPECT_EQ(told({moment(1.5), moment(4)}), (Lines{"a 0 0 2-2", "a 0 10 2-3", "a 0 10 3-4"}));
 }
 
 TEST_F(ArchiveChangesOf, TextsComeAsTheyAre) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{"tracing.histogram.transact", {{"a", std::string("1 2 3")}}}});
-  archive.finish();
   EXPECT_EQ(told(), (Lines{"a 1 2 3"}));
 }
 
 TEST_F(ArchiveChangesOf, AnArchiveThatIsCutOffSaysSo) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   for (int second = 1; second <= 5; ++second)
     archive.sample(second, {{kCalls, {{"a", 10.0 * second}}}});

@@ -22,8 +22,8 @@ namespace pcp::trace::command {
 
 inline const pmInDom kDomain = pmInDom_build(10, 0);
 inline const pmID kCount = pmID_build(10, 0, 0);
-inline const pmID kRate = pmID_build(10, 0, 1);
-inline const pmID kShape = pmID_build(10, 0, 2);
+inline const pmID kRateId = pmID_build(10, 0, 1);
+inline const pmID kShapeId = pmID_build(10, 0, 2);
 inline const pmID kMean = pmID_build(10, 0, 3);
 
 inline pmDesc described(pmID id, int type, pmInDom domain = kDomain) {
@@ -104,8 +104,8 @@ class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
 
   static void describe(ArchiveWriter& writer) {
     writer.add_metric(described(kCount, PM_TYPE_U64), "trace.count");
-    writer.add_metric(described(kRate, PM_TYPE_FLOAT), "trace.rate");
-    writer.add_metric(described(kShape, PM_TYPE_STRING), "trace.shape");
+    writer.add_metric(described(kRateId, PM_TYPE_FLOAT), "trace.rate");
+    writer.add_metric(described(kShapeId, PM_TYPE_STRING), "trace.shape");
     writer.add_metric(described(kMean, PM_TYPE_DOUBLE), "trace.mean");
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <list>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -15,7 +16,7 @@
 
 #include "collector/engine/cumulative_histogram.hpp"
 #include "command/pcp/archive_writer.hpp"
-#include "command/pcp/labels.hpp"
+#include "command/pcp/pcp_values.hpp"
 #include "command/pcp/recorded_metrics.hpp"
 #include "command/run/archive_reader.hpp"
 #include "metrics/label_sets.hpp"
@@ -23,6 +24,18 @@
 #include "unit/command/archive_fixture.hpp"
 
 namespace pcp::trace::command {
+
+// Metrics of transactions.
+inline constexpr const char* kCalls = "trace.transact.count";
+inline constexpr const char* kFailed = "trace.transact.aborts";
+inline constexpr const char* kTime = "trace.transact.total_time";
+inline constexpr const char* kRate = "trace.transact.rate";
+inline constexpr const char* kLeast = "trace.transact.min_time";
+inline constexpr const char* kMost = "trace.transact.max_time";
+inline constexpr const char* kP99Time = "trace.transact.p99";
+inline constexpr const char* kP999Time = "trace.transact.p999";
+inline constexpr const char* kShape = "tracing.histogram.transact";
+inline constexpr const char* kPeriod = "trace.agent.period";
 
 // Gives the time so many seconds after 16:53:20, 1 January 2025, UTC.
 inline constexpr std::int64_t kSecond0 = 1'735'750'400;
@@ -113,7 +126,10 @@ class ArchiveOfTags {
     numbers_[domain][name] = number;
   }
 
-  void finish() { ASSERT_TRUE(writer_.finish()); }
+  void finish() {
+    if (std::exchange(is_finished_, true)) return;
+    ASSERT_TRUE(writer_.finish());
+  }
 
  private:
   static inline const pmID kEnd = pmID_build(10, 4095, 0);
@@ -136,25 +152,37 @@ class ArchiveOfTags {
   std::map<std::string, pmDesc> metrics_;
   std::map<pmInDom, std::map<std::string, int>> numbers_;
   std::map<pmInDom, Instances> added_;  // not yet written: with the next sample
+  bool is_finished_ = false;
 };
 
-// A temporary directory of the test.
+// Archives in a temporary directory of the test.
 class OfArchives : public testing::Test {
  protected:
   std::string path(const std::string& name = "run") const { return scratch_ / name; }
 
-  Totals totals(const std::vector<std::string>& names = {"run"}, const Window& window = {}) const {
+  // Makes an archive, which is finished before it is read. It replaces an older one.
+  ArchiveOfTags& make(const std::string& name = "run", const ArchiveKind& kind = {}) {
+    for (const char* const suffix : {".0", ".meta", ".index"})
+      std::filesystem::remove(path(name) + suffix);
+    return archives_.emplace_back(path(name), kind);
+  }
+  void finish_all() {
+    for (ArchiveOfTags& each : archives_) each.finish();
+  }
+
+  Totals totals(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
     Result<Totals> read = read_totals(request(names, window));
     EXPECT_TRUE(read) << read.error().message;
     return read ? *std::move(read) : Totals();
   }
-  Model model(const std::vector<std::string>& names = {"run"}) const {
+  Model model(const std::vector<std::string>& names = {"run"}) {
     Result<Model> read = read_model(request(names, {}));
     EXPECT_TRUE(read) << read.error().message;
     return read ? *std::move(read) : Model();
   }
 
-  ReadRequest request(const std::vector<std::string>& names, const Window& window) const {
+  ReadRequest request(const std::vector<std::string>& names, const Window& window) {
+    finish_all();
     ReadRequest request;
     for (const std::string& name : names) request.archives.push_back(path(name));
     request.window = window;
@@ -163,6 +191,7 @@ class OfArchives : public testing::Test {
 
   const ScratchDirectory scratch_;
   const std::filesystem::path directory_ = scratch_.path();
+  std::list<ArchiveOfTags> archives_;
 };
 
 // The text of a distribution since some second.

@@ -14,27 +14,16 @@
 namespace pcp::trace::command {
 namespace {
 
-constexpr const char* kCalls = "trace.transact.count";
-constexpr const char* kFailed = "trace.transact.aborts";
-constexpr const char* kTime = "trace.transact.total_time";
-constexpr const char* kRate = "trace.transact.rate";
-constexpr const char* kLeast = "trace.transact.min_time";
-constexpr const char* kMost = "trace.transact.max_time";
-constexpr const char* kP99Time = "trace.transact.p99";
-constexpr const char* kShape = "tracing.histogram.transact";
-constexpr const char* kPeriod = "trace.agent.period";
-
 const std::set<std::string> kStock{"trace.control.period", kCalls, kRate, kTime, kLeast, kMost};
 
 class TotalsOf : public OfArchives {};
 class SeriesOf : public OfArchives {};
 
 TEST_F(TotalsOf, ATagAreAllItsCallsAndTheirTime) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 10.0}}}, {kFailed, {{"a", 1.0}}}, {kTime, {{"a", 0.5}}}});
   archive.sample(4, {{kCalls, {{"a", 40.0}}}, {kFailed, {{"a", 3.0}}}, {kTime, {{"a", 2.0}}}});
-  archive.finish();
   const Totals all = totals();
   ASSERT_EQ(all.tags.size(), 1U);
   const Tag& tag = all.tags[0];
@@ -54,12 +43,10 @@ TEST_F(TotalsOf, ATagAreAllItsCallsAndTheirTime) {
 
 // The agent tells such tags apart by their numbers, which follow the order in which they came.
 TEST_F(TotalsOf, TagsThatBeginWithTheSameWordAreTheSameInAllArchives) {
-  ArchiveOfTags one(path("saturn"), {"saturn"});
+  ArchiveOfTags& one = make("saturn", {"saturn"});
   one.begin(0).sample(1, {{kCalls, {{"read log", 1.0}, {"read#2 page", 10.0}, {"v#3", 5.0}}}});
-  one.finish();
-  ArchiveOfTags other(path("jupiter"), {"jupiter"});
+  ArchiveOfTags& other = make("jupiter", {"jupiter"});
   other.begin(0).sample(1, {{kCalls, {{"read page", 20.0}, {"read#2 log", 2.0}, {"v#3", 5.0}}}});
-  other.finish();
   std::map<std::string, double> calls;
   for (const Tag& tag : totals({"saturn", "jupiter"}).tags) calls[tag.name] = tag.calls;
   EXPECT_EQ(calls,
@@ -67,26 +54,24 @@ TEST_F(TotalsOf, TagsThatBeginWithTheSameWordAreTheSameInAllArchives) {
 }
 
 TEST_F(TotalsOf, TagsWithMostTimeComeFirstThenThoseWithMostCalls) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"often", 100.0}, {"long", 1.0}}},
                      {kTime, {{"often", 1.0}, {"long", 5.0}}},
                      {"trace.point.count", {{"few", 3.0}, {"many", 1e6}}}});
-  archive.finish();
   std::vector<std::string> names;
   for (const Tag& tag : totals().tags) names.push_back(tag.name);
   EXPECT_EQ(names, (std::vector<std::string>{"long", "often", "many", "few"}));
 }
 
 TEST_F(TotalsOf, CountersAndObservationsHaveTheirOwn) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{"trace.counter.count", {{"c", 2.0}}},
                      {"trace.counter.total", {{"c", 8192.0}}},
                      {"trace.observe.count", {{"o", 2.0}}},
                      {"trace.observe.sum", {{"o", 7.0}}},
                      {"trace.observe.value", {{"o", 4.0}}}});
-  archive.finish();
   const Totals all = totals();
   EXPECT_EQ(tag_of(all.tags, "c").counted, 8192);
   EXPECT_EQ(tag_of(all.tags, "c").sum, std::nullopt);
@@ -96,7 +81,7 @@ TEST_F(TotalsOf, CountersAndObservationsHaveTheirOwn) {
 }
 
 TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   for (int second = 1; second <= 3; ++second)
     archive.sample(second, {{kPeriod, {{"", 1.0}}},
@@ -104,7 +89,6 @@ TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {
                             {kRate, {{"a", 10.0}}},
                             {kLeast, {{"a", 0.1 * second}}},
                             {kMost, {{"a", second == 2 ? 9.0 : 1.0}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   ASSERT_TRUE(tag.min && tag.max && tag.slowest);
   EXPECT_EQ(tag.min->value, 0.1);
@@ -116,27 +100,25 @@ TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {
 }
 
 TEST_F(TotalsOf, ExtremesOfSomeCallsAreNotExact) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   for (int second = 10; second <= 30; second += 10)  // the windows cover one second of ten
     archive.sample(second, {{kPeriod, {{"", 1.0}}},
                             {kCalls, {{"a", 10.0 * second}}},
                             {kRate, {{"a", 10.0}}},
                             {kMost, {{"a", 1.0}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   ASSERT_TRUE(tag.max);
   EXPECT_FALSE(tag.max->is_exact);
 }
 
 TEST_F(TotalsOf, AWindowThatReachesBackBeforeTheRunSaysNothing) {
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   for (int second = 0; second <= 20; second += 10)
     archive.sample(second, {{kPeriod, {{"", 60.0}}},
                             {kCalls, {{"a", 100.0 + second}}},
                             {kRate, {{"a", 1.0}}},
                             {kMost, {{"a", 77.0}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.calls, 20);
   EXPECT_FALSE(tag.max);
@@ -144,7 +126,7 @@ TEST_F(TotalsOf, AWindowThatReachesBackBeforeTheRunSaysNothing) {
 }
 
 TEST_F(TotalsOf, OneWindowOfAllCallsGivesItsPercentiles) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(10, {{kPeriod, {{"", 60.0}}},
                       {kCalls, {{"a", 30.0}}},
@@ -153,7 +135,6 @@ TEST_F(TotalsOf, OneWindowOfAllCallsGivesItsPercentiles) {
                       {kP99Time, {{"a", 2.5}}}});
   // The window has moved on, and there were no calls since.
   archive.sample(70, {{kPeriod, {{"", 60.0}}}, {kCalls, {{"a", 30.0}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.percentile_source, PercentileSource::OneWindow);
   EXPECT_EQ(tag.percentiles[kP99], 2.5);
@@ -162,14 +143,13 @@ TEST_F(TotalsOf, OneWindowOfAllCallsGivesItsPercentiles) {
 }
 
 TEST_F(TotalsOf, PercentilesOfManyWindowsStayUnknown) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   for (int second = 1; second <= 2; ++second)
     archive.sample(second, {{kPeriod, {{"", 1.0}}},
                             {kCalls, {{"a", 10.0 * second}}},
                             {kRate, {{"a", 10.0}}},
                             {kP99Time, {{"a", 2.5}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.percentile_source, PercentileSource::SeveralWindows);
   EXPECT_EQ(tag.percentiles[kP99], std::nullopt);
@@ -180,10 +160,9 @@ TEST_F(TotalsOf, PercentilesOfManyWindowsStayUnknown) {
 TEST_F(TotalsOf, AHistogramOfAllCallsGivesPercentiles) {
   std::vector<double> values;
   for (int i = 1; i <= 1000; ++i) values.push_back(i * 0.001);
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 1000.0}}}, {kShape, {{"a", shape(0.5, of_values(values))}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.percentile_source, PercentileSource::Histogram);
   EXPECT_NEAR(tag.percentiles[kP50].value(), 0.5, 0.01);
@@ -196,24 +175,21 @@ TEST_F(TotalsOf, AHistogramThatLacksOneInAHundredIsSaidToDoSo) {
   const std::vector<double> values(990, 2.0);
   for (const auto& [calls, source] : {std::pair(1000.0, PercentileSource::NearlyAllCalls),
                                       std::pair(1001.0, PercentileSource::IncompleteHistogram)}) {
-    ArchiveOfTags archive(path());
+    ArchiveOfTags& archive = make();
     archive.begin(0);
     const auto missing = static_cast<std::uint64_t>(calls) - 990;
     const std::string lacking = shape(0, of_values(values), missing);
     archive.sample(1, {{kCalls, {{"a", calls}}}, {kShape, {{"a", lacking}}}});
-    archive.finish();
     const Tag tag = totals().tags.at(0);
     EXPECT_EQ(tag.percentile_source, source);
     EXPECT_EQ(tag.percentiles[kP99].has_value(), calls == 1000);
-    for (const char* suffix : {".0", ".meta", ".index"}) std::filesystem::remove(path() + suffix);
   }
 }
 
 TEST_F(TotalsOf, AHistogramThatLacksCallsGivesNoPercentiles) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 4.0}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}), 1)}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.percentile_source, PercentileSource::IncompleteHistogram);
   EXPECT_EQ(tag.percentiles[kP50], std::nullopt);
@@ -226,23 +202,21 @@ TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
   for (const auto& [calls, source] : {std::pair(6.0, PercentileSource::WholeIntervals),
                                       std::pair(2.0, PercentileSource::WholeIntervals),
                                       std::pair(7.0, PercentileSource::IncompleteHistogram)}) {
-    ArchiveOfTags archive(path());
+    ArchiveOfTags& archive = make();
     archive.begin(0);
     archive.sample(1,
                    {{kCalls, {{"a", calls}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}))}}}});
-    archive.finish();
     EXPECT_EQ(totals().tags.at(0).percentile_source, source) << calls;
-    for (const char* suffix : {".0", ".meta", ".index"}) std::filesystem::remove(path() + suffix);
   }
 }
 
 TEST_F(TotalsOf, AnArchiveWhoseEndIsMissingIsReadUpToThere) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 1.0}}}});
   archive.sample(2, {{kCalls, {{"a", 2.0}}}});
-  archive.finish();
   EXPECT_TRUE(totals().run.incomplete.empty());
+  archive.finish();
   const std::string volume = path() + ".0";
   std::filesystem::resize_file(volume, std::filesystem::file_size(volume) - 5);
   const Totals found = totals();
@@ -258,18 +232,14 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
     const std::string name = "run " + end;
     ArchiveKind kind;
     kind.is_recording = true;
-    ArchiveOfTags archive(path(name), kind);
+    ArchiveOfTags& archive = make(name, kind);
     archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
     if (has_gap) archive.mark(2);
     archive.sample(3, {{kCalls, {{"a", 2.0}}}});
     if (!end.empty()) archive.end(end);
-    archive.finish();
     const Totals found = totals({name}, window);
     EXPECT_EQ(found.run.samples, window.end == WallTime::max() ? 3U : 2U);
-    const std::string reason = found.run.incomplete.empty() ? "" : found.run.incomplete.front().why;
-    for (const char* const suffix : {".0", ".meta", ".index"})
-      std::filesystem::remove(path(name) + suffix);
-    return reason;
+    return found.run.incomplete.empty() ? "" : found.run.incomplete.front().why;
   };
   EXPECT_EQ(why_incomplete("complete", false), "");
   EXPECT_EQ(why_incomplete("complete", false, {moment(0), moment(2)}), "");
@@ -281,21 +251,19 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
 }
 
 TEST_F(TotalsOf, WhatAHistogramHadBeforeTheRunIsTakenOffIt) {
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   archive.sample(0, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(-9, of_values({8, 8}))}}}});
   archive.sample(1, {{kCalls, {{"a", 3.0}}}, {kShape, {{"a", shape(-9, of_values({8, 8, 1}))}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.percentile_source, PercentileSource::Histogram);
   EXPECT_NEAR(tag.percentiles[kP99].value(), 1, 0.02);
 }
 
 TEST_F(TotalsOf, HistogramsOfSeveralLivesOfTheAgentAddUp) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(0, of_values({1, 1}))}}}});
   archive.sample(2, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(1.5, of_values({9}))}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.calls, 3);
   ASSERT_EQ(tag.percentile_source, PercentileSource::Histogram);
@@ -303,10 +271,9 @@ TEST_F(TotalsOf, HistogramsOfSeveralLivesOfTheAgentAddUp) {
 }
 
 TEST_F(TotalsOf, ATextThatIsNoHistogramIsNone) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", std::string("1 17 what")}}}});
-  archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_FALSE(tag.distribution);
   EXPECT_EQ(tag.percentiles[kP50], std::nullopt);
@@ -323,11 +290,10 @@ TEST_F(TotalsOf, HistogramsOfSeveralHostsMerge) {
     for (int i = 0; i < count; ++i)
       values.push_back(durations(random) * (host == std::string("saturn") ? 1 : 10));
     all.insert(all.end(), values.begin(), values.end());
-    ArchiveOfTags archive(path(host), {host});
+    ArchiveOfTags& archive = make(host, {host});
     archive.begin(0);
     archive.sample(
         1, {{kCalls, {{"a", 1.0 * count}}}, {kShape, {{"a", shape(0, of_values(values))}}}});
-    archive.finish();
   }
   std::sort(all.begin(), all.end());
   const Totals merged = totals({"saturn", "jupiter"});
@@ -345,14 +311,13 @@ TEST_F(TotalsOf, HistogramsOfSeveralHostsMerge) {
 
 TEST_F(TotalsOf, OfSeveralHostsWithoutHistogramsCountsAddUpAndPercentilesAreUnknown) {
   for (const char* const host : {"saturn", "jupiter"}) {
-    ArchiveOfTags archive(path(host), {host});
+    ArchiveOfTags& archive = make(host, {host});
     archive.begin(0);
     archive.sample(1, {{kPeriod, {{"", 1.0}}},
                        {kCalls, {{"a", 5.0}}},
                        {kRate, {{"a", 5.0}}},
                        {kMost, {{"a", host == std::string("saturn") ? 1.0 : 2.0}}},
                        {kP99Time, {{"a", 1.0}}}});
-    archive.finish();
   }
   const Tag tag = totals({"saturn", "jupiter"}).tags.at(0);
   EXPECT_EQ(tag.calls, 10);
@@ -363,22 +328,19 @@ TEST_F(TotalsOf, OfSeveralHostsWithoutHistogramsCountsAddUpAndPercentilesAreUnkn
 }
 
 TEST_F(TotalsOf, WhatTheStockAgentDoesNotSayStaysUnknown) {
-  ArchiveOfTags stock(path("stock"), {"saturn", true, kStock});
+  ArchiveOfTags& stock = make("stock", {"saturn", true, kStock});
   stock.sample(0, {{kCalls, {{"a", 0.0}}}}).sample(1, {{kCalls, {{"a", 4.0}}}});
-  stock.finish();
   EXPECT_EQ(totals({"stock"}).tags.at(0).failed, std::nullopt);
-  ArchiveOfTags ours(path("ours"), {"jupiter"});
+  ArchiveOfTags& ours = make("ours", {"jupiter"});
   ours.begin(0).sample(1, {{kCalls, {{"a", 4.0}}}, {kFailed, {{"a", 1.0}}}});
-  ours.finish();
   EXPECT_EQ(totals({"ours"}).tags.at(0).failed, 1);
   EXPECT_EQ(totals({"stock", "ours"}).tags.at(0).failed, std::nullopt);
 }
 
 TEST_F(TotalsOf, GapsAreNoTimeOfTheRun) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(10, {{kCalls, {{"a", 10.0}}}}).mark(11);
   archive.sample(90, {{kCalls, {{"a", 50.0}}}}).sample(100, {{kCalls, {{"a", 60.0}}}});
-  archive.finish();
   const Totals all = totals();
   EXPECT_EQ(all.run.elapsed_s(), 20);
   ASSERT_EQ(all.run.gaps.size(), 1U);
@@ -388,17 +350,15 @@ TEST_F(TotalsOf, GapsAreNoTimeOfTheRun) {
 }
 
 TEST_F(TotalsOf, AnArchiveWithoutSamplesOfThatTimeIsAnError) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
-  archive.finish();
   const Result<Totals> read = read_totals(request({"run"}, {moment(50), moment(60)}));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message, path() + ": has no samples of the time that is asked for");
 }
 
 TEST_F(TotalsOf, AnArchiveWithoutAnySampleIsAnError) {
-  ArchiveOfTags archive(path());
-  archive.finish();
+  make();
   const Result<Totals> read = read_totals(request({"run"}, {}));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message,
@@ -406,9 +366,8 @@ TEST_F(TotalsOf, AnArchiveWithoutAnySampleIsAnError) {
 }
 
 TEST_F(TotalsOf, AnArchiveOfAnotherProgramIsAnError) {
-  ArchiveOfTags archive(path(), {"saturn", true, {"trace.control.period"}});
+  ArchiveOfTags& archive = make("run", {"saturn", true, {"trace.control.period"}});
   archive.sample(0, {{"trace.control.period", {{"", 60.0}}}});
-  archive.finish();
   const Result<Totals> read = read_totals(request({"run"}, {}));
   ASSERT_FALSE(read);
   EXPECT_NE(read.error().message.find("has no counts of a trace agent"), std::string::npos)
@@ -416,11 +375,10 @@ TEST_F(TotalsOf, AnArchiveOfAnotherProgramIsAnError) {
 }
 
 TEST_F(SeriesOf, PointsAreTheTimesBetweenSamples) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}, {kMost, {{"a", 0.5}}}});
   archive.sample(2, {{kPeriod, {{"", 1.0}}}});
   archive.sample(4, {{kCalls, {{"a", 30.0}}}, {kMost, {{"a", 0.25}}}});
-  archive.finish();
   const Model all = model();
   EXPECT_EQ(all.fine.edges, (std::vector<WallTime>{moment(0), moment(1), moment(2), moment(4)}));
   ASSERT_EQ(all.series.size(), 1U);
@@ -433,10 +391,9 @@ TEST_F(SeriesOf, PointsAreTheTimesBetweenSamples) {
 }
 
 TEST_F(SeriesOf, NothingIsKnownOfGaps) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}}).mark(2);
   archive.sample(5, {{kCalls, {{"a", 30.0}}}}).sample(6, {{kCalls, {{"a", 31.0}}}});
-  archive.finish();
   const Model all = model();
   const std::vector<float>& calls = all.series.at(0).of(Quantity::Calls);
   ASSERT_EQ(calls.size(), 3U);
@@ -446,14 +403,13 @@ TEST_F(SeriesOf, NothingIsKnownOfGaps) {
 }
 
 TEST_F(SeriesOf, ALastValueStaysUntilThereIsAnother) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   const auto values = [](double count, double last) {
     return std::map<std::string, ArchiveOfTags::Values>{{"trace.observe.count", {{"o", count}}},
                                                         {"trace.observe.value", {{"o", last}}}};
   };
   archive.begin(0).sample(1, {{kPeriod, {{"", 1.0}}}}).sample(2, values(1, 7));
   archive.sample(3, {{kPeriod, {{"", 1.0}}}}).sample(4, values(2, 8));
-  archive.finish();
   const std::vector<float> value = model().series.at(0).of(Quantity::Last);
   ASSERT_EQ(value.size(), 4U);
   EXPECT_TRUE(std::isnan(value[0]));
@@ -461,12 +417,11 @@ TEST_F(SeriesOf, ALastValueStaysUntilThereIsAnother) {
 }
 
 TEST_F(SeriesOf, DistributionsAreCutIntoSlices) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 1}))}}}});
   archive.sample(2, {{kCalls, {{"a", 3.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 1, 4}))}}}});
   archive.sample(3, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(2.5, of_values({9}))}}}});
-  archive.finish();
   const std::vector<TimedHistogram> slices = model().series.at(0).histograms;
   ASSERT_EQ(slices.size(), 3U);
   EXPECT_EQ(slices[0].begin, moment(0));
@@ -481,14 +436,13 @@ TEST_F(SeriesOf, DistributionsAreCutIntoSlices) {
 TEST_F(SeriesOf, TheFirstFiftyAreFineTheNextFiveHundredAreCoarse) {
   constexpr int kTags = 600;
   constexpr int kSamples = 4000;
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
   ArchiveOfTags::Values values;
   for (int i = 0; i < kTags; ++i) values["tag " + std::to_string(i)] = 1.0 * (kTags - i);
   archive.sample(1, {{kCalls, values}});
   for (int second = 2; second <= kSamples; ++second)
     archive.sample(second, {{kCalls, {{"tag 0", 1000.0 + second}}}});
-  archive.finish();
   const Model all = model();
   EXPECT_LE(all.fine.points(), 3600U);
   EXPECT_GT(all.fine.points(), 1800U);
@@ -507,11 +461,10 @@ TEST_F(SeriesOf, TheFirstFiftyAreFineTheNextFiveHundredAreCoarse) {
 TEST_F(SeriesOf, HostsThatAreSampledAtOtherTimesAddUp) {
   for (const double shift : {0.0, 0.5}) {
     const std::string host = shift == 0 ? "saturn" : "jupiter";
-    ArchiveOfTags archive(path(host), {host});
+    ArchiveOfTags& archive = make(host, {host});
     archive.begin(shift);
     for (int second = 1; second <= 10; ++second)
       archive.sample(second + shift, {{kCalls, {{"a", 10.0 * second}}}, {kP99Time, {{"a", 1.0}}}});
-    archive.finish();
   }
   const Model all = model({"saturn", "jupiter"});
   const Series& series = all.series.at(0);

@@ -24,11 +24,11 @@ TEST_P(Archive, GivesBackWhatWasWritten) {
   writer.add_instances(at(1), kDomain, {{1, "a"}, {7, "with blanks, and \"quotes\""}});
   writer.add_sample(at(1), Reading()
                                .add(kCount, {{1, std::uint64_t{1} << 40}, {7, std::uint64_t{2}}})
-                               .add(kRate, {{1, 0.5F}})
-                               .add(kShape, {{7, std::string("seven")}})
+                               .add(kRateId, {{1, 0.5F}})
+                               .add(kShapeId, {{7, std::string("seven")}})
                                .add(kMean, {{1, 0.25}, {7, -3.5}})
                                .sample());
-  writer.add_sample(at(2), Reading().add(kCount, {}).add(kRate, {{7, 8.0F}}).sample());
+  writer.add_sample(at(2), Reading().add(kCount, {}).add(kRateId, {{7, 8.0F}}).sample());
   const Result<void> finished = writer.finish();
   ASSERT_TRUE(finished) << finished.error().message;
 
@@ -45,7 +45,7 @@ TEST_P(Archive, GivesBackWhatWasWritten) {
   EXPECT_STREQ(text, "calls");
   std::free(text);
   pmDesc metric;
-  ASSERT_EQ(pmLookupDesc(kRate, &metric), 0);
+  ASSERT_EQ(pmLookupDesc(kRateId, &metric), 0);
   EXPECT_STREQ(pmUnitsStr(&metric.units), "count / sec");
   timespec end;
   ASSERT_EQ(pmapi::get_archive_end(&end), 0);
@@ -90,10 +90,10 @@ TEST_P(Archive, GivesTheLabelsOfInstancesThatComeLater) {
   }
   writer.add_instances(at(1), kDomain, {{1, "a"}});
   writer.add_labels(at(1), PM_LABEL_INSTANCES, kDomain, std::span(sets).first(1));
-  writer.add_sample(at(1), Reading().add(kRate, {{1, 1.0F}}).sample());
+  writer.add_sample(at(1), Reading().add(kRateId, {{1, 1.0F}}).sample());
   writer.add_instances(at(2), kDomain, {{2, "a"}});
   writer.add_labels(at(2), PM_LABEL_INSTANCES, kDomain, sets);
-  writer.add_sample(at(2), Reading().add(kRate, {{2, 1.0F}}).sample());
+  writer.add_sample(at(2), Reading().add(kRateId, {{2, 1.0F}}).sample());
   ASSERT_TRUE(writer.finish());
 
   open();
@@ -110,7 +110,7 @@ TEST_P(Archive, GoesOnInANewVolumeWhenOneIsFull) {
   writer.add_instances(at(1), kDomain, {{1, "a"}});
   constexpr int kSamples = 100;
   for (int second = 1; second <= kSamples; ++second)
-    writer.add_sample(at(second), Reading().add(kShape, {{1, std::string(100, 'x')}}).sample());
+    writer.add_sample(at(second), Reading().add(kShapeId, {{1, std::string(100, 'x')}}).sample());
   ASSERT_TRUE(writer.finish());
   EXPECT_TRUE(std::filesystem::exists(path_ + ".5"));
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
@@ -129,7 +129,7 @@ TEST_P(Archive, CanBeReadAtAnyTime) {
   ArchiveWriter writer = create();
   describe(writer);
   writer.add_instances(at(1), kDomain, {{1, "a"}});
-  writer.add_sample(at(1), Reading().add(kRate, {{1, 1.0F}}).sample());
+  writer.add_sample(at(1), Reading().add(kRateId, {{1, 1.0F}}).sample());
   open();
   EXPECT_EQ(read_all().size(), 1U);
 }
@@ -166,7 +166,7 @@ TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
       writer.add_instances(at(second), kDomain,
                            {{second, std::to_string(second) + std::string(letters, 'x')}});
       writer.add_sample(at(second),
-                        Reading().add(kShape, {{second, std::string(500, 'x')}}).sample());
+                        Reading().add(kShapeId, {{second, std::string(500, 'x')}}).sample());
       if (!writer.failure()) ++samples;
     }
     const Result<void> finished = writer.finish();
@@ -183,8 +183,8 @@ TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
 TEST_P(Archive, SaysAtItsEndWhatBecameOfIt) {
   ArchiveWriter writer = create();
   describe(writer);
-  writer.add_sample(at(1), Reading().add(kRate, {{1, 1.0F}}).sample());
-  writer.add_end(kShape, "well");
+  writer.add_sample(at(1), Reading().add(kRateId, {{1, 1.0F}}).sample());
+  writer.add_end(kShapeId, "well");
   ASSERT_TRUE(writer.finish());
   open();
   EXPECT_EQ(read_all().back(), "1.123456000 2[-1]=well");
@@ -199,8 +199,8 @@ TEST_P(Archive, SaysWhyItEndedInThePlaceOfTheLastSampleWhenTheDiskIsFull) {
     const std::string text(100 + letters, 'x');
     int samples = 0;
     for (int second = 1; !writer.failure(); ++second, ++samples)
-      writer.add_sample(at(second), Reading().add(kShape, {{-1, text}}).sample());
-    writer.add_end(kShape, "well");
+      writer.add_sample(at(second), Reading().add(kShapeId, {{-1, text}}).sample());
+    writer.add_end(kShapeId, "well");
     EXPECT_FALSE(writer.finish());
     open();
     const Lines all = read_all();

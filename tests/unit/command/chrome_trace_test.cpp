@@ -2,7 +2,6 @@
 #include "command/show/chrome_trace.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>

@@ -164,9 +164,8 @@ TEST_F(RecordedSpansOf, ATimeOfWhichNothingIsKnownAreAGap) {
 }
 
 TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0);
-  archive.finish();
   const auto read = read_spans(request({"run"}, {}));
   ASSERT_TRUE(read);
   EXPECT_FALSE(*read);

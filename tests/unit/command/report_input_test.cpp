@@ -15,8 +15,6 @@
 namespace pcp::trace::command {
 namespace {
 
-constexpr const char* kCalls = "trace.transact.count";
-
 class ReportInput : public OfArchives {
  protected:
   // Makes a folder that was modified so many hours from now.

@@ -2,7 +2,6 @@
 // Totals of a run whose parts know different things of it.
 #include "command/run/run_totals.hpp"
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,16 +12,6 @@
 
 namespace pcp::trace::command {
 namespace {
-
-constexpr const char* kCalls = "trace.transact.count";
-constexpr const char* kTime = "trace.transact.total_time";
-constexpr const char* kRate = "trace.transact.rate";
-constexpr const char* kLeast = "trace.transact.min_time";
-constexpr const char* kMost = "trace.transact.max_time";
-constexpr const char* kP99Time = "trace.transact.p99";
-constexpr const char* kP999Time = "trace.transact.p999";
-constexpr const char* kShape = "tracing.histogram.transact";
-constexpr const char* kPeriod = "trace.agent.period";
 
 using Values = std::map<std::string, ArchiveOfTags::Values>;
 
@@ -37,19 +26,17 @@ class RunTotalsOf : public OfArchives {
  protected:
   // Makes a run with one sample after its begin.
   std::string one_sample(const std::string& host, double second, const Values& values) {
-    ArchiveOfTags archive(path(host), {host});
+    ArchiveOfTags& archive = make(host, {host});
     archive.begin(0).sample(second, values);
-    archive.finish();
     return host;
   }
-  Tag tag(const std::vector<std::string>& names) const { return totals(names).tags.at(0); }
+  Tag tag(const std::vector<std::string>& names) { return totals(names).tags.at(0); }
 };
 
 TEST_F(RunTotalsOf, TheWindowWithAllCallsCountsNotThoseBeforeAndAfter) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, window(5, 5, 1, 1)).sample(2, window(10, 10, 3, 2));
   archive.sample(3, window(10, 5, 1, 9));
-  archive.finish();
   const Tag all = tag({"run"});
   EXPECT_EQ(all.percentile_source, PercentileSource::OneWindow);
   EXPECT_EQ(all.percentiles[kP99], 2);
@@ -68,27 +55,24 @@ TEST_F(RunTotalsOf, AWindowWithoutPercentilesGivesNone) {
 TEST_F(RunTotalsOf, WindowsOfUnknownLengthSayNothing) {
   Values values = window(10, 10, 3, 2);
   values.erase(kPeriod);
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   archive.sample(0, values);
   values[kCalls] = {{"a", 20.0}};
   archive.sample(60, values);
-  archive.finish();
   EXPECT_FALSE(tag({"run"}).max);
 }
 
 TEST_F(RunTotalsOf, AWindowAsLongAsTheRunIsOfTheRun) {
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   archive.sample(0, window(1, 1, 5, 5)).sample(10, window(11, 10, 3, 2));
-  archive.finish();
   ASSERT_TRUE(tag({"run"}).max);
   EXPECT_EQ(tag({"run"}).max->value, 3);
   EXPECT_EQ(tag({"run"}).percentiles[kP99], 2);
 }
 
 TEST_F(RunTotalsOf, WindowsThatOverlapShowNotAllCallsThoughTheirSumIsTheSame) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, window(2, 2, 1, 1)).sample(2, window(4, 2, 1, 1));
-  archive.finish();
   ASSERT_TRUE(tag({"run"}).max);
   EXPECT_FALSE(tag({"run"}).max->is_exact);
 }
@@ -102,9 +86,8 @@ TEST_F(RunTotalsOf, TheSlowestMomentIsThatOfTheGreatestMaximum) {
   p99_only.erase(kMost);
   p99_only[kP999Time] = {{"a", 8.0}};
   EXPECT_EQ(tag({one_sample("jupiter", 1, p99_only)}).slowest->value, 7);
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, p99_only).sample(2, window(10, 5, 3, 4));
-  archive.finish();
   const Tag all = tag({"run"});
   ASSERT_TRUE(all.slowest);
   EXPECT_FALSE(all.slowest->is_p99);
@@ -152,9 +135,8 @@ TEST_F(RunTotalsOf, ManyWindowsOfOneBusyHostAreNotThoseOfSeveralHosts) {
 }
 
 TEST_F(RunTotalsOf, WhatOneOfSeveralDoesNotSayIsUnknown) {
-  ArchiveOfTags stock(path("stock"), {"saturn", true, {kCalls, kTime}});
+  ArchiveOfTags& stock = make("stock", {"saturn", true, {kCalls, kTime}});
   stock.sample(0, {{kCalls, {{"a", 0.0}}}}).sample(1, {{kCalls, {{"a", 4.0}}}});
-  stock.finish();
   const std::string ours =
       one_sample("ours", 1, {{kCalls, {{"a", 4.0}}}, {"trace.transact.aborts", {{"a", 1.0}}}});
   EXPECT_EQ(tag({ours}).failed, 1);
@@ -175,9 +157,8 @@ TEST_F(RunTotalsOf, TheLastValueIsTheOneThatCameLast) {
 TEST_F(RunTotalsOf, OneHostMayHaveSeveralArchives) {
   for (const auto& [name, begin, end] : std::vector<std::tuple<std::string, int, int>>{
            {"all", 0, 20}, {"part", 5, 10}, {"next", 20, 40}}) {
-    ArchiveOfTags archive(path(name), {"saturn"});
+    ArchiveOfTags& archive = make(name, {"saturn"});
     archive.begin(begin).sample(end, {{kCalls, {{"a", 10.0}}}});
-    archive.finish();
   }
   const Totals all = totals({"all", "part", "next"});
   EXPECT_EQ(all.run.hosts, std::vector<std::string>{"saturn"});
@@ -196,10 +177,9 @@ TEST_F(RunTotalsOf, TheIntervalIsTheLongestOfAll) {
 
 TEST_F(RunTotalsOf, AGapIsOneOfItsHost) {
   one_sample("saturn", 100, {{kCalls, {{"a", 1.0}}}});
-  ArchiveOfTags archive(path("jupiter"), {"jupiter"});
+  ArchiveOfTags& archive = make("jupiter", {"jupiter"});
   archive.begin(0).sample(10, {{kCalls, {{"a", 1.0}}}}).mark(11);
   archive.sample(90, {{kCalls, {{"a", 1.0}}}}).sample(95, {{kCalls, {{"a", 1.0}}}});
-  archive.finish();
   const Totals all = totals({"saturn", "jupiter"});
   ASSERT_EQ(all.run.gaps.size(), 1U);
   EXPECT_EQ(all.run.gaps[0].host, 1);
@@ -207,9 +187,8 @@ TEST_F(RunTotalsOf, AGapIsOneOfItsHost) {
 }
 
 TEST_F(RunTotalsOf, OfOneSampleThereAreNoRates) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.sample(0, {{kCalls, {{"a", 4.0}}}, {kTime, {{"a", 1.0}}}});
-  archive.finish();
   const Totals all = totals();
   EXPECT_EQ(all.run.interval, std::nullopt);
   EXPECT_EQ(all.tags.at(0).rate, std::nullopt);
@@ -243,11 +222,10 @@ TEST_F(RunTotalsOf, AHistogramThatMissesValuesIsIncomplete) {
 }
 
 TEST_F(RunTotalsOf, AWindowsPercentilesLackWhatTheHistogramLacks) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   auto values = window(10, 10, 3, 2);
   values[kShape] = {{"a", shape(0, of_values({1, 2, 3}), 7)}};
   archive.begin(0).sample(1, values);
-  archive.finish();
   EXPECT_EQ(tag({"run"}).percentile_source, PercentileSource::IncompleteHistogram);
 }
 
@@ -258,10 +236,9 @@ TEST_F(RunTotalsOf, AHistogramOfATagThatIsNewIsOfTheRunWhateverItsBegin) {
 }
 
 TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRun) {
-  ArchiveOfTags archive(path(), {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   archive.sample(0, {{kCalls, {{"a", 5.0}}}});
   archive.sample(1, {{kCalls, {{"a", 7.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 2}))}}}});
-  archive.finish();
   EXPECT_EQ(tag({"run"}).percentile_source, PercentileSource::Histogram);
 }
 
@@ -315,10 +292,9 @@ TEST_F(RunTotalsOf, AllThatIsKnownOfASingleValueIsThatValue) {
 }
 
 TEST_F(RunTotalsOf, OfASumThatHasNotBegunInTheRunNoValueIsKnown) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   archive.sample(0, {{kCalls, {{"a", 7.0}}}, {kTime, {{"a", 1e9}}}});
   archive.sample(1, {{kCalls, {{"a", 8.0}}}, {kTime, {{"a", 1e9 + 0.01}}}});
-  archive.finish();
   EXPECT_FALSE(tag({"run"}).max);
 }
 
@@ -349,7 +325,7 @@ TEST_F(RunTotalsOf, ASumThatWasTooGreatIsUnknown) {
 }
 
 TEST_F(RunTotalsOf, ASumThatBecomesTooGreatInTheRunIsUnknown) {
-  ArchiveOfTags archive(path());
+  ArchiveOfTags& archive = make();
   const auto sample = [&](double second, double count, double sum) {
     archive.sample(second,
                    {{"trace.observe.count", {{"a", count}}}, {"trace.observe.sum", {{"a", sum}}}});
@@ -357,14 +333,13 @@ TEST_F(RunTotalsOf, ASumThatBecomesTooGreatInTheRunIsUnknown) {
   sample(0, 1, 1.7e308);
   sample(1, 2, std::numeric_limits<double>::max());
   sample(2, 3, std::numeric_limits<double>::max());
-  archive.finish();
   EXPECT_EQ(tag({"run"}).calls, 2);
   EXPECT_EQ(tag({"run"}).sum, std::nullopt);
 }
 
 // Other values are counted separately.
 TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
-  ArchiveOfTags archive(path(), [] {
+  ArchiveOfTags& archive = make("run", [] {
     ArchiveKind kind;
     kind.command = "./app";
     return kind;
@@ -374,7 +349,6 @@ TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
           {"trace.observe.sum", {{"a", 6.0}, {"n", 0.0}}},
           {"tracing.histogram.observe",
            {{"a", shape(0, of_values({1, 2, 3}))}, {"n", shape(0, Histogram())}}}});
-  archive.finish();
   const Totals all = totals();
   const Tag& tag = tag_of(all.tags, "a");
   EXPECT_EQ(tag.nonfinite, 1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/run/slowest_traces.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

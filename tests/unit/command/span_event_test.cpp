@@ -4,13 +4,11 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "collector/spans/span_text.hpp"
-#include "command/pcp/span_attributes.hpp"
 #include "metrics/event_array.hpp"
 
 namespace pcp::trace::command {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/run/trace_assembly.hpp"
 
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,16 +15,8 @@ constexpr Instant second(double number) {
   return kBegin + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(number));
 }
 
-TraceAssembly::Limits limits() {
-  TraceAssembly::Limits limits;
-  limits.quiet = std::chrono::seconds(1);
-  limits.orphaned = std::chrono::seconds(5);
-  limits.longest = std::chrono::seconds(60);
-  return limits;
-}
-
 TEST(Trace, IsFinishedWhenItsRootIsThereAndNothingMoreComes) {
-  TraceAssembly assembly(limits());
+  TraceAssembly assembly;
   assembly.add(span_of("child", 2, 1), second(0));
   assembly.add(span_of("root", 1, 0), second(0.5));
   EXPECT_TRUE(assembly.take_finished(second(1.4)).empty());
@@ -39,14 +30,14 @@ TEST(Trace, IsFinishedWhenItsRootIsThereAndNothingMoreComes) {
 }
 
 TEST(Trace, WithoutARootIsWaitedForLonger) {
-  TraceAssembly assembly(limits());
+  TraceAssembly assembly;
   assembly.add(span_of("child", 2, 1), second(0));
   EXPECT_TRUE(assembly.take_finished(second(4.9)).empty());
   EXPECT_EQ(assembly.take_finished(second(5)).size(), 1U);
 }
 
 TEST(Trace, ThatNeverEndsIsShownAllTheSame) {
-  TraceAssembly assembly(limits());
+  TraceAssembly assembly;
   for (int i = 0; i < 60; ++i) {
     assembly.add(span_of("step", static_cast<std::uint64_t>(i) + 2, 1), second(i));
     EXPECT_TRUE(assembly.take_finished(second(i)).empty()) << i;
@@ -57,7 +48,7 @@ TEST(Trace, ThatNeverEndsIsShownAllTheSame) {
 }
 
 TEST(Trace, ThatWasShownIsLateWhenMoreOfItComes) {
-  TraceAssembly assembly(limits());
+  TraceAssembly assembly;
   assembly.add(span_of("root", 1, 0), second(0));
   EXPECT_EQ(assembly.take_finished(second(1)).size(), 1U);
   assembly.add(span_of("late", 2, 1), second(2));
@@ -67,7 +58,7 @@ TEST(Trace, ThatWasShownIsLateWhenMoreOfItComes) {
 }
 
 TEST(Trace, HasASpanOnceThoughTwoHostsTellOfIt) {
-  TraceAssembly assembly(limits());
+  TraceAssembly assembly;
   assembly.add(span_of("root", 1, 0), second(0));
   assembly.add(span_of("root", 1, 0), second(0));
   for (int i = 0; i < 3; ++i) assembly.add(point_of("hit", 1, 0), second(0));
@@ -75,7 +66,7 @@ TEST(Trace, HasASpanOnceThoughTwoHostsTellOfIt) {
 }
 
 TEST(Traces, ComeInTheOrderOfTheirBeginnings) {
-  TraceAssembly assembly(limits());
+  TraceAssembly assembly;
   assembly.add(span_of("second", 1, 0, 5, 1, 7), second(0));
   assembly.add(span_of("first", 2, 0, 4, 1, 8), second(0));
   const std::vector<SpanTrace> all = assembly.take_all();
@@ -85,7 +76,7 @@ TEST(Traces, ComeInTheOrderOfTheirBeginnings) {
 }
 
 TEST(Event, OfNoTraceIsShownAtOnce) {
-  TraceAssembly assembly(limits());
+  TraceAssembly assembly;
   SpanEvent event = point_of("hit", 0, 1);
   event.trace = {};
   assembly.add(event, second(0));
@@ -93,7 +84,7 @@ TEST(Event, OfNoTraceIsShownAtOnce) {
 }
 
 TEST(Memory, IsBoundedByShowingTheOldestEarlier) {
-  TraceAssembly::Limits few = limits();
+  TraceAssembly::Limits few;
   few.traces = 3;
   TraceAssembly assembly(few);
   for (std::uint64_t i = 1; i <= 5; ++i)
@@ -105,7 +96,7 @@ TEST(Memory, IsBoundedByShowingTheOldestEarlier) {
 }
 
 TEST(Memory, OfLongTextsIsBoundedToo) {
-  TraceAssembly::Limits little = limits();
+  TraceAssembly::Limits little;
   little.bytes = 9'000;
   TraceAssembly assembly(little);
   for (std::uint64_t i = 1; i <= 5; ++i) {
@@ -118,7 +109,7 @@ TEST(Memory, OfLongTextsIsBoundedToo) {
 }
 
 TEST(Memory, OfOneTraceIsBoundedAndTheRestCounted) {
-  TraceAssembly::Limits small = limits();
+  TraceAssembly::Limits small;
   small.spans_of_one = 10;
   TraceAssembly assembly(small);
   for (std::uint64_t i = 1; i <= 25; ++i) assembly.add(span_of("a", i + 1, 1), second(0));
@@ -130,7 +121,7 @@ TEST(Memory, OfOneTraceIsBoundedAndTheRestCounted) {
 }
 
 TEST(Memory, OfWhatWasShownIsBounded) {
-  TraceAssembly::Limits forgetful = limits();
+  TraceAssembly::Limits forgetful;
   forgetful.remembered = 1;
   TraceAssembly assembly(forgetful);
   for (std::uint64_t i = 1; i <= 2; ++i) {

@@ -2,6 +2,7 @@
 package sgi.pcp;
 
 import io.pcp.trace.internal.Calls;
+import io.pcp.trace.internal.Calls.ByName;
 
 /**
  * The calls by name, as in C. Each but {@link #pmtraceerrstr} and {@link #pmtracestate} returns 0
@@ -80,7 +81,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtracebegin(String tag) {
-        return Calls.beginByName(tag);
+        return Calls.byName(ByName.BEGIN, tag, 0);
     }
 
     /**
@@ -90,7 +91,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtraceend(String tag) {
-        return Calls.endByName(tag);
+        return Calls.byName(ByName.END, tag, 0);
     }
 
     /**
@@ -100,7 +101,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtraceabort(String tag) {
-        return Calls.abortByName(tag);
+        return Calls.byName(ByName.ABORT, tag, 0);
     }
 
     /**
@@ -110,7 +111,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtracepoint(String tag) {
-        return Calls.pointByName(tag);
+        return Calls.byName(ByName.POINT, tag, 0);
     }
 
     /**
@@ -121,7 +122,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtraceobs(String tag, double value) {
-        return Calls.observeByName(tag, value);
+        return Calls.byName(ByName.OBSERVE, tag, value);
     }
 
     /**
@@ -132,7 +133,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtracecounter(String tag, double value) {
-        return Calls.countByName(tag, value);
+        return Calls.byName(ByName.COUNT, tag, value);
     }
 
     /**

@@ -2,18 +2,12 @@
 // Charts over time. All charts show the same part of the run, and mark the same moment when the
 // pointer is over one of them. dygraphs draws lines and scales; this code handles the pointer,
 // keys, and labels beside lines.
-'use strict';
 
 function lineSample({color, dash, width = 1.8, fill}) {
   const sample = svg('svg', {width: 22, height: 10, 'aria-hidden': 'true', class: 'sample'});
   if (fill)
     sample.append(svg('rect', {width: 22, height: 10, rx: 2, fill: color, 'fill-opacity': fill}));
-  sample.append(svg('line', {
-    ...{x1: 0, x2: 22, y1: 5, y2: 5},
-    stroke: color,
-    'stroke-width': width,
-    'stroke-dasharray': dash?.join(' ')
-  }));
+  sample.append(svg('line', {x1: 0, x2: 22, y1: 5, y2: 5, ...strokeOf({color, dash}, width)}));
   return sample;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The table's columns for tags of each kind.
-'use strict';
 
 const notRecorded = {
   unknown: () => 'Unknown: it was not recorded'
@@ -50,7 +49,7 @@ function flightColumn({tags}) {
 }
 
 function paceColumn({run}) {
-  const value = ({counted}) => isKnown(counted) ? counted / run.elapsed : null;
+  const value = ({added}) => isKnown(added) ? added / run.elapsed_s : null;
   return numberColumn(
       'Added/s', 'Added per second of the run', value, (tag) => formatValue(tag)(value(tag)),
       {width: 110, wide: 4, ...notRecorded});
@@ -59,7 +58,7 @@ function paceColumn({run}) {
 // Gives the columns for a kind of tags, and the initial sorting column.
 function columnsOf(kind, data) {
   const title = kind === 'transact' ? 'Calls' : 'Count';
-  const calls = memberColumn(title, 'How often, in all', 'calls', () => formatCount);
+  const calls = memberColumn(title, 'How often, in all', 'count', () => formatCount);
   const rate = memberColumn(
       'Per second', 'Calls per second, over the run', 'rate', () => formatRate,
       {width: 100, wide: 5});
@@ -68,7 +67,7 @@ function columnsOf(kind, data) {
   const last = memberColumn('Last', 'The last value', 'last', formatValue, notRecorded);
   if (kind === 'counter') {
     const added = memberColumn(
-        'Added', 'The sum of all additions in the run', 'counted', formatValue, notRecorded);
+        'Added', 'The sum of all additions in the run', 'added', formatValue, notRecorded);
     return {columns: [...first, added, paceColumn(data), last], sortedBy: added};
   }
   const measured = [
@@ -82,8 +81,8 @@ function columnsOf(kind, data) {
 }
 
 // The share of failed calls among all ended ones.
-function failedShare({calls, failed}) {
-  return isKnown(failed) && calls + failed > 0 ? failed / (calls + failed) : null;
+function failedShare({count, failed}) {
+  return isKnown(failed) && count + failed > 0 ? failed / (count + failed) : null;
 }
 
 function failedCell(tag) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Two runs side by side.
-'use strict';
 
 // The relative change, in words that need no colour.
 function changeCell(now, before, worseIfMore) {

@@ -4,7 +4,6 @@
 //   | length of the document, 4 bytes | document, JSON | first bytes of all floats | second ... |
 //
 // Unknown numbers are null in the document, and NaN in series.
-'use strict';
 
 const percentileNames = ['p50', 'p90', 'p95', 'p99', 'p999'];
 
@@ -28,12 +27,19 @@ function joinPlanes(planes) {
   return floats;
 }
 
-// Makes one object per tag from the document's columns.
-function tagsOf(columns) {
-  const tags = columns.name.map((name, index) => ({index, name}));
-  for (const [key, values] of Object.entries(columns))
-    for (const tag of tags) tag[key] = values[tag.index];
-  return tags;
+// In milliseconds. Javascript's own parser ignores smaller parts.
+const timeOf = (text) => Date.parse(`${text.slice(0, 23)}Z`) + Number(`0.${text.slice(23, -1)}`);
+
+function runOf(run) {
+  const [begin, end] = [run.begin, run.end].map(timeOf);
+  return {...run, begin, end, gaps: run.gaps.map((gap) => [gap.begin, gap.end].map(timeOf))};
+}
+
+function tagsOf(tags) {
+  return tags.map(({slowest, ...tag}) => {
+    const slowestAt = slowest?.at && timeOf(slowest.at);
+    return {...tag, slowestAt, slowestValue: slowest?.max ?? slowest?.p99};
+  });
 }
 
 // The points of a grid: their middles for drawing, and lengths in seconds.
@@ -67,7 +73,8 @@ async function readData() {
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const document_ = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const floats = joinPlanes(bytes.subarray(4 + length));
-  const data = {run: document_.run, whole: document_.whole, tags: tagsOf(document_.tags)};
+  const {whole, page: facts} = document_;
+  const data = {run: {...runOf(document_.run), ...facts}, whole, tags: tagsOf(document_.tags)};
   data.fine = gridOf(document_.fine);
   data.coarse = gridOf(document_.coarse);
   for (const packed of document_.series)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The chosen tags: one tag in full detail, or several side by side.
-'use strict';
 
 const detail = {
   parts: []
@@ -101,7 +100,7 @@ function figure(name, value, why) {
 
 function formatExtreme(tag, which) {
   const value = formatValue(tag)(tag[which]);
-  if (!isKnown(tag[which]) || tag[which + 'Exact']) return value;
+  if (!isKnown(tag[which]) || tag[which + '_is_exact']) return value;
   return (which === 'max' ? '≥\u202f' : '≤\u202f') + value;
 }
 
@@ -117,18 +116,17 @@ function figuresOf(tag) {
   const isCounter = tag.type === 'counter';
   const recorded = (name, value) => figure(name, value, 'Unknown: it was not recorded');
   return [
-    figure(isTime ? 'calls' : 'count', formatCount(tag.calls)),
+    figure(isTime ? 'calls' : 'count', formatCount(tag.count)),
     figure('rate', formatRate(tag.rate), 'Unknown: no time has passed'),
     isTime && recorded('failed', formatCount(tag.failed)),
     isTime && recorded('in flight', formatFew(tag.concurrency)),
     isTime && tag.vanished > 0 && figure('not ended', formatCount(tag.vanished)),
     isTime && recorded('total time', formatSeconds(tag.sum)),
     isCounter &&
-        figure('added', format(tag.counted), 'Unknown: nothing was added, or it was not recorded'),
+        figure('added', format(tag.added), 'Unknown: nothing was added, or it was not recorded'),
     (isCounter || tag.type === 'observe') && recorded('last value', format(tag.last)),
     ...(isMeasured(tag) ? measuredFigures(tag, format, recorded) : []),
-    view.run.hosts.length > 1 &&
-        figure('hosts', tag.hosts.map((host) => view.run.hosts[host]).join(', '))
+    view.run.hosts.length > 1 && figure('hosts', tag.hosts.join(', '))
   ];
 }
 
@@ -234,10 +232,10 @@ function showDistribution(host, tag) {
     draw: (...size) => drawDistribution(tag.distribution, marks, formatValue(tag), ...size)
   });
   add(chart);
-  if (tag.source !== 'incomplete histogram') return;
+  if (tag.percentiles_from !== 'incomplete histogram') return;
   const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
   chart.key.append(element(
-      'span', {class: 'entry'}, `of ${formatCount(counted)} of ${formatCount(tag.calls)} calls`));
+      'span', {class: 'entry'}, `of ${formatCount(counted)} of ${formatCount(tag.count)} calls`));
 }
 
 function showNines(host, tags) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Formats numbers and times for people, and builds elements. Texts never become markup: names of
 // tags come from programs, and may be hostile.
-'use strict';
 
 const unknown = '–';
 
@@ -18,6 +17,8 @@ function filled(made, attributes, children) {
 const element = (name, attributes = {}, ...children) =>
     filled(document.createElement(name), attributes, children);
 
+const strokeOf = ({color, dash}, width) =>
+    ({stroke: color, 'stroke-width': width, 'stroke-dasharray': dash?.join(' ')});
 const svg = (name, attributes = {}, ...children) =>
     filled(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 
@@ -143,5 +144,5 @@ const reasons = {
 };
 
 function whyNoPercentile(tag) {
-  return 'Unknown: ' + (reasons[tag.source] || 'it was not recorded');
+  return 'Unknown: ' + (reasons[tag.percentiles_from] || 'it was not recorded');
 }

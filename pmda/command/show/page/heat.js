@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Painted below the lines of a chart: the distribution of calls over latency and time, from
 // histograms; or, without histograms, bands between the percentiles.
-'use strict';
 
 // The present theme's colours from few calls to many.
 function heatColors() {

@@ -8,7 +8,7 @@ set(page_files ${page_scripts} page.html page.css)
 list(TRANSFORM page_files PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_files} ${DYGRAPHS_SCRIPT})
 
-set(PAGE_SCRIPT "")
+set(PAGE_SCRIPT "'use strict';\n")
 foreach(script ${page_scripts})
   file(READ ${CMAKE_CURRENT_LIST_DIR}/${script} text)
   string(APPEND PAGE_SCRIPT "${text}")

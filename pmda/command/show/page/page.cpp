@@ -3,10 +3,7 @@
 
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <system_error>
 
 #include "base/base64.hpp"
 #include "base/descriptor.hpp"
@@ -50,10 +47,8 @@ Result<std::string> page_of(const Model& model) {
 
 Result<void> write_page(const Model& model, const std::string& path) {
   const Result<std::string> page = page_of(model);
-  if (!page) return Error{path + ": cannot write the page: " + page.error().message};
-  if (const Result<void> saved = replace_file(path, *page); !saved)
-    return Error{path + ": cannot write the page: " + saved.error().message};
-  return {};
+  const Result<void> saved = page ? replace_file(path, *page) : page.error();
+  return saved ? saved : Error{path + ": cannot write the page: " + saved.error().message};
 }
 
 }  // namespace pcp::trace::command

@@ -18,7 +18,7 @@ Result<void> write_page(const Model& model, const std::string& path);
 //
 //   | length of the document, 4 bytes | document, JSON | first bytes of all floats | second ... |
 //
-// The document has one column for each member of all tags, and the index of each series' first
+// The document has the run and the tags as in model_json.hpp, and the index of each series' first
 // float. Floats are split into bytes for better compression: neighbours have nearly the same sign
 // and exponent. page/data.js unpacks the data.
 std::string page_data(const Model& model);

@@ -2,7 +2,6 @@
 // The page as a whole. `pcpTrace` is for tests and other scripts: after `pcpTrace.ready`,
 // `pcpTrace.data` has the data from data.js, `pcpTrace.view` the shown part of the run, and
 // `pcpTrace.page` the chosen tags.
-'use strict';
 
 const mostChosen = 6;
 
@@ -67,15 +66,15 @@ function card(label, value, note, why, kind) {
 function showCards({run, whole, tags}) {
   const share = failedShare(whole);
   const failed = isKnown(whole.failed) ?
-      `${formatCount(whole.failed)} of ${formatCount(whole.calls + whole.failed)}` :
+      `${formatCount(whole.failed)} of ${formatCount(whole.count + whole.failed)}` :
       '';
   const why = whyNoPercentile(whole);
-  const elapsed = card('Elapsed', formatElapsed(run.elapsed), plural(run.samples, 'sample'));
+  const elapsed = card('Elapsed', formatElapsed(run.elapsed_s), plural(run.samples, 'sample'));
   if (whole.tags === 0) return byId('cards').replaceChildren(...callCards(tags), elapsed);
   byId('cards').replaceChildren(
-      card('Transactions', formatShort(whole.calls), `of ${plural(whole.tags, 'tag')}`),
+      card('Transactions', formatShort(whole.count), `of ${plural(whole.tags, 'tag')}`),
       card(
-          'Rate', formatRate(run.elapsed > 0 ? whole.calls / run.elapsed : null), 'completed',
+          'Rate', formatRate(run.elapsed_s > 0 ? whole.count / run.elapsed_s : null), 'completed',
           'Unknown: no time has passed'),
       card(
           'Failed', formatPercent(share), failed, 'Unknown: aborts were not recorded',
@@ -90,7 +89,7 @@ function callCards(tags) {
   return Object.keys(kindNames).flatMap((kind) => {
     const all = tags.filter(({type}) => type === kind);
     if (all.length === 0) return [];
-    const calls = all.reduce((sum, {calls}) => sum + calls, 0);
+    const calls = all.reduce((sum, {count}) => sum + count, 0);
     return [card(kindName(kind), formatShort(calls), `of ${plural(all.length, 'tag')}`)];
   });
 }
@@ -105,7 +104,8 @@ function showFacts({run, tags}) {
   const [begin, end] = [run.begin, run.end].map((at) => clock.time(at, false));
   const facts = [
     run.hosts.join(', '), `${day} ${begin} – ${endDay}${end} ${run.zone.name}`,
-    plural(tags.length, 'tag'), isKnown(run.interval) ? `every ${formatSeconds(run.interval)}` : ''
+    plural(tags.length, 'tag'),
+    isKnown(run.interval_s) ? `every ${formatSeconds(run.interval_s)}` : ''
   ];
   showWords(byId('facts'), facts.map((fact) => fact && visibleName(fact)));
   const gaps = run.gaps.length ?
@@ -186,16 +186,16 @@ function showNotice(text) {
 function showRun(data) {
   Object.assign(view, {
     run: data.run,
-    shortest: Math.max(2, (isKnown(data.run.interval) ? data.run.interval : 1) * 2000)
+    shortest: Math.max(2, (isKnown(data.run.interval_s) ? data.run.interval_s : 1) * 2000)
   });
   clock.offset = data.run.zone.offset;
-  clock.isFine = data.run.interval < 0.95;
+  clock.isFine = data.run.interval_s < 0.95;
   page.data = data;
   showFacts(data);
   showCards(data);
-  const {incomplete} = data.run;
-  if (incomplete.length)
-    showNotice(`Calls may be missing. ${incomplete.map(visibleName).join('. ')}.`);
+  const missing = data.run.incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
+  if (missing.length)
+    showNotice(`Calls may be missing. ${missing.join('. ')}.`);
   else if (data.tags.length === 0)
     showNotice(
         'Nothing was traced in this run: no program that uses the library made a call. ' +

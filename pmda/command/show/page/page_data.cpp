@@ -57,11 +57,7 @@ RunZone zone_of(const std::string& time_zone, WallTime at) {
 }
 
 // As fine as people can distinguish in a heat map: eight bins for each power of two.
-Histogram coarsened(Histogram histogram) {
-  constexpr unsigned kCoarseness = 2;
-  histogram.coarsen_to(kCoarseness);
-  return histogram;
-}
+constexpr unsigned kHeatCoarseness = 2;
 
 // The totals of all transactions.
 struct Whole {
@@ -124,12 +120,10 @@ class Packer {
 
  private:
   void write_document() {
-    json_.key("run");
-    write_run(model_.run);
+    write_totals(json_, model_);
+    write_page_facts(model_.run);
     json_.key("whole");
     write_whole(whole_of(model_.tags));
-    json_.key("tags");
-    write_tags(model_.tags);
     write_times("fine", model_.fine);
     write_times("coarse", model_.coarse);
     json_.list("series", model_.series, [&](const Series& series) { write_series(series); });
@@ -139,33 +133,13 @@ class Packer {
       json_.key("spans");
       write_spans(json_, *model_.spans);
     }
-    if (model_.base) write_base(*model_.base);
+    if (model_.base) json_.object("base", [&] { write_totals(json_, *model_.base); });
   }
 
-  void write_texts(std::string_view name, const std::vector<std::string>& values) {
-    json_.list(name, values, [&](const std::string& each) { json_.text(each); });
-  }
-
-  void write_run(const Run& run) {
-    json_.object([&] {
-      json_.text("command", run.command);
+  void write_page_facts(const Run& run) {
+    const RunZone zone = zone_of(run.time_zone, run.begin);
+    json_.object("page", [&] {
       json_.text("filter", run.filter);
-      write_texts("hosts", run.hosts);
-      write_texts("archives", run.archives);
-      json_.number("begin", script_time(run.begin));
-      json_.number("end", script_time(run.end));
-      json_.number("elapsed", run.elapsed_s());
-      json_.number("samples", run.samples);
-      json_.number("interval", run.interval_s());
-      json_.list("gaps", run.gaps, [&](const Gap& gap) {
-        json_.array([&] {
-          json_.number(script_time(gap.begin));
-          json_.number(script_time(gap.end));
-        });
-      });
-      json_.list("incomplete", run.incomplete,
-                 [&](const Incomplete& each) { json_.text(each.archive + ": " + each.why); });
-      const RunZone zone = zone_of(run.time_zone, run.begin);
       json_.object("zone", [&] {
         json_.text("name", zone.name);
         json_.number("offset", zone.east_of_utc.count());
@@ -177,69 +151,11 @@ class Packer {
   void write_whole(const Whole& whole) {
     json_.object([&] {
       json_.number("tags", whole.tags);
-      json_.number("calls", whole.calls);
+      json_.number("count", whole.calls);
       json_.number("failed", whole.failed);
       for (std::size_t i = 0; i < kPercentiles.size(); ++i)
         json_.number(kPercentileNames[i], whole_percentile(whole, i));
-      json_.text("source", source_of(whole));
-    });
-  }
-
-  void write_numbers(const std::vector<Tag>& tags) {
-    const std::pair<std::string_view, std::optional<double> Tag::*> columns[] = {
-        {"failed", &Tag::failed},
-        {"vanished", &Tag::vanished},
-        {"nonfinite", &Tag::nonfinite},
-        {"sum", &Tag::sum},
-        {"rate", &Tag::rate},
-        {"mean", &Tag::mean},
-        {"concurrency", &Tag::concurrency},
-        {"last", &Tag::last},
-        {"counted", &Tag::counted}};
-    for (const auto& [name, member] : columns)
-      json_.list(name, tags, [&, wanted = member](const Tag& tag) { json_.number(tag.*wanted); });
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      json_.list(kPercentileNames[i], tags,
-                 [&](const Tag& tag) { json_.number(tag.percentiles[i]); });
-  }
-
-  void write_extreme(const std::string& name, const std::vector<Tag>& tags,
-                     std::optional<Extreme> Tag::*extreme) {
-    json_.list(name, tags, [&](const Tag& tag) { json_.number(value_of(tag.*extreme)); });
-    json_.list(name + "Exact", tags,
-               [&](const Tag& tag) { json_.truth(tag.*extreme && (tag.*extreme)->is_exact); });
-  }
-
-  void write_slowest(const std::vector<Tag>& tags) {
-    json_.list("slowestAt", tags, [&](const Tag& tag) {
-      json_.number(tag.slowest && tag.slowest->at ? std::optional(script_time(*tag.slowest->at))
-                                                  : std::nullopt);
-    });
-    json_.list("slowestValue", tags, [&](const Tag& tag) {
-      json_.number(tag.slowest ? std::optional(tag.slowest->value) : std::nullopt);
-    });
-    json_.list("slowestIsP99", tags,
-               [&](const Tag& tag) { json_.truth(tag.slowest && tag.slowest->is_p99); });
-  }
-
-  void write_tags(const std::vector<Tag>& tags) {
-    json_.object([&] {
-      json_.list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
-      json_.list("type", tags, [&](const Tag& tag) { json_.text(type_name(tag.type)); });
-      json_.list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
-      json_.list("description", tags, [&](const Tag& tag) { json_.text(tag.description); });
-      json_.list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
-      write_numbers(tags);
-      write_extreme("min", tags, &Tag::min);
-      write_extreme("max", tags, &Tag::max);
-      write_slowest(tags);
-      json_.list("source", tags,
-                 [&](const Tag& tag) { json_.text(words_for(tag.percentile_source).name); });
-      json_.list("hosts", tags, [&](const Tag& tag) {
-        json_.array([&] {
-          for (const std::uint16_t host : tag.hosts) json_.number(host);
-        });
-      });
+      json_.text("percentiles_from", source_of(whole));
     });
   }
 
@@ -266,7 +182,9 @@ class Packer {
           json_.object([&] {
             json_.number("begin", script_time(column.begin));
             json_.number("end", script_time(column.end));
-            write_bins(coarsened(column.values));
+            Histogram values = column.values;
+            values.coarsen_to(kHeatCoarseness);
+            write_bins(values);
           });
         });
     });
@@ -295,15 +213,6 @@ class Packer {
       for_each_packed_bin(packed, [&](std::int32_t, std::uint64_t count) {
         json_.number(static_cast<double>(count));
       });
-    });
-  }
-
-  void write_base(const Totals& base) {
-    json_.object("base", [&] {
-      json_.key("run");
-      write_run(base.run);
-      json_.key("tags");
-      write_tags(base.tags);
     });
   }
 

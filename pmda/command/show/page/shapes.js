@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Charts without a time axis: distributions, latency by percentile, and sparklines.
-'use strict';
 
 // Maps values to pixels. No inverse is needed: shapes are redrawn for each width.
 function scaleOf(from, to, [left, right], log) {
@@ -153,12 +152,7 @@ function markLines(marks, x, right, height) {
     if (!isNear) last = at;
     const style = {'text-anchor': at > right - 20 ? 'end' : 'middle', style: `fill:${color}`};
     return [
-      svg('line', {
-        ...verticalLine(at, margin.top + 10, height),
-        stroke: color,
-        'stroke-width': 1.4,
-        'stroke-dasharray': dash?.join(' ')
-      }),
+      svg('line', {...verticalLine(at, margin.top + 10, height), ...strokeOf({color, dash}, 1.4)}),
       ...(isNear ? [] : [svg('text', {...style, x: at, y: margin.top + 6, class: 'mark'}, label)])
     ];
   });
@@ -213,10 +207,8 @@ function drawNines(curves, format, width, height) {
         points:
             all.map(({nines, value}) => `${x(nines).toFixed(1)},${y(value).toFixed(1)}`).join(' '),
         fill: 'none',
-        stroke: color,
-        'stroke-width': 2,
-        'stroke-linejoin': 'round',
-        'stroke-dasharray': dash?.join(' ')
+        ...strokeOf({color, dash}, 2),
+        'stroke-linejoin': 'round'
       }));
   const known = curves.filter(({isSparse}) => isSparse)
                     .flatMap(

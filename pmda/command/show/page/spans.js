@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Captured single transactions: the slowest traces, and one trace as a waterfall.
-'use strict';
 
 const mostNamedHosts = 3;
 
-// In milliseconds; Javascript's times have no nanoseconds.
-const beginOf = (trace) => Date.parse(`${trace.begin.slice(0, 23)}Z`);
+const beginOf = (trace) => timeOf(trace.begin);
 
 const titleOf = (trace) => trace.spans[0].tag;
 

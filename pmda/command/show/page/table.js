@@ -4,7 +4,6 @@
 // A column: {title, help, value(row) to sort by, cell(row) to show, width, wide: columns with the
 // greatest value are dropped first if there is little room, isText, unknown(row): why there is no
 // value}. The first column gets the remaining width.
-'use strict';
 
 const rowHeight = 34;  // same as in page.css
 const mostRowsShown = 12;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Joins neighbouring intervals where more points would only thicken a line. Sums stay exact;
 // percentiles cannot be added, so the middle one is taken.
-'use strict';
 
 // Ways to merge values. They get known values only, never NaN.
 const merges = {

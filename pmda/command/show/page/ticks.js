@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Computes the marks of scales, in dygraphs' interface: (least, greatest, pixels) -> [{v, label}].
-'use strict';
 
 const timeSteps = [
   1,     2,     5,      10,     20,     50,      100,     200,     500,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The part of the run that all charts show, and the moment under the pointer.
-'use strict';
 
 const ink = (name) =>
     getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

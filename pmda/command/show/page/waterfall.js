@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // One trace as a waterfall: a row per span, with a bar for its time. Spans are in the order of
-// trace_json.hpp: from the root down, each before its children.
-'use strict';
+// model_json.cpp: from the root down, each before its children.
 
 const formatNanoseconds = (ns) => formatSeconds(ns / 1e9);
 

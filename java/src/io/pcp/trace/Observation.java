@@ -28,8 +28,7 @@ public final class Observation extends Tagged {
      * Looks up a tag with labels once. Each set of labels is counted apart.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
-     * @param labels names, {@code [a-z][a-z0-9_]*} and not PCP's own, with values; at most
-     *     16. See the {@linkplain io.pcp.trace package} for unsuitable values
+     * @param labels names and values; see the {@linkplain io.pcp.trace package}
      * @return the observation of this tag with these labels
      * @throws IllegalArgumentException if the tag or a label is invalid
      */
@@ -37,15 +36,9 @@ public final class Observation extends Tagged {
         return new Observation(tag, labels);
     }
 
-    /**
-     * Describes the tag; PCP shows the description as labels. The first description stays.
-     *
-     * @param unit the unit of its values, such as "bytes"; null: none
-     * @param text its meaning; null: none
-     * @return this
-     */
+    @Override
     public Observation describe(String unit, String text) {
-        Calls.describe(handle, unit, text);
+        super.describe(unit, text);
         return this;
     }
 

@@ -2,6 +2,7 @@
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
+import io.pcp.trace.internal.Labels;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -26,6 +27,18 @@ abstract sealed class Tagged permits Counter, Observation, Point, Transaction {
         return tag;
     }
 
+    /**
+     * Describes the tag; PCP shows the description as labels. The first description stays.
+     *
+     * @param unit the unit of its values, such as "bytes"; null: none
+     * @param text its meaning; null: none
+     * @return this
+     */
+    Tagged describe(String unit, String text) {
+        Calls.describe(handle, unit, text);
+        return this;
+    }
+
     @Override
     public String toString() {
         return getClass().getSimpleName() + "[" + tag + "]";
@@ -36,7 +49,7 @@ abstract sealed class Tagged permits Counter, Observation, Point, Transaction {
         if (labels.isEmpty()) {
             return check(tag, Calls.tag(tag));
         }
-        String problem = Calls.problemOf(labels);
+        String problem = Labels.problemOf(labels);
         if (problem != null) {
             throw new IllegalArgumentException(problem);
         }

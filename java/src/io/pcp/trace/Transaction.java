@@ -29,8 +29,7 @@ public final class Transaction extends Tagged {
      * Looks up a tag with labels once. Each set of labels is counted apart.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
-     * @param labels names, {@code [a-z][a-z0-9_]*} and not PCP's own, with values; at most
-     *     16. See the {@linkplain io.pcp.trace package} for unsuitable values
+     * @param labels names and values; see the {@linkplain io.pcp.trace package}
      * @return the transaction of this tag with these labels
      * @throws IllegalArgumentException if the tag or a label is invalid
      */
@@ -38,15 +37,9 @@ public final class Transaction extends Tagged {
         return new Transaction(tag, labels);
     }
 
-    /**
-     * Describes the tag; PCP shows the description as labels. The first description stays.
-     *
-     * @param unit the unit of its values, such as "bytes"; null: none
-     * @param text its meaning; null: none
-     * @return this
-     */
+    @Override
     public Transaction describe(String unit, String text) {
-        Calls.describe(handle, unit, text);
+        super.describe(unit, text);
         return this;
     }
 
@@ -166,8 +159,6 @@ public final class Transaction extends Tagged {
      * @param started the number from {@code start}; 0 does nothing
      */
     public void abort(long started) {
-        if (started != 0) {
-            Calls.abort(handle, started);
-        }
+        fail(started, null);
     }
 }

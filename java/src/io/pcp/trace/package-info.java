@@ -31,7 +31,8 @@
  *
  * {@code Transaction.of("request", Map.of("route", "/cart"))} is counted apart from other requests;
  * PCP's tools show it as the instance <code>request{route=/cart}</code>, with the label {@code
- * route}. Make one object per label set, since a lookup allocates. Each set is an instance for as
+ * route}. A tag has at most 16 labels. Their names are {@code [a-z][a-z0-9_]*} and not PCP's own.
+ * Make one object per label set, since a lookup allocates. Each set is an instance for as
  * long as the agent runs, so use labels for few values, such as routes, methods and results, not
  * for users, requests or times. Sets beyond 1000 of one tag, and sets longer than 254 bytes as
  * text, are counted under the bare tag ({@link io.pcp.trace.Stats#labelsOver}, {@link

@@ -40,7 +40,7 @@ public final class Calls {
     /**
      * The same for a tag with labels.
      *
-     * @param labels {@link #problemOf(Map)} must have accepted them
+     * @param labels {@link Labels#problemOf} must have accepted them
      */
     public static long tagWith(String name, Map<String, String> labels) {
         if (!TagName.isValid(name)) {
@@ -53,11 +53,6 @@ public final class Calls {
         texts.add(name);
         labels.forEach((label, value) -> Collections.addAll(texts, label, value));
         return Native.tagWith(bytesOf(texts));
-    }
-
-    /** Says what is wrong with labels; null if nothing is. */
-    public static String problemOf(Map<String, String> labels) {
-        return Labels.problemOf(labels);
     }
 
     /** Gives PCP's text of a tag. Requires: a handle of {@link #tag}, not 0. */
@@ -121,12 +116,6 @@ public final class Calls {
         }
     }
 
-    public static void abort(long tag, long begun) {
-        if (LOADED) {
-            Native.abort(tag, begun);
-        }
-    }
-
     /** Begins one in the trace of these headers; either may be null. */
     public static long beginFrom(long tag, String traceparent, String tracestate) {
         return LOADED ? Native.beginFrom(tag, traceparent, tracestate) : 0;
@@ -164,56 +153,42 @@ public final class Calls {
 
     /** Takes a note if the transaction is captured; texts may be null. */
     public static void note(long tag, long begun, String key, String value) {
-        if (LOADED) {
+        if (isCaptured(tag, begun)) {
             Native.note(tag, begun, key, value);
         }
     }
 
     public static void note(long tag, long begun, String key, double value) {
-        if (LOADED) {
+        if (isCaptured(tag, begun)) {
             Native.noteNumber(tag, begun, key, value);
         }
     }
 
     public static void link(long tag, long begun, String traceparent) {
-        if (LOADED) {
+        if (isCaptured(tag, begun)) {
             Native.link(tag, begun, traceparent);
         }
     }
 
-    /** Aborts it, and notes the reason if captured. */
+    /** Aborts it, and notes the reason, if not null, if captured. */
     public static void fail(long tag, long begun, String reason) {
         if (LOADED) {
             Native.fail(tag, begun, reason);
         }
     }
 
-    public static int beginByName(String tag) {
-        return LOADED ? Native.beginByName(tag) : nothingByName(tag);
-    }
+    /** The calls by name, as trace_jni.c numbers them. */
+    public enum ByName { BEGIN, END, ABORT, POINT, OBSERVE, COUNT }
 
-    public static int endByName(String tag) {
-        return LOADED ? Native.endByName(tag) : nothingByName(tag);
-    }
-
-    public static int abortByName(String tag) {
-        return LOADED ? Native.abortByName(tag) : nothingByName(tag);
-    }
-
-    public static int pointByName(String tag) {
-        return LOADED ? Native.pointByName(tag) : nothingByName(tag);
-    }
-
-    public static int observeByName(String tag, double value) {
-        return LOADED ? Native.observeByName(tag, value) : nothingByName(tag);
-    }
-
-    public static int countByName(String tag, double value) {
-        return LOADED ? Native.countByName(tag, value) : nothingByName(tag);
-    }
-
-    /** As in C: a switched-off call only checks for a missing tag. */
-    private static int nothingByName(String tag) {
+    /**
+     * Does a call by name. As in C, a switched-off one only checks for a missing tag.
+     *
+     * @param value only of OBSERVE and COUNT
+     */
+    public static int byName(ByName call, String tag, double value) {
+        if (LOADED) {
+            return Native.byName(call.ordinal(), tag, value);
+        }
         return tag == null || tag.isEmpty() ? ERR_TAGNAME : 0;
     }
 

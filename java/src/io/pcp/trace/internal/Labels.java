@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /** The rules for labels, with texts, also without a native library. */
-final class Labels {
+public final class Labels {
     private static final int MOST = 16;
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]*");
 
@@ -18,7 +18,7 @@ final class Labels {
     private Labels() {}
 
     /** Says what is wrong with a tag's labels; null if nothing is. */
-    static String problemOf(Map<String, String> labels) {
+    public static String problemOf(Map<String, String> labels) {
         if (labels.size() > MOST) {
             return "A tag has at most " + MOST + " labels";
         }

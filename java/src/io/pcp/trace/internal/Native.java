@@ -11,7 +11,7 @@ final class Native {
      * Version of this class and the native code. Raise it here and in CMakeLists.txt when a method
      * changes: a class must never meet a library of another version.
      */
-    static final int VERSION = 6;
+    static final int VERSION = 7;
 
     private Native() {}
 
@@ -40,8 +40,6 @@ final class Native {
 
     static native void end(long tag, long begun);
 
-    static native void abort(long tag, long begun);
-
     /** Begins one in the trace of these headers; either may be null or invalid. */
     static native long beginFrom(long tag, String traceparent, String tracestate);
 
@@ -58,7 +56,7 @@ final class Native {
 
     static native String tracestate(long tag, long begun);
 
-    /** Tells whether it is captured. If not, the next four take no notes. */
+    /** Tells whether it is captured. Requires for the next three: it is. */
     static native boolean isCaptured(long tag, long begun);
 
     static native void note(long tag, long begun, String key, String value);
@@ -67,20 +65,11 @@ final class Native {
 
     static native void link(long tag, long begun, String traceparent);
 
-    /** Aborts it, captured or not. */
+    /** Aborts it, captured or not; the reason may be null. */
     static native void fail(long tag, long begun, String reason);
 
-    static native int beginByName(String tag);
-
-    static native int endByName(String tag);
-
-    static native int abortByName(String tag);
-
-    static native int pointByName(String tag);
-
-    static native int observeByName(String tag, double value);
-
-    static native int countByName(String tag, double value);
+    /** Does the call of this number in {@link Calls.ByName}. */
+    static native int byName(int call, String tag, double value);
 
     static native int state(int flags);
 

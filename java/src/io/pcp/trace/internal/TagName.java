@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 package io.pcp.trace.internal;
 
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -30,14 +28,7 @@ final class TagName {
     }
 
     static boolean isValid(String name) {
-        if (name == null || name.isEmpty() || name.length() > 254 || name.indexOf(0) >= 0) {
-            return false;
-        }
-        try {
-            return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name)).remaining()
-                    <= 254;
-        } catch (CharacterCodingException halfASurrogatePair) {
-            return false;
-        }
+        return name != null && !name.isEmpty() && flawOf(name) == null
+                && name.getBytes(StandardCharsets.UTF_8).length <= 254;
     }
 }

@@ -15,7 +15,7 @@ class LabelsTest {
                 "machineid_sha256", "container", "userid", "groupid", "agent", "trace_type", "tag",
                 "pid", "service", "r".repeat(300))) {
             var label = Map.of(name, "value");
-            assertEquals(Calls.tagWith("tag", label) > 0, Calls.problemOf(label) == null, name);
+            assertEquals(Calls.tagWith("tag", label) > 0, Labels.problemOf(label) == null, name);
         }
     }
 }
