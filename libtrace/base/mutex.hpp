@@ -21,9 +21,8 @@
 #define TRACE_REQUIRES(mutex) TRACE_THREAD_SAFETY(requires_capability(mutex))
 #define TRACE_ACQUIRES(...) TRACE_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define TRACE_RELEASES(...) TRACE_THREAD_SAFETY(release_capability(__VA_ARGS__))
-// For functions that ensure that the mutex is held.
-#define TRACE_ENSURES(mutex) TRACE_THREAD_SAFETY(assert_capability(mutex))
-// For functions that implement a mutex or hold one conditionally: not checked.
+// For functions that implement a mutex, or hold one conditionally or longer than their call: not
+// checked.
 #define TRACE_UNCHECKED TRACE_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace pcp::trace {

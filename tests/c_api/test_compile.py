@@ -61,7 +61,7 @@ class Cpp(CompileTestCase):
             const std::atomic<int> atomic{8};
             observation(atomic), counter.record(atomic);"""
         self.assertEqual(self.compile("c++", "c++17", lines, "-Wconversion", "-Wsign-conversion",
-                                      "-Wshadow", "-include", "atomic"), "")
+                                      "-Wshadow", "-include", "atomic", "-include", "cstdint"), "")
 
     def test_a_description_is_any_text_or_none(self):
         lines = """

@@ -11,7 +11,8 @@ from private_pmcd import wait_until
 from prometheus import Page, documented
 from trace_test import TraceTestCase, program
 
-OF_HOST = {"hostname", "machineid", "machineid_sha256", "domainname", "userid", "groupid", "trace_type", "instid"}
+# Before PCP 6.2.2 no series has the agent's label.
+OF_ALL = {"hostname", "machineid", "machineid_sha256", "domainname", "userid", "groupid", "agent", "trace_type", "instid"}
 TYPES = {"counter": "counter", "instant": "gauge", "discrete": "gauge"}
 
 
@@ -44,8 +45,7 @@ class Prometheus(TraceTestCase):
                    'point a{route=/x}', 'obs 4 "quoted\\', "add 3 c")
         with Pmproxy(pmcd) as proxy:
             page = self.page(proxy)
-        own = {"agent", *OF_HOST}
-        seen = {name: [({key: label for key, label in labels.items() if key not in own}, value)
+        seen = {name: [({key: label for key, label in labels.items() if key not in OF_ALL}, value)
                        for labels, value in page.samples[name]]
                 for name in ("trace_point_count", "trace_observe_value", "trace_counter_total")}
         common = {"service": "shop", "zone": "eu"}
@@ -80,16 +80,16 @@ class Prometheus(TraceTestCase):
                          [("read", "sda", "shop")])
         self.assertEqual({series["service"] for series in after}, {"shop", "stock"})
         self.assertIn(before[0], after)
-        self.assertEqual([set(series) - OF_HOST for series in after], 2 * [{"tag", "disk", "service", "instname"}])
+        self.assertEqual([set(series) - OF_ALL for series in after], 2 * [{"tag", "disk", "service", "instname"}])
 
     def test_gets_what_the_document_shows(self):
         pmcd = self.start_pmcd(["--split=service", "--stable-labels"])
         self.trace(self.environment(pmcd, PCP_TRACE_SERVICE="shop"),
                    *3 * ["begin request{route=/cart}", "end request{route=/cart}"])
-        of_machine = re.compile(r'(hostname|machineid|machineid_sha256|domainname|userid|groupid)="[^"]*",?')
+        of_all = re.compile(r'(hostname|machineid|machineid_sha256|domainname|userid|groupid|agent)="[^"]*",?')
         with Pmproxy(pmcd) as proxy:
             shown = proxy.get("metrics", names="trace.transact.count")
-        pages = [[sorted(of_machine.sub("", line).strip().rstrip("}").split(",")) for line in page.strip().splitlines()]
+        pages = [[sorted(filter(None, re.split("[{,]|} ", of_all.sub("", line)))) for line in page.strip().splitlines()]
                  for page in (shown, documented("text")[0])]
         self.assertEqual(*pages)
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import tempfile
 
@@ -263,8 +264,12 @@ class OfPrograms(RecordSpansTestCase):
         data = os.path.join(self.folder, "trace.0")
         made = os.path.join(self.directory, "chrome.json")
         whole = os.path.getsize(data)
+        with open(data, "rb") as file:
+            label, = struct.unpack(">I", file.read(4))
+            file.seek(label)
+            sample, = struct.unpack(">I", file.read(4))
         for size, said in ((whole * 3 // 4, r"^.*: its end is missing; what comes before it is exported\n$"),
-                           (2000, r"\n.*: there is no transaction before that\n$")):
+                           (label + sample + 8, r"\n.*: there is no transaction before that\n$")):
             os.truncate(data, size)
             done = completed(recorded.COMMAND, "export", "--chrome", made, "-a", self.folder)
             self.assertRegex(done.stderr, said)

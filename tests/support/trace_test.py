@@ -50,6 +50,16 @@ def library_environment(library, **variables):
     return environment | {name: str(value) for name, value in variables.items()}
 
 
+def has_machines_processes():
+    """Says whether this process is in the machine's namespace of process ids, and in none of its own, as a container's."""
+    return os.stat("/proc/self/ns/pid").st_ino == 0xEFFFFFFC
+
+
+def named_in_mmv(pid):
+    """Gives a process's name in files of mmv(5)."""
+    return str(pid) if has_machines_processes() else f"{pid}@{os.stat('/proc/self/ns/pid').st_ino}"
+
+
 def without_leaks(environment):
     """Gives an environment without the leak sanitizer: it reports false leaks in the forked children of programs with
     threads, and what PCP's library never frees."""
@@ -212,8 +222,9 @@ class TraceTestCase(unittest.TestCase):
         pmcd = self.start_pmcd(mmv=True)
         process = self.start_process(*command, stdout=subprocess.DEVNULL, env=library_environment(
             OUR_LIBRARY, PCP_TRACE_MMV="demo", PCP_TMP_DIR=pmcd.path("tmp"), PCP_TRACE_NOAGENT=1))
-        private_pmcd.wait_until(lambda: f'{process.pid}/{tag}"] value' in pmcd.pminfo("-f", f"mmv.demo.{metric}"),
-                                what=f"{metric} of {tag}")
+        private_pmcd.wait_until(
+            lambda: f'{named_in_mmv(process.pid)}/{tag}"] value' in pmcd.pminfo("-f", f"mmv.demo.{metric}"),
+            what=f"{metric} of {tag}")
 
     def trace(self, environment, *lines):
         """Runs a program that makes these calls, to its end. Gives their results."""

@@ -20,11 +20,11 @@ class Turn {
   Turn& operator=(const Turn&) = delete;
 
   // Each call locks, and returns the shared object. Data from before the call may be outdated.
-  Engine& engine() {
+  Engine& engine() TRACE_UNCHECKED {
     lock();
     return shared_.engine;
   }
-  std::map<std::uint64_t, ClientView>& clients() {
+  std::map<std::uint64_t, ClientView>& clients() TRACE_UNCHECKED {
     lock();
     return shared_.clients;
   }
@@ -39,7 +39,7 @@ class Turn {
   }
 
  private:
-  void lock() TRACE_ENSURES(shared_.mutex) {
+  void lock() {
     if (locked_ && shared_.mutex.is_wanted()) end();
     if (!locked_) begin();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/model_json.hpp"
 
+#include <array>
 #include <chrono>
 
 namespace pcp::trace::command {

@@ -25,10 +25,22 @@ import io.pcp.trace.internal.Calls;
  * not use it any more.
  */
 public final class Running implements AutoCloseable {
+    // HotSpot uses a profile of 10,000 calls (twice Tier4InvocationThreshold), and begins it within
+    // the first 512.
+    private static final int CALLS_OF_A_PROFILE = 12_000;
+
     // The whole state of an open transaction. See package-info for the reason, and
     // native/trace_jni.c for why it suffices.
-    private final Transaction transaction;
+    private final Transaction transaction; // null: only of makeKnown
     private long started; // 0: closed
+
+    /** Makes known to the JIT compiler what it may not see before it compiles: see finish. */
+    static void makeKnown() {
+        var closed = new Running(null, 0);
+        for (int i = 0; i < CALLS_OF_A_PROFILE; i++) {
+            closed.fail(null);
+        }
+    }
 
     Running(Transaction transaction, long started) {
         this.transaction = transaction;
@@ -43,7 +55,7 @@ public final class Running implements AutoCloseable {
 
     /** Aborts the transaction: it counts as aborted, without a time. */
     public void abort() {
-        finish(null);
+        fail(null);
     }
 
     /**
@@ -153,16 +165,18 @@ public final class Running implements AutoCloseable {
     // every call with the object. It may never have seen the close() after an exception in use, nor
     // an abort() or fail() in a "catch". It inlines unused calls of at most six bytes of code
     // (HotSpot's MaxTrivialSize), such as the three above, and used calls of at most 35
-    // (MaxInlineSize), such as this.
+    // (MaxInlineSize), such as this. Since version 18 it has to have a profile of the method that
+    // makes a call, such as of fail(), which a program may have called too seldom: makeKnown()
+    // calls it.
     //
     // `how`: this: close; otherwise abort, with the reason if not null.
     private void finish(Object how) {
         long begun = started;
         started = 0;
         if (how == this) {
-            transaction.end(begun);
+            Transaction.end(transaction, begun);
             return;
         }
-        transaction.fail(begun, how);
+        Transaction.fail(transaction, begun, how);
     }
 }

@@ -10,6 +10,10 @@ import java.util.concurrent.Callable;
  * Thread-safe. Make one per tag.
  */
 public final class Transaction extends Tagged {
+    static {
+        Running.makeKnown();
+    }
+
     private Transaction(String tag, Map<String, String> labels) {
         super(tag, labels);
     }
@@ -141,15 +145,19 @@ public final class Transaction extends Tagged {
      * @param started the number from {@code start}; 0 does nothing
      */
     public void end(long started) {
+        end(this, started);
+    }
+
+    static void end(Transaction transaction, long started) {
         if (started != 0) {
-            Calls.end(handle, started);
+            Calls.end(transaction.handle, started);
         }
     }
 
     /** Aborts it with a reason, a String or null; an Object, see {@link Running}. */
-    void fail(long started, Object reason) {
+    static void fail(Transaction transaction, long started, Object reason) {
         if (started != 0) {
-            Calls.fail(handle, started, (String) reason);
+            Calls.fail(transaction.handle, started, (String) reason);
         }
     }
 

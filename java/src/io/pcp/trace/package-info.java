@@ -82,9 +82,9 @@
  *
  * Calls allocate nothing, in Java or in native memory, with one exception: {@link
  * io.pcp.trace.Transaction#begin()} makes a small object. The JIT compiler removes it if it stays
- * within its method, as with {@code try} (tried with HotSpot 17). If it does not, or if even
- * interpreted code must not allocate, use {@link io.pcp.trace.Transaction#start()}, which gives a
- * plain {@code long}. Calls that give a header make a string.
+ * within its method, as with {@code try} (tried with HotSpot 17, 21 and 25). If it does not, or if
+ * even interpreted code must not allocate, use {@link io.pcp.trace.Transaction#start()}, which
+ * gives a plain {@code long}. Calls that give a header make a string.
  *
  * <h2>Virtual threads</h2>
  *
