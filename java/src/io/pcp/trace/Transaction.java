@@ -167,6 +167,6 @@ public final class Transaction extends Tagged {
      * @param started the number from {@code start}; 0 does nothing
      */
     public void abort(long started) {
-        fail(started, null);
+        fail(this, started, null);
     }
 }
