@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include <asio/generic/stream_protocol.hpp>

@@ -3,6 +3,7 @@
 // agent takes the records.
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 // end all is zero or empty, so any bytes are a complete input.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>

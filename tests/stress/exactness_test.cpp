@@ -2,6 +2,7 @@
 // The promise "exact": what the programs recorded equals what the agent counted.
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>

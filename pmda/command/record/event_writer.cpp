@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/record/event_writer.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <limits>
+#include <chrono>
 #include <optional>
 
 #include "command/pcp/span_event.hpp"
+#include "metrics/event_array.hpp"
 
 namespace pcp::trace::command {
 
@@ -16,31 +14,14 @@ namespace {
 // A limit, in case events come faster than they are read.
 constexpr int kMostReadings = 2000;
 
-// An array with only a count of missed events.
-class MissedEvents {
- public:
-  MissedEvents(Stamp at, std::uint64_t missed) {
-    pmEventArray head{};
-    head.ea_type = PM_TYPE_EVENT;
-    head.ea_len = kBytes;
-    head.ea_nrecords = 1;
-    pmEventRecord record{};
-    record.er_timestamp = {static_cast<std::int32_t>(at.seconds), at.nanoseconds / 1000};
-    record.er_flags = PM_EVENT_FLAG_MISSED;
-    record.er_nparams =
-        static_cast<int>(std::min<std::uint64_t>(missed, std::numeric_limits<std::int32_t>::max()));
-    std::memcpy(bytes_.data(), &head, kHead);
-    std::memcpy(bytes_.data() + kHead, &record, kRecord);
-  }
-
-  pmValueBlock* block() { return reinterpret_cast<pmValueBlock*>(bytes_.data()); }
-
- private:
-  static constexpr std::size_t kHead = offsetof(pmEventArray, ea_record);
-  static constexpr std::size_t kRecord = offsetof(pmEventRecord, er_param);
-  static constexpr std::size_t kBytes = kHead + kRecord;
-  alignas(pmEventArray) std::array<char, kBytes> bytes_{};
-};
+// An array with only a count of missed events. It has no parameters, so no agent's domain.
+agent::EventArray missed_events(Stamp at, std::uint64_t missed) {
+  agent::SpanReading reading;
+  reading.is_all = true;
+  reading.to.missed = missed;
+  return {0, reading, 0,
+          WallTime(std::chrono::seconds(at.seconds) + std::chrono::nanoseconds(at.nanoseconds))};
+}
 
 }  // namespace
 
@@ -68,10 +49,10 @@ void EventWriter::take(Stamp at, const Sample& sample) {
 }
 
 void EventWriter::write_missed(Stamp at, pmID metric, std::uint64_t missed) {
-  MissedEvents events(at, missed);
+  const agent::EventArray events = missed_events(at, missed);
   pmValue value{};
   value.inst = static_cast<int>(PM_IN_NULL);
-  value.value.pval = events.block();
+  value.value.pval = events.get();
   writer_.add_sample(at, {{metric, PM_VAL_DPTR, {value}}});
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command/pcp/guarded_reading.hpp"
+#include "command/pcp/recording_folder.hpp"
 #include "command/report/report_input.hpp"
 #include "command/report/report_options.hpp"
 #include "command/run/archive_reader.hpp"

@@ -39,8 +39,7 @@ void join(std::optional<Extreme>& all, const std::optional<double>& part, bool i
 
 // Joins stretches that touch or overlap, in ascending order.
 std::vector<Stretch> joined(std::vector<Stretch> stretches) {
-  std::sort(stretches.begin(), stretches.end(),
-            [](const Stretch& one, const Stretch& other) { return one.begin < other.begin; });
+  std::ranges::sort(stretches, {}, &Stretch::begin);
   std::vector<Stretch> all;
   for (const Stretch& each : stretches) {
     if (!all.empty() && each.begin <= all.back().end)
@@ -216,8 +215,7 @@ void RunTotals::finish_times() {
       run_.gaps.push_back({its[i - 1].end, its[i].begin, static_cast<std::uint16_t>(host)});
     all.insert(all.end(), its.begin(), its.end());
   }
-  std::sort(run_.gaps.begin(), run_.gaps.end(),
-            [](const Gap& one, const Gap& other) { return one.begin < other.begin; });
+  std::ranges::sort(run_.gaps, {}, &Gap::begin);
   all = joined(std::move(all));
   if (all.empty()) return;
   run_.begin = all.front().begin;
@@ -319,8 +317,7 @@ void RunTotals::sort() {
     return std::tuple<double, double, const std::string&, TraceType>(-time_s, -tag.calls, tag.name,
                                                                      tag.type);
   };
-  std::sort(order_.begin(), order_.end(),
-            [&key](std::size_t one, std::size_t other) { return key(one) < key(other); });
+  std::ranges::sort(order_, {}, key);
 }
 
 }  // namespace pcp::trace::command

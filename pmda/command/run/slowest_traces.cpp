@@ -54,13 +54,9 @@ std::vector<const SpanEvent*> by_weight(const std::vector<SpanEvent>& spans) {
   std::vector<const SpanEvent*> all;
   all.reserve(spans.size());
   for (const SpanEvent& span : spans) all.push_back(&span);
-  const auto first = std::min_element(
-      all.begin(), all.end(),
-      [](const auto* one, const auto* other) { return one->begin_ns < other->begin_ns; });
+  const auto first = std::ranges::min_element(all, {}, &SpanEvent::begin_ns);
   std::iter_swap(all.begin(), first);
-  const auto last = std::max_element(
-      all.begin(), all.end(),
-      [](const auto* one, const auto* other) { return one->end_ns() < other->end_ns(); });
+  const auto last = std::ranges::max_element(all, {}, &SpanEvent::end_ns);
   const auto second = all.begin() + (last == all.begin() ? 0 : 1);
   std::iter_swap(second, last);
   std::sort(std::next(second), all.end(), [](const auto* one, const auto* other) {

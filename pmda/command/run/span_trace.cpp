@@ -68,17 +68,11 @@ class Forest {
 }  // namespace
 
 std::uint64_t SpanTrace::begin_ns() const {
-  return std::min_element(
-             spans.begin(), spans.end(),
-             [](const auto& one, const auto& other) { return one.begin_ns < other.begin_ns; })
-      ->begin_ns;
+  return std::ranges::min_element(spans, {}, &SpanEvent::begin_ns)->begin_ns;
 }
 
 std::uint64_t SpanTrace::end_ns() const {
-  return std::max_element(
-             spans.begin(), spans.end(),
-             [](const auto& one, const auto& other) { return one.end_ns() < other.end_ns(); })
-      ->end_ns();
+  return std::ranges::max_element(spans, {}, &SpanEvent::end_ns)->end_ns();
 }
 
 std::vector<Node> nodes_of(const SpanTrace& trace) { return Forest(trace).nodes(); }

@@ -63,9 +63,7 @@ void TraceAssembly::make_room(std::vector<SpanTrace>& to) {
   if (!is_full()) return;
   std::vector<Traces::iterator> by_age;
   for (auto each = waiting_.begin(); each != waiting_.end(); ++each) by_age.push_back(each);
-  std::sort(by_age.begin(), by_age.end(), [](const auto& one, const auto& other) {
-    return one->second.first < other->second.first;
-  });
+  std::ranges::sort(by_age, {}, [](const auto& each) { return each->second.first; });
   for (auto oldest = by_age.begin(); is_full(); ++oldest) give(*oldest, to);
 }
 
@@ -74,9 +72,7 @@ std::vector<SpanTrace> TraceAssembly::take_finished(Instant now) {
   for (auto each = waiting_.begin(); each != waiting_.end();)
     each = is_finished(each->second, now) ? give(each, finished) : std::next(each);
   make_room(finished);
-  std::sort(finished.begin(), finished.end(), [](const SpanTrace& one, const SpanTrace& other) {
-    return one.begin_ns() < other.begin_ns();
-  });
+  std::ranges::sort(finished, {}, &SpanTrace::begin_ns);
   return finished;
 }
 

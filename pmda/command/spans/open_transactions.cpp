@@ -2,6 +2,7 @@
 #include "command/spans/open_transactions.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "command/pcp/pcp_host.hpp"
 #include "command/pcp/pcp_values.hpp"
@@ -53,9 +54,7 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
           open.others += each.count;
       }
   }
-  std::stable_sort(open.tags.begin(), open.tags.end(), [](const auto& one, const auto& other) {
-    return one.oldest_s > other.oldest_s;
-  });
+  std::ranges::stable_sort(open.tags, std::greater(), &OpenTransaction::oldest_s);
   return open;
 }
 

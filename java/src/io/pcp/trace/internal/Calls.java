@@ -77,8 +77,8 @@ public final class Calls {
 
     /** Says why {@link #tag} gave an error. */
     public static String problemOf(String name, int error) {
-        String problem = TagName.problemOf(name);
-        return problem != null ? problem : errorText(error);
+        String flaw = name != null ? TagName.flawOf(name) : null;
+        return flaw != null ? "Invalid tag: it " + flaw : errorText(error);
     }
 
     public static void point(long tag) {

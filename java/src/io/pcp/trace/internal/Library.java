@@ -67,13 +67,28 @@ final class Library {
 
     /** Prepares a newly loaded library. */
     private static void begin() {
-        Native.setService(Program.name().getBytes(StandardCharsets.UTF_8));
+        String command = System.getProperty("sun.java.command", "");
+        Native.setService(nameIn(command).getBytes(StandardCharsets.UTF_8));
         Native.noteThreads(Thread.class, isMain(Thread.currentThread()));
         try (InputStream code = Library.class.getResourceAsStream("Loaded.class")) {
             Native.share(code.readAllBytes());
         } catch (IOException | LinkageError | RuntimeException notShared) {
             // Then the next class loader loads its own library.
         }
+    }
+
+    /**
+     * Gives the name of the main class, or of the started jar: the process's name is only "java".
+     * The command is a class, {@code module/class} or a jar's path, and arguments.
+     */
+    static String nameIn(String command) {
+        String what = (command + " ").substring(0, (command + " ").indexOf(' '));
+        int jar = (command + " ").indexOf(".jar ");
+        if (what.contains("/") && jar >= 0) { // a path may have blanks
+            what = command.substring(0, jar + ".jar".length());
+        }
+        String name = what.substring(what.lastIndexOf('/') + 1);
+        return name.isEmpty() ? "java" : name;
     }
 
     /** Tries to load the library. Gives null, or the reason of the failure. */

@@ -12,12 +12,6 @@ final class TagName {
 
     private TagName() {}
 
-    /** Tells flaws that only Java's strings can have; null if none. */
-    static String problemOf(String name) {
-        String flaw = name != null ? flawOf(name) : null;
-        return flaw != null ? "Invalid tag: it " + flaw : null;
-    }
-
     /** Tells why a text cannot be a C string in UTF-8; null if it can. */
     static String flawOf(String text) {
         if (text.indexOf(0) >= 0) {

@@ -27,4 +27,15 @@ class LibraryTest {
             Files.delete(second);
         }
     }
+
+    @Test
+    void namesTheServiceAfterTheMainClassOrTheJar() {
+        assertEquals("Shop", Library.nameIn("Shop"));
+        assertEquals("com.example.Shop", Library.nameIn("com.example.Shop /data/x.jar -v"));
+        assertEquals("com.example.Shop", Library.nameIn("shop.module/com.example.Shop a b"));
+        assertEquals("shop.jar", Library.nameIn("shop.jar"));
+        assertEquals("shop.jar", Library.nameIn("../lib/shop.jar serve x.jar"));
+        assertEquals("shop 2.jar", Library.nameIn("/opt/my programs/shop 2.jar serve"));
+        assertEquals("java", Library.nameIn(""));
+    }
 }
