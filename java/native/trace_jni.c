@@ -410,7 +410,7 @@ JNIEXPORT jbyteArray JNICALL NATIVE(tagText)(JNIEnv* env, jclass class, jlong ta
   return bytes_for_java(env, pmtrace_tag_text(to_handle(tag)));
 }
 
-/* Defined in link/options.cpp. */
+/* Defined in link/client_options.cpp. */
 extern const char* pcp_trace_default_service;
 
 JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray name) {

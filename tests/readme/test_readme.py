@@ -131,7 +131,7 @@ for wrong in (17, "a\\0b"):
     def test_the_table_of_variables_is_complete(self):
         listed = set(re.findall(r"^\| (PCP_TRACE_\w+)", page("environment.md"), re.MULTILINE))
         read = set(re.findall(r'"(PCP_TRACE_\w+)"',
-                              (SOURCE / "libtrace/src/link/options.cpp").read_text(encoding="utf-8")))
+                              (SOURCE / "libtrace/src/link/client_options.cpp").read_text(encoding="utf-8")))
         self.assertEqual(listed, read)
 
     def test_the_packages_to_build_with_are_those_of_run(self):
