@@ -90,9 +90,9 @@ void Connection::try_next_endpoint(int error) {
     return try_next_endpoint(-errno);
   socket_.async_wait(asio::posix::stream_descriptor::wait_write,
                      while_forks_wait([this, attempt = attempt_,
-                                       family = endpoint.family()](const asio::error_code& error) {
+                                       family = endpoint.family()](const asio::error_code& failed) {
                        if (attempt != attempt_) return;
-                       if (error) return try_next_endpoint(-error.value());
+                       if (failed) return try_next_endpoint(-failed.value());
                        on_connected(family);
                      }));
 }
