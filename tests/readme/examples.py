@@ -57,7 +57,8 @@ class ExamplesTestCase(unittest.TestCase):
         """Gives the command that runs an example of ours."""
         if language == "java":
             (name,) = re.findall(r"^class (\w+)", text, re.MULTILINE)
-            return [os.environ["TRACE_JAVA"], "-cp", os.environ["TRACE_JAR"], self.write(name + ".java", text)]
+            return [os.environ["TRACE_JAVA"], "--enable-native-access=ALL-UNNAMED", "-cp", os.environ["TRACE_JAR"],
+                    self.write(name + ".java", text)]
         if language == "sh":
             return ["sh", self.write("example.sh", text)]
         fortran = [f"-I{os.environ['TRACE_FORTRAN_MODULES']}",
