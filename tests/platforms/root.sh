@@ -56,7 +56,7 @@ inside() {
     mount --rbind /sys "$copy/sys"
     mount --rbind /dev "$copy/dev"
     mount -t tmpfs -o mode=1777 shm "$copy/dev/shm"
-    mount -t tmpfs run "$copy/run"
+    mount -t tmpfs -o mode=755 run "$copy/run"
     mount --bind "$roots/debs-$suite" "$copy/var/cache/apt/archives"
     mount --bind "$roots/packages-$suite" "$copy/packages"
     # No chroot: in one the kernel refuses user namespaces.

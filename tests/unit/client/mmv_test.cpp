@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -142,7 +143,15 @@ TEST_F(MmvTotalsTest, ComputeTheirWindowsFewAtATimeAndAgainWhenTheyMoveOn) {
 
 class MmvFileTest : public testing::Test {
  protected:
-  std::string path(const std::string& process = std::to_string(::getpid())) const {
+  // In a namespace of process ids of its own, as a container's, a process has its number, too.
+  static std::string own_process() {
+    constexpr ino_t kMachines = 0xEFFF'FFFC;
+    struct stat its {};
+    EXPECT_EQ(::stat("/proc/self/ns/pid", &its), 0);
+    return std::to_string(::getpid()) +
+           (its.st_ino == kMachines ? "" : '@' + std::to_string(its.st_ino));
+  }
+  std::string path(const std::string& process = own_process()) const {
     return directory_ + "/shop_" + process;
   }
   void leave(const std::string& name, const std::string& text = "theirs") const {
@@ -214,7 +223,7 @@ TEST_F(MmvFileTest, OtherFilesStayWhateverTheirNames) {
   EXPECT_TRUE(std::filesystem::exists(path(nobody)));
   EXPECT_TRUE(std::filesystem::exists(directory_ + "/.shop_" + nobody));
   EXPECT_TRUE(std::filesystem::exists(path(nobody + "@17")));
-  leave("shop_" + std::to_string(::getpid()));
+  leave("shop_" + own_process());
   EXPECT_EQ(MmvFile(directory_, "shop", "").replace(instances({"buy"})), EEXIST);
 }
 
@@ -224,7 +233,7 @@ TEST_F(MmvFileTest, KnowsWhetherItIsStillThere) {
   EXPECT_TRUE(file.is_in_place());
   std::filesystem::remove(path());
   EXPECT_FALSE(file.is_in_place());
-  leave("shop_" + std::to_string(::getpid()));
+  leave("shop_" + own_process());
   file.remove();
   EXPECT_TRUE(std::filesystem::exists(path()));
 }

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "metrics/pmapi.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
@@ -362,7 +363,7 @@ TEST_F(TotalsOf, AnArchiveWithoutAnySampleIsAnError) {
   const Result<Totals> read = read_totals(request({"run"}, {}));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message,
-            path() + ": not a readable archive of PCP: Empty archive log file");
+            path() + ": not a readable archive of PCP: " + pmErrStr(PM_ERR_NODATA));
 }
 
 TEST_F(TotalsOf, AnArchiveOfAnotherProgramIsAnError) {

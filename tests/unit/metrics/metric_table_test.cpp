@@ -86,7 +86,7 @@ TEST(MetricTable, TakesATextAsItIsInTheFileHelp) {
   const Help* const help = find_help("trace.transact.min_time");
   ASSERT_NE(help, nullptr);
   EXPECT_EQ(help->line, "shortest transaction of the window, by tag");
-  EXPECT_EQ(help->full, "How long the fastest transaction completed in the window took.\n");
+  EXPECT_EQ(help->full, "The duration of the fastest transaction completed in the window.\n");
   EXPECT_EQ(find_help("trace.transact"), nullptr);
 }
 
