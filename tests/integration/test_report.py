@@ -159,7 +159,7 @@ class OfARecording(ReportTestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(", 0 s, 1 sample\n", done.stdout)
         for tag in tags_of(*arguments).values():
-            self.assertEqual((tag["count"], tag["rate"], tag["concurrency"]), (0, None, None))
+            self.assertEqual((tag["count"], tag["rate"], tag["busy"]), (0, None, None))
         done = report("--fail-if", "a count < 5", *arguments)
         self.assertEqual(done.returncode, 2)
         self.assertIn("unknown: one sample tells of no time", done.stdout)

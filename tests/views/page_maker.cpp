@@ -156,7 +156,7 @@ class Maker {
     tag.sum = calls * 0.001;
     tag.mean = 0.001;
     tag.rate = calls / model_.run.elapsed_s();
-    tag.concurrency = *tag.sum / model_.run.elapsed_s();
+    tag.busy = *tag.sum / model_.run.elapsed_s();
     tag.percentile_source = PercentileSource::SeveralWindows;
     tag.max = Extreme{0.25, false};
     model_.tags.push_back(std::move(tag));
@@ -238,7 +238,7 @@ class Maker {
     tag.rate = tag.calls / elapsed;
     if (tag.calls > 0) tag.mean = sum / tag.calls;
     if (tag.type == TraceType::Transact)
-      tag.concurrency = sum / elapsed;
+      tag.busy = sum / elapsed;
     else
       tag.failed = std::nullopt, series.of(Quantity::Failed).clear(), tag.slowest = std::nullopt,
       series.of(Quantity::Last) = series.of(Quantity::P50);
@@ -395,7 +395,7 @@ void write_tag(JsonWriter& json, const Tag& tag) {
     json.number("sum", tag.sum);
     json.number("rate", tag.rate);
     json.number("mean", tag.mean);
-    json.number("concurrency", tag.concurrency);
+    json.number("busy", tag.busy);
     json.number("max", value_of(tag.max));
     json.number("last", tag.last);
     json.number("added", tag.counted);

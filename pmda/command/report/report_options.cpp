@@ -114,7 +114,7 @@ A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
   UNIT  ns, us, ms, s or min for times of transactions; without one mean,
         percentiles and max are those of observed values
 
-Signs: - unknown; > or more; busy: how many were under way, on average.
+Signs: - unknown; > or more; busy: how many were in progress, on average.
 
 Status: 0 done, and no condition is true; 1 a condition is true; 2 wrong usage,
 an archive that cannot be read, or a condition that cannot be decided.

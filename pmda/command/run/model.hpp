@@ -83,7 +83,7 @@ struct Tag {
   std::optional<double> sum;          // of durations or observed values
   std::optional<double> rate;         // calls per second of the run
   std::optional<double> mean;         // sum / calls
-  std::optional<double> concurrency;  // transactions under way, on average
+  std::optional<double> busy;  // transactions in progress, on average
   std::optional<Extreme> min;
   std::optional<Extreme> max;
   std::array<std::optional<double>, kPercentiles.size()> percentiles;
@@ -157,7 +157,7 @@ struct Series {
 
   // Each vector has the grid's length, or is empty if there is no such data. NaN: unknown.
   // - Quantities that only grow: the growth in each interval, not per second. The number of
-  //   transactions under way is Sum divided by the interval's length.
+  //   transactions in progress is Sum divided by the interval's length.
   // - Last: the last value of an observation or counter.
   // - Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
   //   those windows, and only if one host has the tag.

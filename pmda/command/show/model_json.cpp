@@ -116,7 +116,7 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
     json.number("nonfinite", tag.nonfinite);
     json.number("sum", tag.sum);
     json.number("mean", tag.mean);
-    json.number("concurrency", tag.concurrency);
+    json.number("busy", tag.busy);
     write_extreme(json, "min", tag.min);
     write_extreme(json, "max", tag.max);
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)

@@ -113,7 +113,7 @@ std::string PrintedTags::max(const Tag& tag) const {
 
 std::string PrintedTags::last(const Tag& tag) const {
   if (tag.type == TraceType::Transact)
-    return tag.concurrency ? Shown::measured(*tag.concurrency < 0.001 ? 0 : *tag.concurrency) : "";
+    return tag.busy ? Shown::measured(*tag.busy < 0.001 ? 0 : *tag.busy) : "";
   return tag.last ? Shown::number(*tag.last) : "";
 }
 

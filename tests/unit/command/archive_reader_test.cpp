@@ -35,7 +35,7 @@ TEST_F(TotalsOf, ATagAreAllItsCallsAndTheirTime) {
   EXPECT_EQ(tag.sum, 2);
   EXPECT_EQ(tag.mean, 0.05);
   EXPECT_EQ(tag.rate, 10);
-  EXPECT_EQ(tag.concurrency, 0.5);
+  EXPECT_EQ(tag.busy, 0.5);
   EXPECT_EQ(all.run.begin, moment(0));
   EXPECT_EQ(all.run.end, moment(4));
   EXPECT_EQ(all.run.samples, 3U);
@@ -78,7 +78,7 @@ TEST_F(TotalsOf, CountersAndObservationsHaveTheirOwn) {
   EXPECT_EQ(tag_of(all.tags, "c").sum, std::nullopt);
   EXPECT_EQ(tag_of(all.tags, "o").last, 4);
   EXPECT_EQ(tag_of(all.tags, "o").mean, 3.5);
-  EXPECT_EQ(tag_of(all.tags, "o").concurrency, std::nullopt);
+  EXPECT_EQ(tag_of(all.tags, "o").busy, std::nullopt);
 }
 
 TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {

@@ -44,7 +44,7 @@ const std::string kRun =
 const std::string kTags =
     R"("tags":[{"name":"say \"hi\"\\x0a","type":"transact","unit":"s",)"
     R"("description":"what <is> \"said\"","hosts":["saturn"],"count":3,)"
-    R"("rate":null,"failed":null,"vanished":null,"nonfinite":null,"sum":null,"mean":null,"concurrency":null,"min":null,)"
+    R"("rate":null,"failed":null,"vanished":null,"nonfinite":null,"sum":null,"mean":null,"busy":null,"min":null,)"
     R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
     R"("percentiles_from":"several hosts","last":null,"added":null,)"
     R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","p99":0.25}}])";
@@ -74,7 +74,7 @@ Model a_known_run() {
   tag.sum = 12;
   tag.rate = 13;
   tag.mean = 14;
-  tag.concurrency = 15;
+  tag.busy = 15;
   tag.min = Extreme{16, true};
   tag.max = Extreme{17, false};
   tag.percentiles = {18, 19, 20, 21, 22};
@@ -91,7 +91,7 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
   for (
       const char* const part :
       {R"("command":"./shop --fast")", R"("samples":7,"interval_s":0.5,"gaps":[{"host":"jupiter")",
-       R"("hosts":["jupiter"],"count":3,"rate":13,"failed":11,"vanished":25,"nonfinite":26,"sum":12,"mean":14,"concurrency":15,)"
+       R"("hosts":["jupiter"],"count":3,"rate":13,"failed":11,"vanished":25,"nonfinite":26,"sum":12,"mean":14,"busy":15,)"
        R"("min":16,"min_is_exact":true,"max":17,"max_is_exact":false,)"
        R"("p50":18,"p90":19,"p95":20,"p99":21,"p999":22,"percentiles_from":"histogram",)"
        R"("last":23,"added":24,)",

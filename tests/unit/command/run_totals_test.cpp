@@ -192,7 +192,7 @@ TEST_F(RunTotalsOf, OfOneSampleThereAreNoRates) {
   const Totals all = totals();
   EXPECT_EQ(all.run.interval, std::nullopt);
   EXPECT_EQ(all.tags.at(0).rate, std::nullopt);
-  EXPECT_EQ(all.tags.at(0).concurrency, std::nullopt);
+  EXPECT_EQ(all.tags.at(0).busy, std::nullopt);
 }
 
 TEST_F(RunTotalsOf, OnlyTimeOfTransactionsCountsForTheOrder) {

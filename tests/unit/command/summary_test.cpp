@@ -32,7 +32,7 @@ Tag transaction(const std::string& name) {
   tag.calls = 12'345;
   tag.rate = 3.43;
   tag.failed = 0;
-  tag.concurrency = 0.27;
+  tag.busy = 0.27;
   tag.max = Extreme{0.0201, true};
   tag.percentiles = {0.0012, 0.003, 0.0034, 0.0088, 0.01};
   tag.percentile_source = PercentileSource::Histogram;

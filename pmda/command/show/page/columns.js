@@ -40,11 +40,11 @@ const failedColumn = numberColumn(
     'Failed', 'Share of all that ended, also aborted ones', failedShare, failedCell,
     {width: 80, wide: 2, ...notRecorded});
 
-function flightColumn({tags}) {
-  const most = tags.reduce((most, {concurrency}) => Math.max(most, concurrency || 0), 0);
-  const help = 'How many were under way at a time, on average: total time by elapsed time';
+function busyColumn({tags}) {
+  const most = tags.reduce((most, {busy}) => Math.max(most, busy || 0), 0);
+  const help = 'How many were in progress at a time, on average: total time by elapsed time';
   return numberColumn(
-      'In flight', help, ({concurrency}) => concurrency, (tag) => barCell(tag.concurrency, most),
+      'Busy', help, ({busy}) => busy, (tag) => barCell(tag.busy, most),
       {width: 128, wide: 4, ...notRecorded});
 }
 
@@ -76,7 +76,7 @@ function columnsOf(kind, data) {
     maxColumn
   ];
   if (kind === 'observe') return {columns: [...first, ...measured, last], sortedBy: calls};
-  const flight = flightColumn(data);
+  const flight = busyColumn(data);
   return {columns: [...first, failedColumn, ...measured, flight], sortedBy: flight};
 }
 

@@ -119,7 +119,7 @@ function figuresOf(tag) {
     figure(isTime ? 'calls' : 'count', formatCount(tag.count)),
     figure('rate', formatRate(tag.rate), 'Unknown: no time has passed'),
     isTime && recorded('failed', formatCount(tag.failed)),
-    isTime && recorded('in flight', formatFew(tag.concurrency)),
+    isTime && recorded('busy', formatFew(tag.busy)),
     isTime && tag.vanished > 0 && figure('not ended', formatCount(tag.vanished)),
     isTime && recorded('total time', formatSeconds(tag.sum)),
     isCounter &&

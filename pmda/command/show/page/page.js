@@ -118,7 +118,7 @@ function showFacts({run, tags}) {
       `Drag over a chart to zoom, double-click for the whole run. ${run.generator}`;
 }
 
-// Transactions under way per tag; the remaining tags are combined.
+// Transactions in progress per tag; the remaining tags are combined.
 function showLoad({tags, fine}) {
   const measured = tags.filter(({type, series}) => type === 'transact' && series && series.sum);
   if (measured.length === 0 || fine.count === 0) return;
