@@ -77,13 +77,13 @@ struct Tag {
   std::string description;  // from the program; often empty
 
   double calls = 0;  // completed transactions, points passed, values, reports of a counter
-  std::optional<double> failed;       // aborted transactions, not included in `calls`
-  std::optional<double> vanished;     // transactions open when their program ended
-  std::optional<double> nonfinite;    // non-finite values in `calls`, not counted below
-  std::optional<double> sum;          // of durations or observed values
-  std::optional<double> rate;         // calls per second of the run
-  std::optional<double> mean;         // sum / calls
-  std::optional<double> busy;  // transactions in progress, on average
+  std::optional<double> failed;     // aborted transactions, not included in `calls`
+  std::optional<double> vanished;   // transactions open when their program ended
+  std::optional<double> nonfinite;  // non-finite values in `calls`, not counted below
+  std::optional<double> sum;        // of durations or observed values
+  std::optional<double> rate;       // calls per second of the run
+  std::optional<double> mean;       // sum / calls
+  std::optional<double> busy;       // transactions in progress, on average
   std::optional<Extreme> min;
   std::optional<Extreme> max;
   std::array<std::optional<double>, kPercentiles.size()> percentiles;

@@ -253,8 +253,7 @@ void RunTotals::finish_tag(Merged& merged) const {
   for (std::optional<double>* const sum : {&tag.sum, &tag.counted})
     if (*sum && !std::isfinite(**sum)) sum->reset();
   if (tag.sum && tag.calls > 0) tag.mean = *tag.sum / tag.calls;
-  if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
-    tag.busy = *tag.sum / elapsed_s;
+  if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0) tag.busy = *tag.sum / elapsed_s;
   find_nonfinite(merged);
   if (!has_histogram(tag.type)) return;
   take_only_value(merged);
