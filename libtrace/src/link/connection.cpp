@@ -175,24 +175,29 @@ bool Connection::on_greeting(const wire::Frame& pdu) {
   return true;
 }
 
+// At once: an ending process may not come back to the loop.
 void Connection::send(std::string_view out) {
   outgoing_ += out;
-  if (!writing_) write();
+  if (!writing_ && (!write_some() || !outgoing_.empty())) wait_to_write();
 }
 
-// Later, since a failure must not come back to the sender inside of send().
-void Connection::write() {
+// False with errno if the connection is broken.
+bool Connection::write_some() {
+  const ssize_t sent = send_kept(socket_.native_handle(), outgoing_.data(), outgoing_.size());
+  outgoing_.erase(0, sent > 0 ? static_cast<std::size_t>(sent) : 0);
+  return sent >= 0 || errno == EAGAIN || errno == EINTR;
+}
+
+// Also reports a failure of send(): not inside of it, where the sender does not expect that.
+void Connection::wait_to_write() {
   writing_ = true;
   socket_.async_wait(asio::posix::stream_descriptor::wait_write,
                      while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
                        if (attempt != attempt_) return;
-                       if (error) return fail(-error.value());
-                       const ssize_t sent =
-                           send_kept(socket_.native_handle(), outgoing_.data(), outgoing_.size());
-                       if (sent < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
-                       outgoing_.erase(0, sent > 0 ? static_cast<std::size_t>(sent) : 0);
-                       if (!outgoing_.empty()) return write();
                        writing_ = false;
+                       if (error) return fail(-error.value());
+                       if (!write_some()) return fail(-errno);
+                       if (!outgoing_.empty()) wait_to_write();
                      }));
 }
 

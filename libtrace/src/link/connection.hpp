@@ -64,7 +64,8 @@ class Connection final : public Transport {
   void read();
   bool handle_pdus();
   bool on_greeting(const wire::Frame& pdu);
-  void write();
+  bool write_some();
+  void wait_to_write();
 
   Listener& listener_;
   asio::posix::stream_descriptor socket_;
