@@ -180,20 +180,27 @@ void Connection::send(std::string_view out) {
   if (!writing_) write();
 }
 
-// Later, since a failure must not come back to the sender inside of send().
+// At once, since the process may end after send(): its goodbye must be out then. But a failure must
+// not come back to the sender inside of send().
 void Connection::write() {
-  writing_ = true;
-  socket_.async_wait(asio::posix::stream_descriptor::wait_write,
-                     while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
-                       if (attempt != attempt_) return;
-                       if (error) return fail(-error.value());
-                       const ssize_t sent =
-                           send_kept(socket_.native_handle(), outgoing_.data(), outgoing_.size());
-                       if (sent < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
-                       outgoing_.erase(0, sent > 0 ? static_cast<std::size_t>(sent) : 0);
-                       if (!outgoing_.empty()) return write();
-                       writing_ = false;
-                     }));
+  const int failed = write_some();
+  writing_ = failed != 0 || !outgoing_.empty();
+  if (!writing_) return;
+  socket_.async_wait(
+      asio::posix::stream_descriptor::wait_write,
+      while_forks_wait([this, failed, attempt = attempt_](const asio::error_code& error) {
+        if (attempt != attempt_) return;
+        if (failed != 0 || error) return fail(-(failed != 0 ? failed : error.value()));
+        write();
+      }));
+}
+
+// Gives 0 or the errno.
+int Connection::write_some() {
+  const ssize_t sent = send_kept(socket_.native_handle(), outgoing_.data(), outgoing_.size());
+  if (sent < 0) return errno == EAGAIN || errno == EINTR ? 0 : errno;
+  outgoing_.erase(0, static_cast<std::size_t>(sent));
+  return 0;
 }
 
 void Connection::fail(int error) { fail(error, pmtraceerrstr(error)); }

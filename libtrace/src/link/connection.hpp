@@ -65,6 +65,7 @@ class Connection final : public Transport {
   bool handle_pdus();
   bool on_greeting(const wire::Frame& pdu);
   void write();
+  int write_some();
 
   Listener& listener_;
   asio::posix::stream_descriptor socket_;
