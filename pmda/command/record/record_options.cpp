@@ -30,24 +30,23 @@ Result<ArchiveVersion> parse_version(const std::string& text) {
 std::vector<Option> table_for(RecordOptions& options) {
   return {
       {"host", 'h', "HOST", "record from HOST's pmcd", parses(parse_host, options.host)},
-      {"size", 's', "TIME", "for so long, as in 60s; otherwise until ^C",
+      {"size", 's', "TIME", "end after this time, such as 60s (default: at ^C)",
        parses(parse_time, options.duration)},
-      {"interval", 't', "TIME", "between two samples (default 1s)",
+      {"interval", 't', "TIME", "time between two samples (default 1s)",
        parses(parse_interval, options.interval)},
       {"output", 'o', "DIR", "folder for the recording (default ./NAME-DATE-TIME.trace)",
        parses(parse_text, options.folder)},
-      {"html", 0, "FILE", "where the page goes (default DIR/trace.html)",
+      {"html", 0, "FILE", "file of the page (default DIR/trace.html)",
        parses(parse_text, options.page)},
       {"spans", 0, "FILTER",
-       "keep single transactions, too: 'tag=request share=10%'; the\n"
-       "words are those of pcp-trace spans --help",
+       "also keep single transactions: 'tag=request share=10%';\n"
+       "pcp-trace spans --help lists the words",
        parses(agent::canonical_filter, options.spans)},
-      {"wait", 0, nullptr, "go on after COMMAND's end until its last child has left",
-       sets(options.waits)},
+      {"wait", 0, nullptr, "wait until the last child of COMMAND has ended", sets(options.waits)},
       {"json", 0, nullptr, "print the summary as JSON, on standard output", sets(options.is_json)},
       {"quiet", 'q', nullptr, "print no summary", sets(options.is_quiet)},
       {"archive-version", 0, "N",
-       "2, which is read everywhere, or 3 (default as PCP is configured)",
+       "2, which all releases of PCP read, or 3 (default: PCP's setting)",
        parses(parse_version, options.version)},
       help_option(options.wants_help),
   };
@@ -59,7 +58,7 @@ Result<void> check(const RecordOptions& options) {
     return Error{"--spans: " + options.command.front() +
                  " is a word of the filter: put all of them in quotes"};
   if (options.host.empty() && options.command.empty())
-    return Error{"what is to be recorded? Give a command, or a host: -h HOST"};
+    return Error{"nothing to record: give a command, or a host with -h HOST"};
   if (!options.host.empty() && !options.command.empty())
     return Error{"a command is recorded on this machine: leave out -h, or the command"};
   if (options.duration && options.host.empty())
@@ -86,10 +85,11 @@ Examples:
   pcp-trace record -t 100ms -o slow.trace ./app
   pcp-trace record --spans 'tag=checkout*' ./shop
   pcp-trace record -h shop1 -s 60s
-  pcp-trace report              what was recorded last
+  pcp-trace report              shows the newest recording
 
-The exit status is COMMAND's, or 128 and the number of the signal that has ended it; 126 if COMMAND
-cannot be executed, 127 if it is not found, 125 if recording fails. See pcp-trace-record(1).
+The exit status is COMMAND's, or 128 plus the number of the signal that ended it; 126 if COMMAND
+cannot be executed, 127 if COMMAND is not found, 125 if the recording fails.
+See pcp-trace-record(1).
 )");
 }
 

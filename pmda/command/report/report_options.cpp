@@ -36,21 +36,24 @@ Result<std::string> parse_moment(const std::string& text) {
 
 std::vector<Option> table_for(ReportOptions& options) {
   return {
-      {"html", 0, "FILE", "a page to look at with a browser, in one file",
+      {"html", 0, "FILE", "write a page for a browser, in one file",
        parses(parse_file, options.page)},
-      {"json", 0, nullptr, "all tags, and all that is known of them, as JSON",
-       sets(options.is_json)},
-      {"compare", 0, "BASE", "beside an older run; BASE is an archive or a folder",
+      {"json", 0, nullptr, "print all tags with all values as JSON", sets(options.is_json)},
+      {"compare", 0, "BASE", "compare with an older run, an archive or a folder",
        parses(parse_archive, options.base)},
-      {"fail-if", 0, "CONDITION", "end with status 1 if it is true; may be repeated",
+      {"fail-if", 0, "CONDITION", "end with status 1 if this is true; may be repeated",
        adds(Condition::parse, options.conditions)},
-      {"start", 'S', "TIME", "from then on", parses(parse_moment, options.start)},
-      {"finish", 'T', "TIME", "up to then", parses(parse_moment, options.finish)},
-      {"origin", 'O', "TIME", "as in PCPIntro(1), like -S", parses(parse_moment, options.origin)},
-      {"align", 'A', "TIME", "as in PCPIntro(1)", parses(parse_moment, options.align)},
-      {"archive", 'a', "NAME", "like a name without -a", adds(parse_text, options.archives)},
-      {"hostzone", 'z', nullptr, "times of the recorded host", sets(options.has_archives_zone)},
-      {"timezone", 'Z', "TZ", "times of this time zone", parses(parse_text, options.time_zone)},
+      {"start", 'S', "TIME", "show the run from this time on", parses(parse_moment, options.start)},
+      {"finish", 'T', "TIME", "show the run up to this time", parses(parse_moment, options.finish)},
+      {"origin", 'O', "TIME", "like -S; see PCPIntro(1)", parses(parse_moment, options.origin)},
+      {"align", 'A', "TIME", "begin at a multiple of this; see PCPIntro(1)",
+       parses(parse_moment, options.align)},
+      {"archive", 'a', "NAME", "show this archive, like NAME without -a",
+       adds(parse_text, options.archives)},
+      {"hostzone", 'z', nullptr, "show times in the recorded host's zone",
+       sets(options.has_archives_zone)},
+      {"timezone", 'Z', "TZ", "show times in this time zone",
+       parses(parse_text, options.time_zone)},
       {"host", 'h', nullptr, nullptr, refuses(kNoHosts)},
       help_option(options.wants_help),
   };
@@ -99,24 +102,24 @@ std::string report_usage() {
   ReportOptions none;
   return usage(R"(Usage: pcp-trace report [OPTION...] [ARCHIVE|FOLDER...]
 
-Shows what was recorded: of each tag how often, how long and how it failed.
-Several archives are put together. Without a name: the newest recording
-here. Archives may be those of `pcp-trace record` or of any pmlogger that has
-logged "trace", of our agent or PCP's own.
+Shows how often each tag was called, how long the calls took, and how often they
+failed. Several archives are shown as one. The default is the newest recording
+in this directory. Archives come from pcp-trace record, or from a pmlogger that
+logged "trace" of our agent or PCP's own.
 
 )",
                table_for(none), R"(
 A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
-  TAG   a pattern as of a shell (* ? [...]), or a tag as it is in double quotes
+  TAG   a pattern as in a shell (* ? [...]), or an exact tag in double quotes
   WHAT  count, rate, failed, failed%, vanished (open when their program ended),
         mean, p50, p90, p95, p99, p999, max
   OP    < <= > >= == !=
-  UNIT  ns, us, ms, s or min for times of transactions; without one mean,
+  UNIT  ns, us, ms, s or min for times of transactions; without a unit mean,
         percentiles and max are those of observed values
 
-Signs: - unknown; > or more; busy: how many were in progress, on average.
+Signs: - unknown; > or more; busy: calls in progress, on average.
 
-Status: 0 done, and no condition is true; 1 a condition is true; 2 wrong usage,
+Status: 0 success, and no condition is true; 1 a condition is true; 2 wrong usage,
 an archive that cannot be read, or a condition that cannot be decided.
 
 Examples:

@@ -24,11 +24,11 @@ Result<std::uint64_t> parse_count(const std::string& text) {
 std::vector<Option> common_table(WatchOptions& options) {
   return {
       {"host", 'h', "HOST",
-       "from HOST's pmcd; may be repeated: traces that pass\n"
-       "through several hosts are put together",
+       "show spans from HOST's pmcd; may be repeated, for\n"
+       "traces that pass through several hosts",
        adds(parse_host, options.hosts)},
-      {"samples", 's', "N", "so many traces, and the end", parses(parse_count, options.traces)},
-      {"finish", 'T', "TIME", "so long, as in 10s, and the end; otherwise until ^C",
+      {"samples", 's', "N", "end after this number of traces", parses(parse_count, options.traces)},
+      {"finish", 'T', "TIME", "end after this time, such as 10s (default: at ^C)",
        parses(parse_time, options.duration)},
       help_option(options.wants_help),
   };
@@ -37,8 +37,8 @@ std::vector<Option> common_table(WatchOptions& options) {
 std::vector<Option> table_for(SpansOptions& options) {
   std::vector<Option> table = common_table(options);
   table.insert(table.end() - 1,
-               {{"json", 0, nullptr, "a line of JSON for each trace", sets(options.is_json)},
-                {"open", 0, nullptr, "no spans, but what is open now: begun, and not yet ended",
+               {{"json", 0, nullptr, "print a line of JSON for each trace", sets(options.is_json)},
+                {"open", 0, nullptr, "show the transactions that are open now, then end",
                  sets(options.shows_open)},
                 {"archive", 'a', nullptr, nullptr,
                  refuses("is not an option; for recordings: pcp-trace report")}});
@@ -47,13 +47,14 @@ std::vector<Option> table_for(SpansOptions& options) {
 
 std::vector<Option> table_for(ExportOptions& options) {
   std::vector<Option> table = common_table(options);
-  table.insert(table.begin(),
-               {{"chrome", 0, "FILE", "in Chrome's trace format, which is JSON; -: standard output",
-                 parses(parse_file, options.chrome)},
-                {"archive", 'a', "NAME",
-                 "those that were recorded (pcp-trace record --spans), in an\n"
-                 "archive or its folder; one or several",
-                 adds(parse_archive, options.archives)}});
+  table.insert(table.begin(), {{"chrome", 0, "FILE",
+                                "write Chrome's trace format (JSON) into FILE; - is\n"
+                                "standard output",
+                                parses(parse_file, options.chrome)},
+                               {"archive", 'a', "NAME",
+                                "read this archive or folder of pcp-trace record --spans;\n"
+                                "may be repeated",
+                                adds(parse_archive, options.archives)}});
   return table;
 }
 
@@ -114,32 +115,35 @@ std::string spans_usage() {
   return usage(R"(Usage: pcp-trace spans [OPTION...] [FILTER WORD...]
        pcp-trace spans --open [-h HOST]... [--json] [tag=PATTERN]
 
-Shows single transactions as they happen: each trace as a tree, with how long
-each part of it took, in which process. Programs capture what the filter asks
-for as long as this runs, and nothing before and after.
+Shows single transactions as they happen: each trace as a tree, with the
+duration and the process of each part. Programs capture transactions that match
+the filter while this command runs, and none at other times.
 
 )",
                table_for(none), R"(
-Words of the filter; all must match (without any: tag=*):
-  tag=PATTERN[,PATTERN...]  of a transaction's tag, as of a shell (* ? [...])
-  slower=TIME               that took so long (10ms), with all that is inside
-  share=PERCENT             so many of all traces: 1%
-  limit=N/s                 at most so many spans a second of each program
-                            (1000/s); beyond that whole traces are left out
+Words of the filter; a transaction must match all of them (default tag=*):
+  tag=PATTERN[,PATTERN...]  its tag matches a pattern as in a shell (* ? [...])
+  slower=TIME               it took at least this time (10ms); all transactions
+                            inside it come with it
+  share=PERCENT             its trace belongs to this share of all traces: 1%
+  limit=N/s                 each program sends at most N spans a second (1000/s);
+                            beyond that it drops whole traces
   service=PATTERN  process=PATTERN  pid=N
-  kind=point,observe,counter   also what happens within the transactions, which
-                            are always there: kind=transact is without any
+                            its program
+  kind=point,observe,counter
+                            these events, too; transactions are always there
 
-A transaction that matches comes with all below it in its process. In the other
-processes of its trace the filter has to match, too: tag=order,reserve. To have
-whole traces through all programs, name no tag: share=10%.
+A transaction that matches comes with all transactions below it in its process.
+The filter must also match in the other processes of the trace:
+tag=order,reserve. To get whole traces through all programs, name no tag:
+share=10%.
 
-A program that starts meanwhile learns of the filter when it connects with its
-first call; what it begins before that by handle is not captured, and not
-counted as missed. PCP_TRACE_CAPTURE with the same filter in its environment
-captures from the first call on.
+A program that starts later gets the filter when it connects with its first
+call. Transactions that it begins by handle before that are neither captured nor
+counted as missed. To capture from the first call on, put the filter into the
+program's environment: PCP_TRACE_CAPTURE.
 
-Status: 0 done; 1 none of the hosts has spans for us; 2 wrong usage.
+Status: 0 success; 1 no host has spans for you; 2 wrong usage.
 
 Examples:
   pcp-trace spans
@@ -163,8 +167,8 @@ ui.perfetto.dev, speedscope.app or chrome://tracing.
                table_for(none), R"(
 Words of the filter: see pcp-trace spans --help.
 
-Status: 0 done; 1 nothing was captured, none of the hosts or archives has spans
-for us, or the file could not be written: it then stays as it was; 2 wrong usage.
+Status: 0 success; 1 nothing was captured, no host or archive has spans for you,
+or the file cannot be written and stays unchanged; 2 wrong usage.
 
 Examples:
   pcp-trace export --chrome orders.json -T 10s 'tag=order*'

@@ -72,7 +72,7 @@ TEST(RecordOptions, TakesWhatPcpGivesInTheEnvironment) {
 
 TEST(RecordOptions, AMistakeIsNamed) {
   const std::vector<std::pair<Words, std::string>> mistakes{
-      {{}, "what is to be recorded?"},
+      {{}, "nothing to record"},
       {{"-h", "shop", "app"}, "on this machine"},
       {{"-s", "5s", "app"}, "-s: "},
       {{"-h", "shop", "--wait"}, "--wait: "},
