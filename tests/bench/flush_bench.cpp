@@ -211,7 +211,7 @@ void mmv(benchmark::State& state) {
     state.SetIterationTime(samples.back() * 1e-9);
     now_ns += 100'000'000;
   }
-  file->end();
+  file->finish();
   state.counters["ns"] = bench::median(samples);
 }
 BENCHMARK(mmv)->UseManualTime()->Iterations(bench::is_brief ? 1 : 500);
