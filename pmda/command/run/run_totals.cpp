@@ -38,7 +38,7 @@ void join(std::optional<Extreme>& all, const std::optional<double>& part, bool i
 }
 
 // Joins stretches that touch or overlap, in ascending order.
-std::vector<Stretch> joined(std::vector<Stretch> stretches) {
+std::vector<Stretch> joined_stretches(std::vector<Stretch> stretches) {
   std::ranges::sort(stretches, {}, &Stretch::begin);
   std::vector<Stretch> all;
   for (const Stretch& each : stretches) {
@@ -210,13 +210,13 @@ Totals RunTotals::finish() {
 void RunTotals::finish_times() {
   std::vector<Stretch> all;
   for (std::size_t host = 0; host < stretches_.size(); ++host) {
-    const std::vector<Stretch> its = joined(std::move(stretches_[host]));
+    const std::vector<Stretch> its = joined_stretches(std::move(stretches_[host]));
     for (std::size_t i = 1; i < its.size(); ++i)
       run_.gaps.push_back({its[i - 1].end, its[i].begin, static_cast<std::uint16_t>(host)});
     all.insert(all.end(), its.begin(), its.end());
   }
   std::ranges::sort(run_.gaps, {}, &Gap::begin);
-  all = joined(std::move(all));
+  all = joined_stretches(std::move(all));
   if (all.empty()) return;
   run_.begin = all.front().begin;
   run_.end = all.back().end;

@@ -123,7 +123,7 @@ std::string unmatched(const wire::CaptureFilter& filter, const std::set<std::str
 
 std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, const Shown& shown) {
   if (facts.tags.empty()) return "no transaction has been traced there yet\n";
-  const std::string line = unmatched(filter, {facts.tags.begin(), facts.tags.end()}, shown);
+  std::string line = unmatched(filter, {facts.tags.begin(), facts.tags.end()}, shown);
   if (!line.empty()) return line;
   // Tags also match for another user's programs.
   return std::string(facts.only_user.empty() ? "tags match; " : "") +

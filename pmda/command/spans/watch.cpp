@@ -18,7 +18,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds(100);  // between two checks
+constexpr Duration kCheckInterval = std::chrono::milliseconds(100);  // between two checks
 
 class Watch {
  public:
@@ -32,7 +32,7 @@ class Watch {
 
   Watched run(Interruption& interruption) {
     while (!is_enough_ && hosts_left_ > 0 &&
-           !interruption.comes_before(steady_now() + kLook, feed_.descriptor())) {
+           !interruption.comes_before(steady_now() + kCheckInterval, feed_.descriptor())) {
       const Instant now = steady_now();
       for (HostNews& news : feed_.take()) note(news, now);
       give(assembly_.take_finished(now));
