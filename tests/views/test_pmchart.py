@@ -4,8 +4,11 @@ pmlogger made. The tests read the drawings pixel by pixel. With TRACE_PICTURES=D
 there."""
 
 import collections
+import contextlib
 import os
 import shutil
+import signal
+import subprocess
 import tempfile
 import time
 import unittest
@@ -13,7 +16,7 @@ import unittest
 import events_wire
 from events_wire import encode_span
 from pmlogger import Pmlogger
-from private_pmcd import PATIENCE_S, completed, wait_until
+from private_pmcd import PATIENCE_S, wait_until
 from trace_test import TraceTestCase
 from traced_shop import Shop
 from views_page import VIEWS
@@ -31,9 +34,17 @@ SECOND = 10**9
 
 
 def pmchart(directory, *arguments, view=None):
-    """Runs it without a screen. It waits for ever if a view has a metric that is not there."""
+    """Runs it without a screen. It waits for ever if a view has a metric that is not there. It starts a pmtime, which
+    would outlive it."""
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "HOME": directory, "XDG_RUNTIME_DIR": directory}
-    completed(PROGRAM, *arguments, env=environment, input=view, check=True)
+    process = subprocess.Popen((PROGRAM, *arguments), env=environment, text=True, start_new_session=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        said = process.communicate(view, timeout=PATIENCE_S)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, (arguments, process.returncode, said)
 
 
 def columns(picture):
