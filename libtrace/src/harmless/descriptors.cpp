@@ -105,7 +105,7 @@ int keep(int fd, bool is_epoll) {
   return fd;
 }
 
-// A number that the program uses now is not ours any more.
+// False with EBADF if the program has closed the descriptor, or uses its number.
 bool is_usable(int fd) {
   if (may_use_descriptor(fd)) return true;
   errno = EBADF;

@@ -34,7 +34,7 @@ public final class Running implements AutoCloseable {
     private final Transaction transaction; // null: only of makeKnown
     private long started; // 0: closed
 
-    /** Makes known to the JIT compiler what it may not see before it compiles: see finish. */
+    /** Calls fail() so often that the JIT compiler has a profile of it: see finish. */
     static void makeKnown() {
         var closed = new Running(null, 0);
         for (int i = 0; i < CALLS_OF_A_PROFILE; i++) {
