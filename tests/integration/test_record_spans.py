@@ -340,8 +340,11 @@ class OfHosts(RecordSpansTestCase):
         self.addCleanup(logger.end)
         traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
         wait_until(lambda: os.path.exists(archive + ".index"), what="the archive")
-        self.trace_until(traced, lambda: '"query"' in completed("pmdumplog", archive, "tracing.events",
-                                                                stderr=subprocess.STDOUT).stdout, "spans in the archive")
+
+        def logged(tag):
+            return completed("pmdumplog", archive, "tracing.events", stderr=subprocess.STDOUT).stdout.count(f'"{tag}"')
+        self.trace_until(traced, lambda: logged("query") > 0, "spans in the archive")
+        wait_until(lambda: logged("query") == logged("request"), what="whole traces in the archive")
         logger.end()
         spans = self.report(archive)
         self.assertEqual(spans["spans"], self.replayed(archive)[0].total())

@@ -49,8 +49,12 @@ class Deliveries {
   // The process ends: this thread has recorded its last. Thread: any.
   void say_end() { is_ending_.store(true, std::memory_order_release); }
 
-  // Progress: the timeout restarts after each delivery.
+  // Progress: the timeout restarts after each step forward.
   enum class Patience { Fixed, Progress };
+
+  // A patient wait is over after so many parts of the timeout in a row without progress. A machine
+  // that stood still, so that only time has passed, uses up one part.
+  static constexpr int kParts = 20;
 
   // Waits until the ticket is settled. True if everything it covers has certainly arrived. `pause`
   // waits for a change until the given time at most, and gives false after that time. A caller that
@@ -58,23 +62,24 @@ class Deliveries {
   template <typename Pause>
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
              Pause pause) {
-    Instant deadline = steady_now() + timeout;
-    while (!is_settled(ticket)) {
-      if (pause(deadline) && steady_now() < deadline) continue;  // much may happen in vain
-      if (is_settled(ticket)) break;
-      const Instant later = instant_at(last_progress_ns_.load(std::memory_order_relaxed)) + timeout;
-      if (patience == Patience::Fixed || later <= deadline) return false;
-      deadline = later;
+    const int parts = patience == Patience::Progress ? kParts : 1;
+    for (int left = parts; left > 0 && !is_settled(ticket);) {
+      const std::uint64_t before = progress_.load(std::memory_order_relaxed);
+      const Instant end = steady_now() + timeout / parts;
+      while (!is_settled(ticket) && pause(end) && steady_now() < end) continue;
+      const bool restarts =
+          patience == Patience::Progress && progress_.load(std::memory_order_relaxed) != before;
+      left = restarts ? parts : left - 1;
     }
-    return failed_.load(std::memory_order_relaxed) < ticket;
+    return is_settled(ticket) && failed_.load(std::memory_order_relaxed) < ticket;
   }
 
   // The same, with a `pause` that sleeps until a ticket is settled.
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience);
 
   // Thread below: the flusher's.
-  void attempt_ended(int error);  // 0: connected
-  void made_progress() { last_progress_ns_.store(now_ns(), std::memory_order_relaxed); }
+  void attempt_ended(int error);  // 0: connected.
+  void made_progress() { progress_.fetch_add(1, std::memory_order_relaxed); }
 
   // seq_cst: a later waiter must see that no flusher runs.
   bool has_waiters() const { return waiters_.load() > 0; }
@@ -98,9 +103,9 @@ class Deliveries {
   std::atomic<std::uint64_t> requested_{
       0};                               // released by request_delivery(), acquired by requested()
   std::atomic<bool> is_ending_{false};  // released by say_end(), acquired by is_ending()
-  std::atomic<std::uint64_t> settled_{0};  // released by settle(), acquired by is_settled()
-  std::atomic<std::uint64_t> failed_{0};   // the last ticket that failed; written before settled_
-  std::atomic<std::uint64_t> last_progress_ns_{0};  // orders nothing else
+  std::atomic<std::uint64_t> settled_{0};   // released by settle(), acquired by is_settled()
+  std::atomic<std::uint64_t> failed_{0};    // the last ticket that failed; written before settled_
+  std::atomic<std::uint64_t> progress_{0};  // steps forward; orders nothing else
 
   // Written by Waiter, read by has_waiters(); sequentially consistent.
   std::atomic<int> waiters_{0};

@@ -219,7 +219,10 @@ std::uint64_t Flusher::doubtful_calls() const {
   return outbox_.counters.uncertain + outbox_.counters.undeliverable;
 }
 
-void Flusher::on_attempt_ended(int error) { shared_.deliveries.attempt_ended(error); }
+void Flusher::on_attempt_ended(int error) {
+  if (error == 0) shared_.deliveries.made_progress();
+  shared_.deliveries.attempt_ended(error);
+}
 
 // A waiting request still covers the entries put back.
 void Flusher::on_put_back() {
@@ -227,8 +230,8 @@ void Flusher::on_put_back() {
   if (request_) request_->until = flushed_until_;
 }
 
-// Only settled calls or spans are progress: an agent that just talks must not delay the process's
-// end.
+// Settled calls or spans are progress, and a connection. An agent that just talks must not delay
+// the process's end.
 void Flusher::on_change() {
   const std::uint64_t settled =
       outbox_.counters.acknowledged + doubtful_calls() + outbox_.spans.acknowledged();

@@ -41,7 +41,7 @@ class FakeOutput final : public Output {
     listener_->on_change();
   }
   void talk() { listener_->on_change(); }
-  void fail_to_connect(int error) {
+  void end_attempt(int error) {
     listener_->on_attempt_ended(error);
     listener_->on_change();
   }
@@ -330,7 +330,7 @@ TEST_F(FlusherTest, ServesThoseWhoAskDuringAFlushTogetherAfterIt) {
 }
 
 TEST_F(FlusherTest, TellsWhatBecameOfTheFirstAttempt) {
-  output.fail_to_connect(-ECONNREFUSED);
+  output.end_attempt(-ECONNREFUSED);
   EXPECT_EQ(deliveries.first_connection(), -ECONNREFUSED);
 }
 
@@ -370,7 +370,7 @@ TEST_F(FlusherTest, ConnectsForSpansToo) {
 }
 
 // The wait at the end of a process goes on as long as there is progress.
-TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
+TEST_F(FlusherTest, TakesAConnectionAndSettledCallsForProgress) {
   record();
   const std::uint64_t ticket = ask_for_delivery();
   int pauses = 0;
@@ -382,13 +382,17 @@ TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
     });
   };
   EXPECT_FALSE(wait([&] { output.talk(); }));
-  EXPECT_EQ(pauses, 1);
+  EXPECT_EQ(pauses, Deliveries::kParts);
   output.is_there = false;
+  EXPECT_FALSE(wait([&] { output.end_attempt(-ECONNREFUSED); }));
+  EXPECT_EQ(pauses, Deliveries::kParts);
+  EXPECT_FALSE(wait([&] { output.end_attempt(0); }));
+  EXPECT_EQ(pauses, Deliveries::kParts + 1);
   EXPECT_FALSE(wait([&] {
     delivered.acknowledged += 1;
     output.talk();
   }));
-  EXPECT_EQ(pauses, 2);
+  EXPECT_EQ(pauses, Deliveries::kParts + 1);
 }
 
 TEST_F(FlusherTest, TriesOnceMoreAtTheEndOfTheProcessAndThenGivesUp) {
@@ -399,7 +403,7 @@ TEST_F(FlusherTest, TriesOnceMoreAtTheEndOfTheProcessAndThenGivesUp) {
   EXPECT_EQ(output.hurries, 1);
   EXPECT_EQ(output.connects, 1);
   EXPECT_FALSE(deliveries.is_settled(ticket));
-  output.fail_to_connect(-ECONNREFUSED);
+  output.end_attempt(-ECONNREFUSED);
   EXPECT_TRUE(deliveries.is_settled(ticket));
   EXPECT_FALSE(has_delivered(ticket));
 }
@@ -408,8 +412,8 @@ TEST_F(FlusherTest, DoesNotHurryBeforeTheEnd) {
   output.is_there = false;
   record();
   const std::uint64_t ticket = ask_for_delivery();
-  output.fail_to_connect(-ECONNREFUSED);
-  output.fail_to_connect(-ECONNREFUSED);
+  output.end_attempt(-ECONNREFUSED);
+  output.end_attempt(-ECONNREFUSED);
   EXPECT_EQ(output.hurries, 0);
   EXPECT_FALSE(deliveries.is_settled(ticket));
 }
