@@ -125,6 +125,13 @@ class Programs(Recording):
         _, errors = recording.communicate(timeout=PATIENCE_S)
         self.assertRegex(errors, "client pid [0-9]+ of uid 65534, .*: refused: it is not this user's")
 
+    def test_with_labels_stay_apart_by_these(self):
+        """Ranks need no agent for that, and no root."""
+        self.record_well("sh", "-c", "for rank in 0 1 2; do echo obs $rank solve | PMI_RANK=$rank $0; done;"
+                         " echo obs 7 solve | $0", program("traced"), options=["--split=rank,zone"])
+        self.assertEqual(self.last("trace.observe.value"),
+                         {"solve{rank=0}": 0, "solve{rank=1}": 1, "solve{rank=2}": 2, "solve": 7})
+
     def test_that_leave_transactions_open(self):
         self.record_well(program("in_flight"),
                          input="begin 0 hung\nbegin 1 done\nend 1\ngone 2 hung\n")

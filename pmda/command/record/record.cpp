@@ -146,8 +146,8 @@ std::string what_is_missing(const PrivateAgent& own, const Child& child, bool is
 
 int record_command(const RecordOptions& options) {
   std::optional<Child> child(std::in_place);  // before other threads
-  Result<std::unique_ptr<PrivateAgent>> made =
-      PrivateAgent::create(options.interval, options.spans, labels_of_run(options));
+  Result<std::unique_ptr<PrivateAgent>> made = PrivateAgent::create(
+      {options.interval, options.spans, options.split, labels_of_run(options)});
   if (!made) return fail(made.error().message);
   PrivateAgent& agent = **made;
   const std::string name = std::filesystem::path(options.command.front()).filename();

@@ -5,6 +5,7 @@
 
 #include "collector/spans/capture_table.hpp"
 #include "command/options.hpp"
+#include "metrics/parse_argument.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::command {
@@ -42,6 +43,8 @@ std::vector<Option> table_for(RecordOptions& options) {
        "also keep single transactions: 'tag=request share=10%';\n"
        "pcp-trace spans --help lists the words",
        parses(agent::canonical_filter, options.spans)},
+      {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as rank",
+       parses(agent::parse_keys, options.split)},
       {"wait", 0, nullptr, "wait until the last child of COMMAND has ended", sets(options.waits)},
       {"json", 0, nullptr, "print the summary as JSON, on standard output", sets(options.is_json)},
       {"quiet", 'q', nullptr, "print no summary", sets(options.is_quiet)},
@@ -63,6 +66,8 @@ Result<void> check(const RecordOptions& options) {
     return Error{"a command is recorded on this machine: leave out -h, or the command"};
   if (options.duration && options.host.empty())
     return Error{"-s: is for a host; the recording of a command ends with it"};
+  if (!options.split.empty() && !options.host.empty())
+    return Error{"--split: is for a command; that host's agent decides, by its own --split"};
   if (options.waits && !options.host.empty())
     return Error{"--wait: is for a command; the recording of a host ends with -s, or ^C"};
   return {};
@@ -84,6 +89,7 @@ Examples:
   pcp-trace record ./app --fast
   pcp-trace record -t 100ms -o slow.trace ./app
   pcp-trace record --spans 'tag=checkout*' ./shop
+  pcp-trace record --split=rank mpirun -n 8 ./solver
   pcp-trace record -h shop1 -s 60s
   pcp-trace report              shows the newest recording
 

@@ -20,6 +20,7 @@ struct RecordOptions {
   std::optional<Duration> duration;             // -s, of a host
   std::optional<ArchiveVersion> version;        // --archive-version; default: PCP's configuration
   std::string spans;                            // --spans, canonical; empty: none
+  std::vector<std::string> split;               // --split
   bool waits = false;                           // --wait
   bool is_json = false;                         // --json
   bool is_quiet = false;                        // --quiet

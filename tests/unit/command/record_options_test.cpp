@@ -52,6 +52,13 @@ TEST(RecordOptions, AFilterOfSpansIsCheckedAndMadeCanonical) {
   EXPECT_TRUE(error_of(parse({"--spans=", "app"})).starts_with("--spans: "));
 }
 
+TEST(RecordOptions, LabelsToSplitByAreThoseOfTheAgentsOption) {
+  const auto options = parse({"--split=service,rank", "app"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->split, (Words{"rank", "service"}));
+  EXPECT_TRUE(parse({"app"})->split.empty());
+}
+
 TEST(RecordOptions, TakesWhatPcpGivesInTheEnvironment) {
   ::setenv("PCP_HOST", "shop", 1);
   ::setenv("PCP_INTERVAL", "5sec", 1);
@@ -76,6 +83,10 @@ TEST(RecordOptions, AMistakeIsNamed) {
       {{"-h", "shop", "app"}, "on this machine"},
       {{"-s", "5s", "app"}, "-s: "},
       {{"-h", "shop", "--wait"}, "--wait: "},
+      {{"-h", "shop", "--split=rank"}, "--split: is for a command; that host's agent decides"},
+      {{"--split=", "app"}, "--split: \"\" is not service, pid, or the name of a label"},
+      {{"--split=Rank", "app"}, "--split: \"Rank\" is not service, pid, or the name of a label"},
+      {{"--split=rank,rank", "app"}, "--split: \"rank\" is there twice"},
       {{"-h", "/run/x"}, "-h: a host is a name; for a socket, unix:/run/x"},
       {{"--spans", "tag=a", "slower=10ms", "app"}, "--spans: slower=10ms is a word of the filter"},
       {{"-t"}, "-t: needs an argument"},
