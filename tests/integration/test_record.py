@@ -132,6 +132,35 @@ class Programs(Recording):
         self.assertEqual(self.last("trace.observe.value"),
                          {"solve{rank=0}": 0, "solve{rank=1}": 1, "solve{rank=2}": 2, "solve": 7})
 
+    def test_of_a_job_on_other_hosts_are_not_there_which_its_first_rank_says(self):
+        for rank, said in ((0, "pcp-trace record: 2 of the 4 ranks of the job are on this host, and this recording has"
+                               " this host only: start record on each host, and report all folders together"
+                               " (pcp-trace-record(1), Several hosts)\n"), (1, "")):
+            done = recorded.record(f"{self.folder}{rank}", "true", environment=self.plain_environment() | {
+                "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
+            self.assertEqual((done.returncode, done.stderr), (0, said))
+
+    def test_of_a_job_on_several_hosts_are_in_one_report(self):
+        """As the manual says: the launcher starts `record`, in one directory."""
+        unshare = ["unshare", "--uts"] + ([] if os.getuid() == 0 else ["--map-root-user"])
+        if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("no name spaces for host names here")
+        ranks = [subprocess.Popen(
+            [*unshare, "sh", "-c", 'hostname $0 && exec "$@"', host, recorded.COMMAND, "record", "-q", "--split=rank",
+             program("traced")], env=self.plain_environment(PMI_RANK=rank), cwd=self.directory, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for rank, host in enumerate(("saturn", "saturn", "jupiter"))]
+        for rank, process in enumerate(ranks):
+            process.communicate("point solve\nbegin step\nend step\n" * (rank + 1), timeout=PATIENCE_S)
+            self.assertEqual(process.returncode, 0)
+        folders = sorted(os.listdir(self.directory))
+        self.assertEqual(len(folders), 3)
+        done = completed(recorded.COMMAND, "report", "--json", *folders, cwd=self.directory, check=True)
+        shown = json.loads(done.stdout)
+        self.assertEqual(set(shown["run"]["hosts"]), {"saturn", "jupiter"})
+        self.assertEqual({(tag["name"], tag["count"], *tag["hosts"]) for tag in shown["tags"] if tag["type"] == "transact"},
+                         {("step{rank=0}", 1, "saturn"), ("step{rank=1}", 2, "saturn"), ("step{rank=2}", 3, "jupiter")})
+
     def test_that_leave_transactions_open(self):
         self.record_well(program("in_flight"),
                          input="begin 0 hung\nbegin 1 done\nend 1\ngone 2 hung\n")

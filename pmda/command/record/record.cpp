@@ -18,6 +18,7 @@
 #include "command/interruption.hpp"
 #include "command/options.hpp"
 #include "command/record/host_agent.hpp"
+#include "command/record/job.hpp"
 #include "command/record/private_agent.hpp"
 #include "command/record/record_options.hpp"
 #include "command/record/recording.hpp"
@@ -144,7 +145,16 @@ std::string what_is_missing(const PrivateAgent& own, const Child& child, bool is
   return is_left_by_some ? kStillRun : "";
 }
 
+void say_what_is_not_recorded() {
+  const std::string elsewhere = what_of_the_job_is_elsewhere(::getenv);
+  if (elsewhere.empty()) return;
+  complain("record", elsewhere +
+                         ", and this recording has this host only: start record on each host, and"
+                         " report all folders together (pcp-trace-record(1), Several hosts)");
+}
+
 int record_command(const RecordOptions& options) {
+  say_what_is_not_recorded();
   std::optional<Child> child(std::in_place);  // before other threads
   Result<std::unique_ptr<PrivateAgent>> made = PrivateAgent::create(
       {options.interval, options.spans, options.split, labels_of_run(options)});
