@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/heap.hpp"
+#include "command/record/sampling_interval.hpp"
 #include "metrics/label_sets.hpp"
 #include "metrics/span_items.hpp"
 
@@ -22,8 +23,13 @@ using namespace std::chrono_literals;
 
 constexpr const char* kFlush = "PCP_TRACE_FLUSH";
 constexpr const char* kQueue = "PCP_TRACE_QUEUE";
-constexpr Duration kIntervalOfUsualFlushes = 1s;
+constexpr Duration kUsualFlush = 100ms;
 constexpr int kFlushesInAnInterval = 10;
+constexpr Duration kFlushIfItGrows = 20ms;
+
+// With a short interval, a busy machine may deliver values one or more intervals later. They count
+// in the interval in which they come, so that no interval lacks its extrema.
+constexpr Duration kNeverLate = 1s;
 
 // The terminal belongs to the running program, so messages wait here.
 struct Log {
@@ -46,8 +52,9 @@ void add_to_log(const std::string& line) {
 agent::Collector::Options collector_options(const PrivateAgent::Settings& settings,
                                             std::string socket_path) {
   agent::Collector::Options options;
-  options.engine.period = settings.interval;
+  options.engine.period = settings.interval.value_or(kFirstInterval);
   options.engine.buckets = 1;
+  options.engine.never_late = kNeverLate;
   options.ingest.tcp = agent::Tcp::Loopback;
   options.ingest.port = 0;
   options.ingest.socket_path = std::move(socket_path);
@@ -142,9 +149,10 @@ EnvironmentChanges PrivateAgent::environment() const {
   // A full queue would cost percentiles. This one takes up to 4 MiB in a busy process.
   if (std::getenv(kQueue) == nullptr) changes[kQueue] = "65536";
   // Otherwise some intervals would get one batch more than others.
-  if (std::getenv(kFlush) == nullptr && settings_.interval < kIntervalOfUsualFlushes)
-    changes[kFlush] =
-        std::to_string(std::max<std::int64_t>(settings_.interval / kFlushesInAnInterval / 1ms, 10));
+  const Duration flush =
+      settings_.interval ? *settings_.interval / kFlushesInAnInterval : kFlushIfItGrows;
+  if (std::getenv(kFlush) == nullptr && flush < kUsualFlush)
+    changes[kFlush] = std::to_string(std::max<std::int64_t>(flush / 1ms, 10));
   return changes;
 }
 

@@ -26,10 +26,10 @@ namespace pcp::trace::command {
 class PrivateAgent final : public RecordedAgent, private agent::SpanDesk {
  public:
   struct Settings {
-    Duration interval{};             // of the first windows
-    std::string filter;              // of the spans to capture; empty: none
-    std::vector<std::string> split;  // keys of process labels that keep tags apart; valid keys
-    agent::LabelText about;          // labels of the whole archive (its context)
+    std::optional<Duration> interval{};  // nothing: it grows
+    std::string filter;                  // of the spans to capture; empty: none
+    std::vector<std::string> split;      // keys of process labels that keep tags apart; valid keys
+    agent::LabelText about;              // labels of the whole archive (its context)
   };
 
   // Also fails if the limit of open files allows no connections.
@@ -62,6 +62,10 @@ class PrivateAgent final : public RecordedAgent, private agent::SpanDesk {
   Result<Sample> read(std::span<const pmID> metrics, Instant now) override;
   Result<Events> read_events(Instant now) override;
   bool labels_changed() override { return metrics_->labels_changed(); }
+  bool begins_at_zero() const override { return true; }
+  bool change_interval(Duration interval, Instant now) override {
+    return collector_->change_period(interval, now);
+  }
 
  private:
   PrivateAgent(PrivateDirectory directory, Settings settings);

@@ -13,17 +13,17 @@
 namespace pcp::trace::command {
 
 struct RecordOptions {
-  std::string folder;  // -o; empty: a new one, named after the command or host
-  std::string page;    // --html; empty: in the folder
-  Duration interval = std::chrono::seconds(1);  // -t
-  std::string host;                             // -h; empty: a command is recorded
-  std::optional<Duration> duration;             // -s, of a host
-  std::optional<ArchiveVersion> version;        // --archive-version; default: PCP's configuration
-  std::string spans;                            // --spans, canonical; empty: none
-  std::vector<std::string> split;               // --split
-  bool waits = false;                           // --wait
-  bool is_json = false;                         // --json
-  bool is_quiet = false;                        // --quiet
+  std::string folder;                     // -o; empty: a new one, named after the command or host
+  std::string page;                       // --html; empty: in the folder
+  std::optional<Duration> interval;       // -t; nothing: sampling_interval.hpp
+  std::string host;                       // -h; empty: a command is recorded
+  std::optional<Duration> duration;       // -s, of a host
+  std::optional<ArchiveVersion> version;  // --archive-version; default: PCP's configuration
+  std::string spans;                      // --spans, canonical; empty: none
+  std::vector<std::string> split;         // --split
+  bool waits = false;                     // --wait
+  bool is_json = false;                   // --json
+  bool is_quiet = false;                  // --quiet
   std::vector<std::string> command;
 
   bool wants_help = false;

@@ -8,7 +8,8 @@ namespace pcp::trace::command {
 
 void ArchiveTotals::take_sample(const SampleTime& time) {
   time_ = time;
-  samples_.push_back(time.at);
+  // A recording has two records at its begin: the second one has counters of zero.
+  if (samples_.empty() || samples_.back() != time.at) samples_.push_back(time.at);
   if (time.from) {
     stretches_.back().end = time.at;
   } else {

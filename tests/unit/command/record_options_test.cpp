@@ -40,7 +40,7 @@ TEST(RecordOptions, AHostIsRecordedForATime) {
   EXPECT_EQ(options->host, "shop");
   EXPECT_EQ(options->duration, 2min);
   EXPECT_EQ(options->version, ArchiveVersion::V3);
-  EXPECT_EQ(options->interval, 1s);
+  EXPECT_FALSE(options->interval);
 }
 
 TEST(RecordOptions, AFilterOfSpansIsCheckedAndMadeCanonical) {
