@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/heap.hpp"
+#include "command/record/record_options.hpp"
 #include "command/record/sampling_interval.hpp"
 #include "metrics/label_sets.hpp"
 #include "metrics/span_items.hpp"
@@ -60,6 +61,7 @@ agent::Collector::Options collector_options(const PrivateAgent::Settings& settin
   options.ingest.socket_path = std::move(socket_path);
   options.ingest.only_user = ::geteuid();
   options.ingest.split = settings.split;
+  options.ingest.max_spans_a_second = kMostSpansASecond;
   options.ingest.vanish_at_end = true;  // all programs should have ended by then
   options.ingest.remember_session =
       std::chrono::hours(24 * 365);  // shows which processes have not ended

@@ -57,7 +57,7 @@ agent::LabelText labels_of_run(const RecordOptions& options) {
   agent::LabelText labels;
   labels.add("hostname", this_host());
   labels.add("command", joined(options.command), kMostBytes);
-  if (!options.spans.empty()) labels.add("spans", options.spans, kMostBytes);
+  if (!options.spans.empty()) labels.add("spans", options.typed_spans, kMostBytes);
   return labels;
 }
 
@@ -100,8 +100,9 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   std::string text = summary(*model, page, terminal);
   if (model->spans) {
     text += span_counts(*model->spans, shown);
-    if (model->spans->traces > 0)
-      text += "the slowest of them: pcp-trace report " + folder.path() + "\n";
+    text += slowest_trees(*model->spans, shown);
+    if (model->spans->traces > kSlowestTrees)
+      text += "more of them: pcp-trace report " + folder.path() + "\n";
     if (model->spans->traces == 0 && model->spans->missed == 0)
       text += unmatched_filter(options.spans, model->tags, shown);
   }

@@ -28,6 +28,20 @@ Result<ArchiveVersion> parse_version(const std::string& text) {
                "\" is not 2, which all of PCP's releases read, or 3, which those from 6 on read"};
 }
 
+Result<std::string> parse_filter(const std::string& text) {
+  const Result<std::string> canonical = agent::canonical_filter(text);
+  return canonical ? Result<std::string>(text) : canonical.error();
+}
+
+// A host's agent has the usual limit. A long filter may have no room for the greater one.
+std::string canonical_spans(const RecordOptions& options) {
+  if (options.typed_spans.empty()) return "";
+  if (options.host.empty())
+    if (Result<std::string> all = agent::canonical_filter(options.typed_spans, kMostSpansASecond))
+      return *std::move(all);
+  return *agent::canonical_filter(options.typed_spans);
+}
+
 std::vector<Option> table_for(RecordOptions& options) {
   return {
       {"host", 'h', "HOST", "record from HOST's pmcd", parses(parse_host, options.host)},
@@ -43,7 +57,7 @@ std::vector<Option> table_for(RecordOptions& options) {
       {"spans", 0, "FILTER",
        "also keep single transactions: 'tag=request share=10%';\n"
        "pcp-trace spans --help lists the words",
-       parses(agent::canonical_filter, options.spans)},
+       parses(parse_filter, options.typed_spans)},
       {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as rank",
        parses(agent::parse_keys, options.split)},
       {"wait", 0, nullptr, "wait until the last child of COMMAND has ended", sets(options.waits)},
@@ -112,6 +126,7 @@ Result<RecordOptions> parse_record_options(int argc, char* const* argv) {
   if (options.wants_help) return options;
   options.command = *std::move(others);
   if (host != nullptr && options.host.empty() && options.command.empty()) options.host = host;
+  options.spans = canonical_spans(options);
   if (const Result<void> checked = check(options); !checked) return checked.error();
   return options;
 }

@@ -13,6 +13,7 @@
 #include "command/pcp/span_event.hpp"
 #include "command/run/archive_reader.hpp"
 #include "command/run/slowest_traces.hpp"
+#include "command/run/torn_spans.hpp"
 #include "command/run/trace_assembly.hpp"
 
 namespace pcp::trace::command {
@@ -185,14 +186,17 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
   SlowestTraces slowest;
+  TornSpans torn;
   std::map<std::string, LongestSpan> longest;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
     note_longest(longest, trace);
+    torn.mark(trace);
     slowest.add(std::move(trace));
     return true;
   });
   if (found && *found) {
     (*found)->slowest = slowest.take();
+    for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
     (*found)->longest = std::move(longest);
   }
   return found;

@@ -169,7 +169,7 @@ TEST(TraceJson, HasAllThatIsKnownInALine) {
   EXPECT_EQ(
       trace_json(trace),
       R"({"trace":"0000000000001234000000000000abcd","begin":"2027-01-15T08:00:00.000000000Z",)"
-      R"("duration_ns":1e+07,"has_root":true,"is_late":false,"left_out":0,"spans":[)"
+      R"("duration_ns":1e+07,"has_root":true,"is_torn":false,"is_late":false,"left_out":0,"spans":[)"
       R"({"tag":"a \"b\"\\x0a","kind":"server","span":"0000000000000001","parent":null,"depth":0,)"
       R"("begin":"2027-01-15T08:00:00.000000000Z","offset_ns":0,"duration_ns":1e+07,)"
       R"("aborted":true,"reason":"no","host":"saturn","service":"shop","process":"shop","pid":11,)"
@@ -185,6 +185,16 @@ TEST(TraceJson, SaysWhetherTheRootIsThere) {
   SpanTrace trace;
   trace.spans = {span_of("child", 2, 1)};
   EXPECT_NE(trace_json(trace).find(R"("has_root":false)"), std::string::npos);
+}
+
+TEST(TraceJson, SaysWhereItIsTorn) {
+  SpanTrace trace;
+  trace.spans = {span_of("request", 1, 0), span_of("pay", 3, 2), span_of("send", 5, 4)};
+  trace.torn = {{3, "order_worker"}, {5, ""}};
+  const std::string json = trace_json(trace);
+  EXPECT_NE(json.find(R"("is_torn":true)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("parent":"0000000000000002","torn_from":"order_worker")"), json.npos);
+  EXPECT_NE(json.find(R"("parent":"0000000000000004","torn_from":null)"), json.npos);
 }
 
 std::string text(std::string_view value) {

@@ -46,10 +46,21 @@ TEST(RecordOptions, AHostIsRecordedForATime) {
 TEST(RecordOptions, AFilterOfSpansIsCheckedAndMadeCanonical) {
   const auto options = parse({"--spans", "share=10%  tag=request", "app"});
   ASSERT_TRUE(options) << options.error().message;
-  EXPECT_EQ(options->spans, "tag=request share=10% limit=1000/s");
+  EXPECT_EQ(options->typed_spans, "share=10%  tag=request");
+  EXPECT_EQ(options->spans, "tag=request share=10% limit=100000/s");
   EXPECT_EQ(parse({"app"})->spans, "");
   EXPECT_TRUE(error_of(parse({"--spans", "tga=request", "app"})).starts_with("--spans: "));
   EXPECT_TRUE(error_of(parse({"--spans=", "app"})).starts_with("--spans: "));
+}
+
+// The room in the recording decides; a host's agent has other monitors, too.
+TEST(RecordOptions, AFilterOfSpansHasAHighLimitUnlessItNamesOne) {
+  EXPECT_EQ(parse({"--spans", "tag=a limit=5/s", "app"})->spans, "tag=a limit=5/s");
+  EXPECT_EQ(parse({"--spans", "tag=a", "-h", "shop"})->spans, "tag=a limit=1000/s");
+  // Its canonical text has room for the usual limit only.
+  const std::string long_filter = "tag=" + std::string(1024 - 4 - 13, 'x');
+  ASSERT_TRUE(parse({"--spans", long_filter, "app"}));
+  EXPECT_TRUE(parse({"--spans", long_filter, "app"})->spans.ends_with(" limit=1000/s"));
 }
 
 TEST(RecordOptions, LabelsToSplitByAreThoseOfTheAgentsOption) {

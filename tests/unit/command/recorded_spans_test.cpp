@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,15 @@ TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
   EXPECT_EQ(nodes[0].span->host, "saturn");
   EXPECT_EQ(nodes[1].span->attributes, "rows=12");
   EXPECT_EQ(nodes[1].depth, 1U);
+}
+
+TEST_F(RecordedSpansOf, AnArchiveSayWhereTheyAreTorn) {
+  write({{1, {{"torn", 1, 0, ns_at(0.1), 900 * kMs, 1}, {"part", 3, 2, ns_at(0.2), kMs, 1}}},
+         {2, {{"whole", 4, 0, ns_at(1), kMs, 2}, {"part", 5, 4, ns_at(1), kMs, 2}}}});
+  const RecordedSpans found = spans();
+  ASSERT_EQ(found.slowest.size(), 2U);
+  EXPECT_EQ(found.slowest[0].torn, (std::map<std::uint64_t, std::string>{{3, "shop"}}));
+  EXPECT_TRUE(found.slowest[1].torn.empty());
 }
 
 TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {
