@@ -57,24 +57,28 @@ bool has_one_value(const Tag& tag) {
 
 // Agents show maxima of windows, which may not cover the whole run. So the greatest value is at
 // least this one.
-void raise(Tag& tag, double value, const std::optional<WallTime>& at) {
+void raise(Tag& tag, double value) {
   if (tag.max && (tag.max->is_exact || tag.max->value >= value)) return;
   tag.max = Extreme{value, false};
-  if (tag.slowest && tag.slowest->value < value) tag.slowest = SlowestMoment{at, value, false};
+  if (tag.slowest && tag.slowest->value < value) tag.slowest = SlowestMoment{{}, value};
 }
 
 // The distribution tells the bin of the greatest value, but not the value or its time.
 void raise_to_distribution(Tag& tag) {
   if (!tag.distribution || tag.distribution->empty()) return;
   const double least = tag.distribution->quantile_edges(1).least;
-  if (least > 0) raise(tag, least, {});
+  if (least > 0 || tag.max) raise(tag, least);
 }
 
-// A quantile from the distribution is the middle of a bin, so it is clamped to exact extremes.
+// Agents give a maximum seven digits. A program may measure a span a little longer than the call.
+bool is_the_longest(const LongestSpan& span, const Extreme& max) {
+  return span.duration_s() >= max.value * (1 - 1e-6);
+}
+
+// A quantile from the distribution is the middle of a bin, so it is clamped to the exact minimum.
 void take_percentiles(Tag& tag) {
   for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
     double value = tag.distribution->quantile(kPercentiles[i]);
-    if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
     if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
     tag.percentiles[i] = value;
   }
@@ -296,6 +300,10 @@ void RunTotals::find_percentiles(Merged& merged) {
   if (tag.percentile_source == PercentileSource::OneWindow)
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
       tag.percentiles[i] = merged.only_window->values[index_of(Quantity::P50) + i];
+  // The greatest value is in the highest bin, or above: this stays within the bin's error.
+  if (!tag.max) return;
+  for (std::optional<double>& each : tag.percentiles)
+    if (each) each = std::min(*each, tag.max->value);
 }
 
 void raise_to_spans(Totals& totals, const RecordedSpans& spans) {
@@ -304,8 +312,10 @@ void raise_to_spans(Totals& totals, const RecordedSpans& spans) {
     const auto found = spans.longest.find(tag.name);
     if (found == spans.longest.end()) continue;
     const LongestSpan& longest = found->second;
-    if (longest.end >= totals.run.begin && longest.end <= totals.run.end)
-      raise(tag, static_cast<double>(longest.duration_ns) / 1e9, longest.end);
+    if (longest.end < totals.run.begin || longest.end > totals.run.end) continue;
+    raise(tag, longest.duration_s());
+    if (tag.max && is_the_longest(longest, *tag.max))
+      tag.slowest = SlowestMoment{longest.begin(), tag.max->value, false, true};
   }
 }
 

@@ -103,6 +103,8 @@ void write_slowest(JsonWriter& json, const Tag& tag) {
   json.object([&] {
     json.key("at");
     tag.slowest->at ? json.text(rfc3339(*tag.slowest->at)) : json.null();
+    json.truth("is_begin", tag.slowest->is_begin);
+    json.number("within_s", tag.slowest->within_s);
     json.number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
   });
 }

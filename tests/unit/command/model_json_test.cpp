@@ -47,7 +47,7 @@ const std::string kTags =
     R"("rate":null,"failed":null,"vanished":null,"nonfinite":null,"sum":null,"mean":null,"busy":null,"min":null,)"
     R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
     R"("percentiles_from":"several hosts","last":null,"added":null,)"
-    R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","p99":0.25}}])";
+    R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","is_begin":false,"within_s":null,"p99":0.25}}])";
 
 TEST(ReportAsJson, HasAllThatIsKnown) {
   const Model run = a_run();
@@ -95,7 +95,7 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
        R"("min":16,"min_is_exact":true,"max":17,"max_is_exact":false,)"
        R"("p50":18,"p90":19,"p95":20,"p99":21,"p999":22,"percentiles_from":"histogram",)"
        R"("last":23,"added":24,)",
-       R"("max":0.25}}])"})
+       R"("is_begin":false,"within_s":null,"max":0.25}}])"})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
 }
 
@@ -103,7 +103,20 @@ TEST(ReportAsJson, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
   Model run = a_known_run();
   run.tags[0].slowest->at.reset();
   const std::string json = report_json(run);
-  EXPECT_NE(json.find(R"("slowest":{"at":null,"max":0.25})"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("slowest":{"at":null,"is_begin":false,"within_s":null,"max":0.25})"),
+            std::string::npos)
+      << json;
+}
+
+TEST(ReportAsJson, SaysWhetherTheSlowestMomentIsABeginOrInATime) {
+  Model run = a_known_run();
+  run.tags[0].slowest->within_s = 0.5;
+  EXPECT_NE(report_json(run).find(R"("is_begin":false,"within_s":0.5,"max":0.25})"),
+            std::string::npos);
+  run.tags[0].slowest->within_s.reset();
+  run.tags[0].slowest->is_begin = true;
+  EXPECT_NE(report_json(run).find(R"("is_begin":true,"within_s":null,"max":0.25})"),
+            std::string::npos);
 }
 
 TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
