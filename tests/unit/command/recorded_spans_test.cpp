@@ -124,7 +124,7 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   Totals run{{}, {tag, exact, slower}};
   run.run.begin = moment(0);
   run.run.end = moment(5);
-  raise_to_spans(run, spans());
+  raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max->value, 0.9);
   EXPECT_FALSE(run.tags[0].max->is_exact);
   EXPECT_EQ(run.tags[0].slowest->value, 0.9);
@@ -133,7 +133,7 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   EXPECT_EQ(run.tags[2].slowest->at, moment(1));
   run.tags = {tag};
   run.run.end = moment(1);  // the span has ended later
-  raise_to_spans(run, spans());
+  raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max->value, 0.2);
 }
 
