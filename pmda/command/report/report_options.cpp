@@ -44,11 +44,11 @@ Result<std::size_t> parse_count(const std::string& text) {
 
 std::vector<Option> table_for(ReportOptions& options) {
   return {
-      {"by", 0, "LABEL,...",
-       "add up the tags of a name with the same values of these\nlabels; "
+      {"by", 0, "LABELS",
+       "add up the tags of a name with the same values of these\nlabels (LABEL,...); "
        "name: all tags of a name",
        parses(parse_by, options.choice.by)},
-      {"where", 0, "LABEL=GLOB,...", "show only tags with these labels",
+      {"where", 0, "LABELS", "show only tags with these labels: LABEL=GLOB,...",
        parses(parse_where, options.choice.where)},
       {"filter", 0, "GLOB", "show only tags with such a name",
        parses([](const std::string& text) { return Glob::parse(text); }, options.choice.names)},

@@ -11,7 +11,7 @@
 
 namespace pcp::trace::command {
 
-// Of all label sets of each name. Names with one value of a label, and totals that are unknown,
+// Covers all label sets of each name. Names with one value of a label, and totals that are unknown,
 // negative or all zero, have none. The greatest loss comes first.
 std::vector<Imbalance> imbalances_of(const std::vector<Tag>& tags);
 
