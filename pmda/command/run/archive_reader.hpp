@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "command/pcp/archive_changes.hpp"
+#include "command/run/label_choice.hpp"
 #include "command/run/model.hpp"
 
 namespace pcp::trace::command {
@@ -20,6 +21,7 @@ struct ReadRequest {
   std::vector<std::string> archives;  // names in PCP's form
   Window window;
   std::string time_zone;  // copied into the model
+  LabelChoice choice{};
 };
 
 // Without series and single transactions.

@@ -40,6 +40,7 @@ enum class PercentileSource {
   NotRecorded,     // none: the agent or the recording has none for this tag
   SeveralWindows,  // none: percentiles of several windows cannot be merged
   SeveralHosts,    // none: percentiles of several hosts cannot be merged
+  SeveralTags,     // none: percentiles of several label sets cannot be merged
   IncompleteHistogram,  // none: the histogram lacks too many calls
 };
 
@@ -100,6 +101,28 @@ struct Tag {
   std::optional<Histogram> distribution;
 
   std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
+};
+
+inline bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
+
+// The total of the tags of one name with one value of a label: time, sum, calls, or what was added.
+struct LabelValue {
+  std::string value;
+  double total = 0;
+};
+
+// The totals of one name by one of its labels, which has several values.
+struct Imbalance {
+  TraceType type{};
+  std::string name;  // without labels
+  std::string label;
+  std::size_t count = 0;  // of values
+  double mean = 0;        // over the values
+  double least = 0;
+  std::vector<LabelValue> values;  // the greatest ones, descending
+
+  double greatest() const { return values.front().total; }
+  double ratio() const { return greatest() / mean; }
 };
 
 // A time in the run without recorded samples.
@@ -194,7 +217,8 @@ struct RecordedSpans {
 // The totals of one run.
 struct Totals {
   Run run;
-  std::vector<Tag> tags;  // sorted by most total time, most calls, name
+  std::vector<Tag> tags;                // sorted by most total time, most calls, name
+  std::vector<Imbalance> imbalances{};  // of all label sets, also if tags were added up
 };
 
 struct Model : Totals {

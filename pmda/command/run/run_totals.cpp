@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 #include <utility>
+
+#include "command/run/groups.hpp"
 
 namespace pcp::trace::command {
 
@@ -73,15 +74,6 @@ void raise_to_distribution(Tag& tag) {
 // Agents give a maximum seven digits. A program may measure a span a little longer than the call.
 bool is_the_longest(const LongestSpan& span, const Extreme& max) {
   return span.duration_s() >= max.value * (1 - 1e-6);
-}
-
-// A quantile from the distribution is the middle of a bin, so it is clamped to the exact minimum.
-void take_percentiles(Tag& tag) {
-  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-    double value = tag.distribution->quantile(kPercentiles[i]);
-    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
-    tag.percentiles[i] = value;
-  }
 }
 
 }  // namespace
@@ -205,7 +197,9 @@ Totals RunTotals::finish() {
     finish_tag(tags_[i]);
     order_.push_back(i);
   }
-  sort();
+  std::ranges::sort(order_, [this](std::size_t one, std::size_t other) {
+    return is_before(tags_[one].tag, tags_[other].tag);
+  });
   Totals totals{run_, {}};
   for (const std::size_t number : order_) totals.tags.push_back(std::move(tags_[number].tag));
   return totals;
@@ -300,33 +294,30 @@ void RunTotals::find_percentiles(Merged& merged) {
   if (tag.percentile_source == PercentileSource::OneWindow)
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
       tag.percentiles[i] = merged.only_window->values[index_of(Quantity::P50) + i];
-  // The greatest value is in the highest bin, or above: this stays within the bin's error.
+  // An agent gives the maximum with seven digits only.
   if (!tag.max) return;
   for (std::optional<double>& each : tag.percentiles)
     if (each) each = std::min(*each, tag.max->value);
 }
 
-void raise_to_spans(Totals& totals, const RecordedSpans& spans) {
+void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoice& choice) {
+  std::map<std::string, LongestSpan> longest;  // by group
+  for (const auto& [tag, its] : spans.longest) {
+    if (its.end < totals.run.begin || its.end > totals.run.end) continue;
+    const std::optional<std::string> group = choice.group_of(tag);
+    if (!group) continue;
+    LongestSpan& known = longest[*group];
+    if (its.duration_ns > known.duration_ns) known = its;
+  }
   for (Tag& tag : totals.tags) {
     if (tag.type != TraceType::Transact || tag.calls == 0) continue;
-    const auto found = spans.longest.find(tag.name);
-    if (found == spans.longest.end()) continue;
-    const LongestSpan& longest = found->second;
-    if (longest.end < totals.run.begin || longest.end > totals.run.end) continue;
-    raise(tag, longest.duration_s());
-    if (tag.max && is_the_longest(longest, *tag.max))
-      tag.slowest = SlowestMoment{longest.begin(), tag.max->value, false, true};
+    const auto found = longest.find(tag.name);
+    if (found == longest.end()) continue;
+    const LongestSpan& its = found->second;
+    raise(tag, its.duration_s());
+    if (tag.max && is_the_longest(its, *tag.max))
+      tag.slowest = SlowestMoment{its.begin(), tag.max->value, false, true};
   }
-}
-
-void RunTotals::sort() {
-  const auto key = [this](std::size_t number) {
-    const Tag& tag = tags_[number].tag;
-    const double time_s = tag.type == TraceType::Transact ? tag.sum.value_or(0) : 0;
-    return std::tuple<double, double, const std::string&, TraceType>(-time_s, -tag.calls, tag.name,
-                                                                     tag.type);
-  };
-  std::ranges::sort(order_, {}, key);
 }
 
 }  // namespace pcp::trace::command

@@ -29,13 +29,15 @@ std::chrono::nanoseconds shortest_slice(const Grid& grid) {
 TagSeries::TagSeries(const Grid& fine, const Grid& coarse, const std::vector<WantedSeries>& wanted)
     : fine_(fine), coarse_(coarse) {
   for (const WantedSeries& each : wanted) {
-    if (each.tag >= by_tag_.size()) by_tag_.resize(each.tag + 1);
     Series series;
     series.tag = each.in_model;
     series.is_coarse = each.is_coarse;
-    courses_.push_back(
-        {std::move(series), each.is_of_one_archive, HistogramSlices(shortest_slice(fine))});
-    by_tag_[each.tag] = courses_.size();
+    courses_.push_back({std::move(series), each.is_of_one_archive, each.tags.size() == 1,
+                        HistogramSlices(shortest_slice(fine))});
+    for (const std::size_t tag : each.tags) {
+      if (tag >= by_tag_.size()) by_tag_.resize(tag + 1);
+      by_tag_[tag] = courses_.size();
+    }
   }
 }
 
@@ -57,6 +59,7 @@ void TagSeries::take(const Change& change) {
   const Quantity quantity = change.quantity;
   if (course == nullptr || !is_shown_over_time(quantity)) return;
   if (percentile_of(quantity) && !course->is_of_one_archive) return;
+  if (quantity == Quantity::Last && !course->is_of_one_tag) return;
   TimeGrid& grid = grid_of(course->series);
   grid.set(change.from, time_.at);
   const bool grows = only_grows(quantity);

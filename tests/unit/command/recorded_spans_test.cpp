@@ -137,7 +137,7 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   Totals run{{}, {tag, exact, slower, same}};
   run.run.begin = moment(0);
   run.run.end = moment(5);
-  raise_to_spans(run, spans());
+  raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max->value, 0.9);
   EXPECT_FALSE(run.tags[0].max->is_exact);
   EXPECT_EQ(run.tags[0].slowest->value, 0.9);
@@ -153,7 +153,7 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   EXPECT_TRUE(run.tags[3].slowest->is_begin);
   run.tags = {tag};
   run.run.end = moment(1);  // the span has ended later
-  raise_to_spans(run, spans());
+  raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max->value, 0.2);
 }
 
