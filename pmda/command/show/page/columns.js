@@ -45,7 +45,7 @@ function busyColumn({tags}) {
   const help = 'How many were in progress at a time, on average: total time by elapsed time';
   return numberColumn(
       'Busy', help, ({busy}) => busy, (tag) => barCell(tag.busy, most),
-      {width: 128, wide: 4, ...notRecorded});
+      {width: 150, wide: 4, ...notRecorded});
 }
 
 function paceColumn({run}) {
@@ -92,8 +92,7 @@ function failedCell(tag) {
 }
 
 function barCell(value, most) {
-  const width = isKnown(value) && most > 0 ? Math.max(1, 100 * value / most) : 0;
+  const share = isKnown(value) && most > 0 ? Math.max(0.01, value / most) : 0;
   return element(
-      'span', {class: 'meter'}, element('i', {style: `width:${width}%`}),
-      element('span', {}, formatFew(value)));
+      'span', {class: 'meter'}, bar(share), element('span', {class: 'value'}, formatFew(value)));
 }

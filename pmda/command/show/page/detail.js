@@ -285,7 +285,7 @@ function momentElement(tag, at, value, isNamed, most = value) {
       'button', {type: 'button'}, element('time', {}, isKnown(at) ? clock.time(at) : ''),
       isNamed ?
           nameElement(tag) :
-          element('span', {class: 'meter'}, element('i', {style: `width:${100 * value / most}%`})),
+          element('span', {class: 'meter'}, bar(value / most)),
       element('b', {}, (isKnown(at) ? '' : '≥\u202f') + formatSeconds(value)));
   button.addEventListener('click', () => {
     if (isNamed) page.choose([tag]);

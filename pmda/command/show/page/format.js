@@ -22,6 +22,10 @@ const strokeOf = ({color, dash}, width) =>
 const svg = (name, attributes = {}, ...children) =>
     filled(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 
+// A bar for a share from 0 to 1. The track behind it has the length of a whole.
+const bar = (share) =>
+    element('span', {class: 'track'}, element('i', {style: `width:${100 * share}%`}));
+
 // A tag's name with any contents: its writing direction is isolated, invisible characters are
 // shown.
 function nameElement(tag) { return element('bdi', {class: 'name'}, visibleName(tag.name)); }
