@@ -96,8 +96,6 @@ class Text(PageTestCase):
         self.page("bands")
         self.assertIn("Unknown: the agent gives percentiles of one window",
                       self.evaluate("document.querySelector('tr.choice td[title]').title"))
-        self.assertIn("Unknown: percentiles of several tags cannot",
-                      self.evaluate("[...document.querySelectorAll('.card')].find((it) => it.textContent.startsWith('p50')).title"))
 
     def test_hostile_names_are_text(self):
         self.page("hostile")

@@ -181,6 +181,8 @@ struct RecordedSpans {
   std::uint64_t missed = 0;  // captured but not recorded, including events
   std::vector<SpanTrace> slowest;
   std::map<std::string, LongestSpan> longest{};  // by tag
+  // By tag: a captured transaction was inside another one. No entry: none of the tag was captured.
+  std::map<std::string, bool> is_nested{};
   std::vector<std::string> cut{};                // archives whose end is missing
   bool has_gap = false;                          // more are missing, in unknown number
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "command/pcp/span_event.hpp"
 #include "command/run/archive_reader.hpp"
 #include "command/run/slowest_traces.hpp"
+#include "command/run/span_tags.hpp"
 #include "command/run/trace_assembly.hpp"
 
 namespace pcp::trace::command {
@@ -132,15 +132,6 @@ WallTime begin_of(const SpanTrace& trace) {
   return WallTime(std::chrono::nanoseconds(trace.begin_ns()));
 }
 
-void note_longest(std::map<std::string, LongestSpan>& longest, const SpanTrace& trace) {
-  for (const SpanEvent& span : trace.spans) {
-    if (span.aborted || span.is_event()) continue;
-    LongestSpan& its = longest[span.tag];
-    if (span.duration_ns >= its.duration_ns)
-      its = {span.duration_ns, WallTime(std::chrono::nanoseconds(span.end_ns()))};
-  }
-}
-
 }  // namespace
 
 Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
@@ -185,15 +176,15 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
   SlowestTraces slowest;
-  std::map<std::string, LongestSpan> longest;
+  SpanTags tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
-    note_longest(longest, trace);
+    tags.add(trace);
     slowest.add(std::move(trace));
     return true;
   });
   if (found && *found) {
     (*found)->slowest = slowest.take();
-    (*found)->longest = std::move(longest);
+    tags.finish(**found);
   }
   return found;
 }

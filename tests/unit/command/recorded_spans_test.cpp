@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,8 @@ TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
   EXPECT_EQ(nodes[0].span->host, "saturn");
   EXPECT_EQ(nodes[1].span->attributes, "rows=12");
   EXPECT_EQ(nodes[1].depth, 1U);
+  EXPECT_EQ(found.is_nested,
+            (std::map<std::string, bool>{{"fast", false}, {"part", true}, {"slow", false}}));
 }
 
 TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {

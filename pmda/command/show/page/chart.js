@@ -11,6 +11,17 @@ function lineSample({color, dash, width = 1.8, fill}) {
   return sample;
 }
 
+// Dygraphs calls this for points at the edges of gaps. A point without a line on either side has
+// nothing else to be seen by.
+function drawPoint(graph, series, context, x, y, color, _, row) {
+  const column = graph.getPropertiesForSeries(series).column;
+  const isAlone = [row - 1, row + 1].every((next) => !isKnown(graph.getValue(next, column)));
+  context.beginPath();
+  context.fillStyle = color;
+  context.arc(x, y, isAlone ? 3.5 : 1.6, 0, 2 * Math.PI);
+  context.fill();
+}
+
 // A frame with a title and a key; the pointer marks a place in its plot, with words beside it.
 class Chart {
   constructor(host, {title, help, height = 230}) {
@@ -78,7 +89,7 @@ class TimeChart extends Chart {
   thin() {
     const step = stepFor(this.grid, view.range(), Math.max(this.canvasHost.clientWidth, 300) / 3);
     if (step === this.shown?.step) return false;
-    this.shown = thinned(this.grid, this.lines, step);
+    this.shown = withWidth(thinned(this.grid, this.lines, step));
     this.drawn = this.shown.lines.filter(({isHidden}) => !isHidden);
     return true;
   }
@@ -119,7 +130,7 @@ class TimeChart extends Chart {
       valueRange: this.rangeShown(),
       dateWindow: this.shifted(),
       drawGapEdgePoints: true,
-      pointSize: 1.6,
+      drawPointCallback: drawPoint,
       highlightCircleSize: 2.5,
       rightGap: this.rightGap(),
       gridLineWidth: 0.6,
@@ -161,8 +172,9 @@ class TimeChart extends Chart {
 
   rightGap() {
     if (this.stacked) return 8;
-    const longest = Math.max(...this.drawn.map((line) => (line.short || line.label).length));
-    return Math.min(14 + 6.6 * longest, this.canvasHost.clientWidth / 5, 120);
+    const widths = this.named().map(
+        (line) => textWidth(visibleName(line.short || line.label), 600));
+    return Math.min(14 + Math.max(0, ...widths), this.canvasHost.clientWidth / 5, 130);
   }
   shifted() { return view.range().map((at) => at + clock.offset); }
 
@@ -180,66 +192,13 @@ class TimeChart extends Chart {
     context.restore();
   }
 
-  // Places each line's name at its end, if there is room.
   placeLabels() {
-    if (this.stacked) return this.nameLayers();
-    const {x, y, w, h} = this.graph.getArea();
-    const to = view.range()[1];
-    const ends =
-        this.drawn.map((line) => ({line, at: this.endOf(line, to)})).filter(({at}) => at !== null);
-    ends.sort((a, b) => a.at - b.at);
-    let free = y;
-    for (const end of ends) {
-      end.top = Math.max(end.at - 7, free);
-      free = end.top + 13;
-    }
-    let limit = y + h;
-    for (const end of ends.reverse()) {
-      end.top = Math.min(end.top, limit - 13);
-      limit = end.top;
-    }
-    const shown = ends.filter(({top}) => top >= y - 14);
-    this.labels.replaceChildren(...shown.map(
-        ({line, top}) => element(
-            'span', {style: `top:${top}px;left:${x + w + 6}px;right:0;color:${line.color}`},
-            visibleName(line.short || line.label))));
-  }
-
-  endOf(line, to) {
-    const {middles, count} = this.shown.grid;
-    let i = count - 1;
-    while (i >= 0 && (middles[i] > to || !(line.values[i] > (this.log ? 0 : -Infinity)))) --i;
-    if (i < 0 || middles[i] < view.range()[0]) return null;
-    return this.yOf(line.values[i]);
-  }
-
-  // Names each layer at its thickest place, if thick enough.
-  nameLayers() {
-    const {x, w} = this.graph.getArea();
-    const {middles, count} = this.shown.grid;
-    const best = this.drawn.map(() => ({thickness: 15}));
-    for (let i = 0; i < count; ++i) {
-      const left = this.xOf(middles[i]);
-      if (left < x + 40 || left > x + w - 40) continue;
-      let below = 0;
-      // Dygraphs stacks the last layer at the bottom.
-      for (let k = this.drawn.length - 1; k >= 0; --k) {
-        const above = below + (this.drawn[k].values[i] || 0);
-        const [top, bottom] = [above, below].map((value) => this.yOf(value));
-        if (bottom - top > best[k].thickness)
-          best[k] = {thickness: bottom - top, left, top: (top + bottom) / 2};
-        below = above;
-      }
-    }
-    const labelOf = ({left, top}, k) => element(
-        'span', {class: 'inside', style: `left:${left}px;top:${top}px`},
-        visibleName(this.drawn[k].label));
-    this.labels.replaceChildren(...best.flatMap((at, k) => 'left' in at ? [labelOf(at, k)] : []));
+    this.labels.replaceChildren(...(this.stacked ? layerLabels(this) : endLabels(this)));
   }
 
   keyEntry(line, ...more) {
     return element(
-        'span', {class: 'entry'}, lineSample(line), element('bdi', {}, visibleName(line.label)),
+        'span', {class: 'entry'}, lineSample(line), shortName(line.label, 'label'),
         ...more);
   }
 

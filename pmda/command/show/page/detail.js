@@ -85,7 +85,7 @@ function showTitle(tags) {
   const chip = (tag, i) => element(
       'span', {class: 'chip'},
       areSeveral ? lineSample({color: tagColor(i), dash: tagDashes[i], width: 2.4}) : '',
-      nameElement(tag));
+      nameElement(tag.name));
   const what = areSeveral ? `${tags.length} tags side by side` : kindAndUnit(tags[0]);
   byId('detail-title').replaceChildren(...tags.map(chip), element('small', {}, what));
   const text = areSeveral ? '' : tags[0].description;
@@ -232,6 +232,12 @@ function showDistribution(host, tag) {
     draw: (...size) => drawDistribution(tag.distribution, marks, formatValue(tag), ...size)
   });
   add(chart);
+  if (tag.distribution.bins.length === 1) {
+    const [{low, high, count}] = binsOf(tag.distribution);
+    const value = formatValue(tag)((low + high) / 2);
+    chart.key.append(element(
+        'span', {class: 'entry'}, count === 1 ? `one, of ${value}` : `all ${formatCount(count)} near ${value}`));
+  }
   if (tag.percentiles_from !== 'incomplete histogram') return;
   const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
   chart.key.append(element(
@@ -284,7 +290,7 @@ function momentElement(tag, at, value, isNamed, most = value) {
   const button = element(
       'button', {type: 'button'}, element('time', {}, isKnown(at) ? clock.time(at) : ''),
       isNamed ?
-          nameElement(tag) :
+          shortName(tag.name) :
           element('span', {class: 'meter'}, bar(value / most)),
       element('b', {}, (isKnown(at) ? '' : '≥\u202f') + formatSeconds(value)));
   button.addEventListener('click', () => {

@@ -56,44 +56,6 @@ function showWords(host, texts) {
   host.replaceChildren(...texts.filter(Boolean).map((text) => element('span', {}, text)));
 }
 
-function card(label, value, note, why, kind) {
-  return element(
-      'div', {class: `card ${kind || ''}`, title: value === unknown ? why : null},
-      element('span', {class: 'label'}, label), element('strong', {}, value),
-      element('span', {class: 'note'}, note || '\u00a0'));
-}
-
-function showCards({run, whole, tags}) {
-  const share = failedShare(whole);
-  const failed = isKnown(whole.failed) ?
-      `${formatCount(whole.failed)} of ${formatCount(whole.count + whole.failed)}` :
-      '';
-  const why = whyNoPercentile(whole);
-  const elapsed = card('Elapsed', formatElapsed(run.elapsed_s), plural(run.samples, 'sample'));
-  if (whole.tags === 0) return byId('cards').replaceChildren(...callCards(tags), elapsed);
-  byId('cards').replaceChildren(
-      card('Transactions', formatShort(whole.count), `of ${plural(whole.tags, 'tag')}`),
-      card(
-          'Rate', formatRate(run.elapsed_s > 0 ? whole.count / run.elapsed_s : null), 'completed',
-          'Unknown: no time has passed'),
-      card(
-          'Failed', formatPercent(share), failed, 'Unknown: aborts were not recorded',
-          share > 0 ? 'bad' : ''),
-      ...['p50', 'p95', 'p99'].map(
-          (name) => card(name, formatSeconds(whole[name]), 'of all transactions', why)),
-      elapsed);
-}
-
-// For a run without transactions.
-function callCards(tags) {
-  return Object.keys(kindNames).flatMap((kind) => {
-    const all = tags.filter(({type}) => type === kind);
-    if (all.length === 0) return [];
-    const calls = all.reduce((sum, {count}) => sum + count, 0);
-    return [card(kindName(kind), formatShort(calls), `of ${plural(all.length, 'tag')}`)];
-  });
-}
-
 function showFacts({run, tags}) {
   const title =
       run.command || (run.hosts.length ? `Traced on ${run.hosts.join(', ')}` : 'A traced run');

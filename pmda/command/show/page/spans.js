@@ -28,7 +28,7 @@ function traceChoice(trace, longest) {
   const meter = element('i', {'aria-hidden': 'true', style});
   return element(
       'button', {type: 'button', class: hasFailed(trace) ? 'has-failed' : null, tabindex: -1},
-      element('time', {}, clock.time(beginOf(trace), true)), nameElement({name: titleOf(trace)}),
+      element('time', {}, clock.time(beginOf(trace), true)), shortName(titleOf(trace)),
       element('b', {}, formatNanoseconds(trace.duration_ns)), meter);
 }
 
@@ -43,7 +43,7 @@ function showTrace(trace) {
   ];
   byId('trace-title')
       .replaceChildren(
-          nameElement({name: titleOf(trace)}), ' ', formatNanoseconds(trace.duration_ns));
+          shortName(titleOf(trace)), ' ', formatNanoseconds(trace.duration_ns));
   showWords(byId('trace-facts'), facts);
   byId('trace').replaceChildren(...waterfall(trace));
 }

@@ -28,7 +28,7 @@ const valueOf = (span) =>
     span.kind === 'point' ? '' : ` ${span.kind === 'add' ? '+' : '='} ${formatPlain(span.value)}`;
 
 function spanLabel(span) {
-  const name = nameElement({name: span.tag});
+  const name = shortName(span.tag);
   return isEvent(span) ?
       [element('span', {class: 'dot', 'aria-hidden': 'true'}), name, valueOf(span)] :
       [name];
