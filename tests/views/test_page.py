@@ -48,6 +48,12 @@ class Values(PageTestCase):
         print(f"10,000 tags, 50 of them with 3,600 points: {size / 1e6:.1f} MB, open in {time.monotonic() - began:.1f} s")
         self.assertLess(size, MOST_BYTES)
 
+    def test_of_two_large_runs_make_no_page_that_is_too_large(self):
+        self.page("large_compared")
+        size = os.path.getsize(self.path)
+        print(f"10,000 tags in two runs: {size / 1e6:.1f} MB")
+        self.assertLess(size, MOST_BYTES)
+
     def test_distributions_and_heat_maps_have_all_calls(self):
         for run in ("shop", "large"):
             calls = [tag["count"] for tag in self.page(run)["tags"][:7]]
@@ -144,7 +150,7 @@ class Look(PageTestCase):
     def test_fits_narrow_and_wide_windows(self):
         for width in (390, 700, 1280, 2000):
             self.browser.look(width, 900, "light")
-            for run in ("shop", "spans", "hostile"):
+            for run in ("shop", "spans", "hostile", "compared", "families"):
                 self.page(run)
                 self.assertLessEqual(self.evaluate("document.documentElement.scrollWidth"), width, f"{run} at {width}")
                 self.assertLessEqual(self.evaluate("document.querySelector('.scroll').scrollWidth"), width, f"{run} at {width}")

@@ -110,10 +110,3 @@ class Tags(PageTestCase):
             self.assertLess(max(widths) - min(widths), 0.1, name)
             broken = self.evaluate("document.getElementById('charts').innerHTML.match(/NaN|Infinity/)")
             self.assertIsNone(broken, name)
-
-    def test_two_runs_are_compared(self):
-        self.page("compared")
-        rows = self.texts("#compared tbody tr")
-        self.assertIn("payment", rows[0])
-        self.assertIn("▲\u202f+67%", rows[0])
-        self.assertTrue(any("sign-in" in row and "absent" in row for row in rows))

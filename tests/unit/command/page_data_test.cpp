@@ -117,11 +117,11 @@ TEST(PageData, PercentilesOfAllAreOfTheOutermostTransactions) {
   const Tag job = transaction("job", 9, {8, 8, 8, 8, 8, 8, 8, 8, 8});
   EXPECT_TRUE(unpacked(captured({query, request}, {{"request", false}, {"query", true}}))
                   .has(R"("count":5,"failed":2,"outermost":[1],"p50":1)"));
+  EXPECT_TRUE(unpacked(captured({query, request, job},
+                                {{"job", false}, {"request", false}, {"query", true}}))
+                  .has(R"("outermost":[1,2],"p50":8)"));
   EXPECT_TRUE(
-      unpacked(captured({query, request, job}, {{"job", false}, {"request", false}, {"query", true}}))
-          .has(R"("outermost":[1,2],"p50":8)"));
-  EXPECT_TRUE(unpacked(captured({request, query}, {{"query", true}}))
-                  .has(R"("outermost":[],"p50":null)"))
+      unpacked(captured({request, query}, {{"query", true}})).has(R"("outermost":[],"p50":null)"))
       << "no request was captured";
   EXPECT_TRUE(unpacked(model_of({request, query})).has(R"("count":5,"failed":2,"outermost":[],)"));
   EXPECT_TRUE(unpacked(model_of({request, transaction("silent", 0)})).has(R"("outermost":[0],)"));
@@ -132,8 +132,8 @@ TEST(PageData, PercentilesOfSeveralOutermostTransactionsNeedAHistogramOfEach) {
   const Tag other = transaction("other", 1);
   EXPECT_TRUE(unpacked(captured({request, other}, {{"request", false}, {"other", false}}))
                   .has(R"("p999":null,"percentiles_from":"several tags")"));
-  EXPECT_TRUE(unpacked(model_of({other}))
-                  .has(R"("p999":null,"percentiles_from":"several windows")"));
+  EXPECT_TRUE(
+      unpacked(model_of({other})).has(R"("p999":null,"percentiles_from":"several windows")"));
   EXPECT_TRUE(unpacked(model_of({})).has(R"("tags":0,"count":0,"failed":0,"outermost":[],)"));
 }
 
@@ -157,6 +157,14 @@ TEST(PageData, TheOlderRunIsThereOnlyIfThereIsOne) {
   model.base = Totals{model.run, {transaction("older", 1)}};
   EXPECT_TRUE(unpacked(model).has(R"("tags":[{"name":"a",)"));
   EXPECT_TRUE(unpacked(model).has(R"("tags":[{"name":"older",)"));
+}
+
+TEST(PageData, TheOlderRunHasTheDistributionsOfTagsThatTheNewerOneHas) {
+  Model model = model_of({transaction("a", 3, {1, 1, 2})});
+  model.series.emplace_back();
+  model.base = Totals{model.run, {transaction("gone", 1, {4}), transaction("a", 2, {1, 1})}};
+  EXPECT_TRUE(unpacked(model).has(
+      R"("distributions":[{"tag":1,"coarseness":0,"bins":[32736],"counts":[2]}]})"));
 }
 
 TEST(PageData, TheZoneIsTheRuns) {

@@ -16,6 +16,7 @@ const page = {
     this.table.mark(new Map(
         this.chosen.map((tag, i) => [tag, this.chosen.length > 1 ? tagColor(i) : ink('accent')])));
     showDetail(this.chosen);
+    comparison.follow(this.chosen[0]);
   },
 
   add(tag) {
@@ -170,7 +171,7 @@ function showRun(data) {
   showSlowest(data);
   showSpans(data);
   showComparison(data);
-  page.choose([firstOf(data.tags, kinds[0])]);
+  page.choose([comparison.table?.rows.find(({is}) => is)?.is || firstOf(data.tags, kinds[0])]);
   showLoad(data);
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -130,13 +131,27 @@ class Packer {
     write_times("fine", model_.fine);
     write_times("coarse", model_.coarse);
     json_.list("series", model_.series, [&](const Series& series) { write_series(series); });
-    json_.list("distributions", model_.series,
-               [&](const Series& series) { write_distribution_of(series.tag); });
+    json_.list("distributions", model_.series, [&](const Series& series) {
+      write_distribution(series.tag, model_.tags[series.tag].distribution);
+    });
     if (model_.spans) {
       json_.key("spans");
       write_spans(json_, *model_.spans);
     }
-    if (model_.base) json_.object("base", [&] { write_totals(json_, *model_.base); });
+    if (model_.base) json_.object("base", [&] { write_base(*model_.base); });
+  }
+
+  // With the distributions of the tags that have one in the newer run.
+  void write_base(const Totals& base) {
+    write_totals(json_, base);
+    std::map<std::pair<TraceType, std::string_view>, std::size_t> tags;
+    for (std::size_t i = 0; i < base.tags.size(); ++i)
+      tags.emplace(std::pair(base.tags[i].type, std::string_view(base.tags[i].name)), i);
+    json_.list("distributions", model_.series, [&](const Series& series) {
+      const Tag& tag = model_.tags[series.tag];
+      if (const auto found = tags.find({tag.type, tag.name}); found != tags.end())
+        write_distribution(found->second, base.tags[found->second].distribution);
+    });
   }
 
   void write_page_facts(const Run& run) {
@@ -208,8 +223,7 @@ class Packer {
     });
   }
 
-  void write_distribution_of(std::size_t tag) {
-    const std::optional<Histogram>& distribution = model_.tags[tag].distribution;
+  void write_distribution(std::size_t tag, const std::optional<Histogram>& distribution) {
     if (!distribution || distribution->empty()) return;
     json_.object([&] {
       json_.number("tag", tag);

@@ -60,10 +60,12 @@ const margin = {
 const verticalLine = (x, top, height) => ({x1: x, x2: x, y1: top, y2: height - margin.bottom});
 
 function xTicks(ticks, x, width, height) {
-  return fittingTicks(ticks, x, width).flatMap(({x: at, middle, label}) => [
-    svg('line', {...verticalLine(at, margin.top, height), class: 'grid'}),
-    svg('text', {x: middle, y: height - 7, 'text-anchor': 'middle', class: 'tick'}, label)
-  ]);
+  return fittingTicks(ticks, x, width)
+      .flatMap(
+          ({x: at, middle, label}) =>
+              [svg('line', {...verticalLine(at, margin.top, height), class: 'grid'}),
+               svg('text', {x: middle, y: height - 7, 'text-anchor': 'middle', class: 'tick'},
+                   label)]);
 }
 
 function yTick(y, label, width) {
@@ -142,21 +144,21 @@ function drawDistribution(distribution, marks, format, width, height) {
     const bar = bars.find(({low, high}) => x(low) <= at && at <= x(high));
     return bar && `${formatCount(bar.count)} from ${format(bar.low)} to ${format(bar.high)}`;
   };
-  return {
-    children: [...ticks, ...drawn, ...markLines(marks, x, width, height)],
-    read
-  };
+  return {children: [...ticks, ...drawn, ...markLines(marks, x, width, height)], read};
 }
 
 // Lines at percentiles, with their names above them.
 function markLines(marks, x, width, height) {
-  const known = marks.filter(({value}) => isKnown(value)).map((mark) => ({...mark, x: x(mark.value)}));
+  const known =
+      marks.filter(({value}) => isKnown(value)).map((mark) => ({...mark, x: x(mark.value)}));
   const lines = known.map(
-      (mark) => svg('line', {...verticalLine(mark.x, margin.top + 10, height), ...strokeOf(mark, 1.4)}));
+      (mark) =>
+          svg('line', {...verticalLine(mark.x, margin.top + 10, height), ...strokeOf(mark, 1.4)}));
   const labels = joinedMarks(known, width).map(({middle, first, last, label}) => {
     const style = first === last ? `fill:${first.color}` : null;
     return svg(
-        'text', {x: middle, y: margin.top + 6, 'text-anchor': 'middle', class: 'mark', style}, label);
+        'text', {x: middle, y: margin.top + 6, 'text-anchor': 'middle', class: 'mark', style},
+        label);
   });
   return [...lines, ...labels];
 }
@@ -187,7 +189,7 @@ const ninesTicks = [
   [5, '99.999%'], [6, '99.9999%'], [7, '99.99999%']
 ].map(([v, label]) => ({v, label}));
 
-// `curves`: {points, color, dash}
+// `curves`: {points, color, dash, label: for the pointer's words}
 function drawNines(curves, format, width, height) {
   const points = curves.flatMap((curve) => curve.points);
   const values = points.map(({value}) => value);
@@ -224,9 +226,10 @@ function readNines(curves, nines, format) {
   if (nines < 0) return null;
   const share = 100 * (1 - 10 ** -nines);
   const digits = Math.max(1, Math.ceil(nines));
-  const values = curves.map(({points}) => points.find((point) => point.nines >= nines))
-                     .filter(Boolean)
-                     .map(({value}) => format(value));
+  const values = curves.flatMap(({points, label}) => {
+    const point = points.find((each) => each.nines >= nines);
+    return point ? [[label, format(point.value)].filter(Boolean).join(' ')] : [];
+  });
   return values.length ? `${share.toFixed(digits)}% within ${values.join(', ')}` : null;
 }
 
