@@ -234,6 +234,7 @@ void write_series(JsonWriter& json, const Series& series) {
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
       write_values(json, kPercentileNames[i], series.columns[index_of(Quantity::P50) + i]);
     write_values(json, "value", series.of(Quantity::Last));
+    write_values(json, "inflight", series.of(Quantity::InFlight));
     write_values(json, "counted", series.of(Quantity::Counted));
   });
 }

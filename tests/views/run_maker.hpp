@@ -92,6 +92,8 @@ class Maker {
       const double failed = std::floor(calls * habit.failed * slowness_at(share) *
                                        std::uniform_real_distribution<>(0, 2)(random_));
       series.of(Quantity::Failed)[i] = static_cast<float>(failed);
+      const double busy = static_cast<double>(series.of(Quantity::Sum)[i]) / length;
+      if (has_histogram) series.of(Quantity::InFlight).push_back(in_flight(busy));
       tag.calls += calls;
       tag.failed = tag.failed.value_or(0) + failed;
       all.merge(here);
@@ -178,6 +180,10 @@ class Maker {
     }
     series.histograms.back().end = grid.edges[i + 1];
     series.histograms.back().values.merge(here);
+  }
+
+  float in_flight(double busy) {
+    return static_cast<float>(std::poisson_distribution<int>(busy + 1e-9)(random_));
   }
 
   static Series empty_series(std::size_t points, bool is_coarse) {

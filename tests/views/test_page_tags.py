@@ -64,14 +64,14 @@ class Tags(PageTestCase):
 
     def test_say_what_they_stand_for(self):
         self.page("shop")
-        self.assertEqual(self.texts("#detail-text"), [""])
+        self.assertEqual(self.texts("#detail-text"), [])
         self.click("#kinds button[data-kind=observe]")
         self.click("#tags tr.choice")
         self.assertEqual(self.texts("#detail-title small"), ["observation, in job"])
         self.assertEqual(self.texts("#detail-text"), ["Jobs that wait <b>for</b> a\\u202e worker"])
         self.assertRegex(self.texts("#figures dd")[-1], "\u202fjob$")
         self.evaluate("pcpTrace.page.choose(pcpTrace.data.tags.slice(0, 2))")
-        self.assertEqual(self.texts("#detail-text"), [""])
+        self.assertEqual(self.texts("#detail-text"), [])
 
     def test_stand_side_by_side(self):
         self.page("shop")
@@ -83,7 +83,7 @@ class Tags(PageTestCase):
 
     def test_of_each_kind_have_charts_that_fit(self):
         self.page("shop")
-        for kind, charts in (("transact", ["Latency", "Heat map", "Rate", "Distribution", "Latency by percentile", "Slowest moments"]),
+        for kind, charts in (("transact", ["Latency", "Heat map", "Rate", "In flight", "Distribution", "Latency by percentile", "Slowest moments"]),
                              ("observe", ["Values", "Heat map", "Rate", "Value", "Distribution", "Value by percentile"]),
                              ("counter", ["Rate", "Added per second", "Value"]), ("point", ["Rate"])):
             self.click(f"#kinds button[data-kind={kind}]")
@@ -93,7 +93,7 @@ class Tags(PageTestCase):
         self.page("shop")
         self.evaluate("""(() => { const [tag] = pcpTrace.data.tags;
             tag.series.heat = tag.series.heat.slice(0, 7); pcpTrace.page.choose([tag]); })()""")
-        self.assertEqual(self.texts("#charts h3"), ["Latency", "Rate", "Distribution", "Latency by percentile", "Slowest moments"])
+        self.assertEqual(self.texts("#charts h3"), ["Latency", "Rate", "In flight", "Distribution", "Latency by percentile", "Slowest moments"])
         self.assertTrue(self.evaluate("Boolean([...pcpTrace.view.charts].find(({title}) => title === 'Latency').paint)"))
 
     def test_of_zeros_negative_and_equal_values_have_charts(self):

@@ -65,7 +65,7 @@ class Time(PageTestCase):
         self.page("large")
         self.assertGreater(self.evaluate("[...pcpTrace.view.charts][0].shown.step"), 1)
         self.evaluate("pcpTrace.view.zoom([pcpTrace.view.run.begin, pcpTrace.view.run.begin + 100000])")
-        self.assertEqual(self.evaluate("[...pcpTrace.view.charts].map(({shown}) => shown.step)"), [1] * 4)
+        self.assertEqual(self.evaluate("[...pcpTrace.view.charts].map(({shown}) => shown.step)"), [1] * 5)
 
     def test_what_can_be_added_up_stays_exact_when_points_are_joined(self):
         self.page("only_points")
@@ -101,6 +101,42 @@ class Time(PageTestCase):
         joined = self.evaluate("""["middle", "greatest", "least", "last"].map((merge) =>
             thinned(gridOf([0, 1, 2, 3]), [{values: Float32Array.of(2, 9, 5), merge}], 3).lines[0].values[0])""")
         self.assertEqual(joined, [5, 9, 2, 5])
+
+
+class InFlight(PageTestCase):
+    """The number of open transactions."""
+
+    def layers(self):
+        return self.evaluate("pcpTrace.page.load.drawn.map(({label, values}) => [label, [...values]])")
+
+    def test_is_shown_instead_of_the_average_on_demand(self):
+        run = self.page("shop")
+        self.assertEqual(self.texts("#load-title"), ["Busy"])
+        names = [tag["name"] for tag in run["tags"][:7]]
+        self.assertEqual(self.layers(), [[name, series["sum"]] for name, series in zip(names, run["series"])])
+        self.click("#load-kinds [data-name=inFlight]")
+        self.assertEqual(self.texts("#load-title"), ["In flight"])
+        self.assertEqual(self.layers(), [[name, series["inflight"]] for name, series in zip(names, run["series"])])
+        self.assertEqual(self.evaluate("document.activeElement.textContent"), "In flight")
+        self.assertGreater(max(run["series"][0]["inflight"]), 2)
+
+    def test_of_a_tag_is_beside_the_average(self):
+        run = self.page("shop")
+        shown = self.evaluate("""[...pcpTrace.view.charts].find(({title}) => title === "In flight").drawn
+            .map(({label, values}) => [label, [...values]])""")
+        self.assertEqual(shown, [["busy", run["series"][0]["sum"]], ["in flight", run["series"][0]["inflight"]]])
+
+    def test_that_is_unknown_is_not_offered(self):
+        self.page("bands")
+        self.assertEqual(self.texts("#load-kinds"), [])
+        self.assertIn("Busy", self.texts("#charts h3"))
+
+    def test_of_the_rest_is_added_up(self):
+        run = self.page("families")
+        self.click("#load-kinds [data-name=inFlight]")
+        [*_, [label, rest]] = self.layers()
+        fine = [series["inflight"] for series in run["series"][7:50]]
+        self.assertEqual((label, rest), ("43 others", [sum(each) for each in zip(*fine)]))
 
 
 class TimeAxis(PageTestCase):

@@ -58,7 +58,11 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, Ta
   TagSeries series(model.fine, model.coarse, wanted_series(totals));
   Result<void> read = for_each_archive(
       request, names,
-      [&](ArchiveSource&, ArchiveChanges& changes) { return changes.read_all(series); });
+      [&](ArchiveSource& source, ArchiveChanges& changes) {
+        Result<void> read = changes.read_all(series);
+        series.finish_archive(source.has(TraceType::Transact, Quantity::InFlight));
+        return read;
+      });
   if (read) model.series = series.finish();
   return read;
 }

@@ -156,9 +156,10 @@ struct Series {
   bool is_coarse = false;  // on Model::coarse rather than Model::fine
 
   // Each vector has the grid's length, or is empty if there is no such data. NaN: unknown.
-  // - Quantities that only grow: the growth in each interval, not per second. The number of
-  //   transactions in progress is Sum divided by the interval's length.
+  // - Quantities that only grow: the growth in each interval, not per second. The average number of
+  //   transactions that ended in it is Sum divided by the interval's length.
   // - Last: the last value of an observation or counter.
+  // - InFlight: the transactions that were open at the interval's last sample, on all hosts.
   // - Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
   //   those windows, and only if one host has the tag.
   std::array<std::vector<float>, index_of(Quantity::Histogram)> columns;

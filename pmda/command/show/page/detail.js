@@ -60,7 +60,7 @@ function showDetail(tags) {
     showOne(host, tags[0]);
   else
     showSeveral(host, tags);
-  if (detail.parts.length % 2 === 1) host.lastElementChild.classList.add('wide');
+  if (detail.parts.length % 2 === 1) host.firstElementChild.classList.add('wide');
   if (detail.parts.length > 0) return;
   const why = tags[0].series ?
       'Nothing of it is known over time.' :
@@ -156,6 +156,7 @@ function showOne(host, tag) {
   if (tag.series && isMeasured(tag)) showPercentiles(host, tag);
   if (hasHeatMap(series)) showHeat(host, tag);
   if (series.calls) showRate(host, tag);
+  if (tag.type === 'transact' && (series.sum || series.inflight)) showOpen(host, tag);
   if (series.counted) showCounted(host, tag);
   if (series.value) showValue(host, tag);
   if (isMeasured(tag) && distribution?.bins.length) showDistribution(host, tag);
@@ -208,6 +209,20 @@ function showRate(host, tag) {
   if (failed && tag.failed > 0)
     lines.push(rateLine('failed', failed, grid, {color: ink('failed'), width: 1.8, dash: [4, 2]}));
   addCourse(host, tag, 'Rate', lines, {help: 'Calls per second', format: formatRate});
+}
+
+// Open transactions at each sample, over the average of those that ended.
+function showOpen(host, tag) {
+  const {grid, sum, inflight} = tag.series;
+  const lines = [];
+  if (sum) lines.push(rateLine('busy', sum, grid, {color: ink('tag0'), fill: 0.16}));
+  if (inflight)
+    lines.push({label: 'in flight', values: inflight, merge: 'greatest', color: ink('tag1'), width: 1.8, dash: sum ? [4, 2] : null});
+  addCourse(host, tag, inflight ? 'In flight' : 'Busy', lines, {
+    help: 'In flight: open transactions at each sample, the greatest number of joined samples. ' +
+        'Busy: the time of the calls that ended, by elapsed time',
+    format: formatFew
+  });
 }
 
 function showCounted(host, tag) {

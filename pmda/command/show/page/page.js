@@ -27,7 +27,7 @@ const page = {
 
   showKind(kind) {
     this.kind = kind;
-    for (const button of byId('kinds').children)
+  for (const button of byId('kinds').children)
       button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
     const {columns, sortedBy} = columnsOf(kind, this.data);
     this.table = new Table(byId('tags'), {
@@ -79,29 +79,6 @@ function showFacts({run, tags}) {
       `A ${unknown} is a value that is not known: its tooltip says why. ` +
       'Percentiles out of histograms are at most 2% off. ' +
       `Drag over a chart to zoom, double-click for the whole run. ${run.generator}`;
-}
-
-// Transactions in progress per tag; the remaining tags are combined.
-function showLoad({tags, fine}) {
-  const measured = tags.filter(({type, series}) => type === 'transact' && series && series.sum);
-  if (measured.length === 0 || fine.count === 0) return;
-  const onFine = measured.filter(({series}) => series.grid === fine);
-  const shown = onFine.slice(0, onFine.length > 8 || measured.length > onFine.length ? 7 : 8);
-  const style = {width: 1, fill: 0.55};
-  const lines = shown.map(
-      ({name, series}, i) => rateLine(name, series.sum, fine, {color: tagColor(i), ...style}));
-  const rest = onFine.slice(shown.length);
-  if (rest.length) {
-    const sum = new Float32Array(fine.count);
-    for (const {series} of rest)
-      series.sum.forEach((value, i) => {
-        sum[i] += value || 0;
-      });
-    lines.push(rateLine(plural(rest.length, 'other'), sum, fine, {color: ink('others'), ...style}));
-  }
-  page.load?.remove();
-  page.load = new TimeChart(
-      byId('load'), {title: '', grid: fine, lines, stacked: true, height: 236, format: formatFew});
 }
 
 function showSlowest({tags}) {
