@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "command/run/exemplars.hpp"
 #include "command/run/model.hpp"
 #include "command/run/slowest_traces.hpp"
 #include "command/run/span_tags.hpp"
@@ -83,14 +84,16 @@ inline SpanTrace deep(std::uint64_t begin_us) {
   return trace;
 }
 
-inline RecordedSpans made_spans(WallTime begin) {
+inline RecordedSpans made_spans(WallTime begin, WallTime end) {
   const auto begin_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(begin.time_since_epoch()).count());
   std::mt19937 random(5);
   SlowestTraces slowest;
   SpanTags tags;
+  Exemplars exemplars(begin, end);
   const auto add = [&](SpanTrace trace) {
     tags.add(trace);
+    exemplars.add(trace);
     slowest.add(std::move(trace));
   };
   RecordedSpans spans{1234, 13'579, 17, {}};
@@ -102,6 +105,7 @@ inline RecordedSpans made_spans(WallTime begin) {
   add(std::move(orphan));
   spans.slowest = slowest.take();
   tags.finish(spans);
+  spans.exemplars = exemplars.take(spans.slowest);
   return spans;
 }
 

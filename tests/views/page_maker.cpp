@@ -58,7 +58,7 @@ Model compared() {
 
 Model with_spans() {
   Model model = shop();
-  model.spans = made_spans(kBegin);
+  model.spans = made_spans(kBegin, model.run.end);
   return model;
 }
 

@@ -56,9 +56,8 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, Ta
   model.fine = make_grid(totals.samples(), kFinePoints);
   model.coarse = make_grid(totals.samples(), kCoarsePoints);
   TagSeries series(model.fine, model.coarse, wanted_series(totals));
-  Result<void> read = for_each_archive(
-      request, names,
-      [&](ArchiveSource& source, ArchiveChanges& changes) {
+  Result<void> read =
+      for_each_archive(request, names, [&](ArchiveSource& source, ArchiveChanges& changes) {
         Result<void> read = changes.read_all(series);
         series.finish_archive(source.has(TraceType::Transact, Quantity::InFlight));
         return read;
@@ -78,9 +77,12 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
     if (const Result<void> read = read_series(request, totals, names, model); !read)
       return read.error();
   if (!with_spans) return model;
-  Result<std::optional<RecordedSpans>> spans = read_spans(request);
+  Exemplars exemplars(model.run.begin, model.run.end);
+  Result<std::optional<RecordedSpans>> spans =
+      read_spans(request, with_series ? &exemplars : nullptr);
   if (!spans) return spans.error();
   model.spans = *std::move(spans);
+  if (model.spans) model.spans->exemplars = exemplars.take(model.spans->slowest);
   if (model.spans) raise_to_spans(model, *model.spans);
   return model;
 }

@@ -184,8 +184,9 @@ struct RecordedSpans {
   std::map<std::string, LongestSpan> longest{};  // by tag
   // By tag: a captured transaction was inside another one. No entry: none of the tag was captured.
   std::map<std::string, bool> is_nested{};
-  std::vector<std::string> cut{};                // archives whose end is missing
-  bool has_gap = false;                          // more are missing, in unknown number
+  std::vector<std::string> cut{};      // archives whose end is missing
+  bool has_gap = false;                // more are missing, in unknown number
+  std::vector<SpanTrace> exemplars{};  // of each moment and size; only for the page
 };
 
 // The totals of one run.

@@ -174,11 +174,12 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
   return std::optional(std::move(found));
 }
 
-Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
+Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exemplars* exemplars) {
   SlowestTraces slowest;
   SpanTags tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
     tags.add(trace);
+    if (exemplars != nullptr) exemplars->add(trace);
     slowest.add(std::move(trace));
     return true;
   });

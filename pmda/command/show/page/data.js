@@ -92,6 +92,7 @@ async function readData() {
     data.tags[packed.tag].series = seriesOf(packed, data, floats);
   addDistributions(data.tags, document_.distributions);
   data.spans = document_.spans;
+  data.exemplars = document_.exemplars;
   if (document_.base) data.base = baseOf(document_.base);
   return data;
 }

@@ -27,7 +27,7 @@ const page = {
 
   showKind(kind) {
     this.kind = kind;
-  for (const button of byId('kinds').children)
+    for (const button of byId('kinds').children)
       button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
     const {columns, sortedBy} = columnsOf(kind, this.data);
     this.table = new Table(byId('tags'), {
@@ -84,6 +84,7 @@ function showFacts({run, tags}) {
 function showSlowest({tags}) {
   const known = tags.filter(({type, slowestValue}) => type === 'transact' && isKnown(slowestValue));
   known.sort((a, b) => b.slowestValue - a.slowestValue);
+  byId('slowest').parentElement.hidden = known.length === 0;
   byId('slowest').replaceChildren(
       ...known.slice(0, 7).map((tag) => momentElement(tag, tag.slowestAt, tag.slowestValue, true)));
 }

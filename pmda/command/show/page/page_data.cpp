@@ -25,8 +25,9 @@ namespace pcp::trace::command {
 namespace {
 
 // The columns of a series. Series have no values for vanished transactions and rates.
-constexpr std::array kColumnNames{"calls", "failed", "sum", "vanished", "counted",
-                                  "value", "inflight", "rate", "min", "max", "p50", "p90", "p95", "p99", "p999"};
+constexpr std::array kColumnNames{"calls", "failed",   "sum",  "vanished", "counted",
+                                  "value", "inflight", "rate", "min",      "max",
+                                  "p50",   "p90",      "p95",  "p99",      "p999"};
 static_assert(kColumnNames.size() == std::tuple_size_v<decltype(Series::columns)>);
 
 // Milliseconds since 1970, as in Javascript.
@@ -137,6 +138,8 @@ class Packer {
     if (model_.spans) {
       json_.key("spans");
       write_spans(json_, *model_.spans);
+      json_.list("exemplars", model_.spans->exemplars,
+                 [&](const SpanTrace& trace) { write_trace(json_, trace); });
     }
     if (model_.base) json_.object("base", [&] { write_base(*model_.base); });
   }
@@ -171,7 +174,8 @@ class Packer {
       json_.number("tags", whole.tags);
       json_.number("count", whole.calls);
       json_.number("failed", whole.failed);
-      json_.list("outermost", whole.outermost, [&](std::size_t tag) { json_.number(static_cast<double>(tag)); });
+      json_.list("outermost", whole.outermost,
+                 [&](std::size_t tag) { json_.number(static_cast<double>(tag)); });
       for (std::size_t i = 0; i < kPercentiles.size(); ++i)
         json_.number(kPercentileNames[i], percentile_of(whole, i));
       json_.text("percentiles_from", source_of(whole));
@@ -180,8 +184,7 @@ class Packer {
 
   // A single tag's own percentiles need no histogram.
   std::optional<double> percentile_of(const Whole& whole, std::size_t which) const {
-    if (whole.outermost.size() == 1)
-      return model_.tags[whole.outermost.front()].percentiles[which];
+    if (whole.outermost.size() == 1) return model_.tags[whole.outermost.front()].percentiles[which];
     if (whole.distribution) return whole.distribution->quantile(kPercentiles[which]);
     return std::nullopt;
   }
