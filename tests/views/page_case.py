@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the page of a report share: a headless Chromium, and the pages of runs that page_maker.cpp makes up."""
+"""Shared by the tests of the page of a report: a headless Chromium, and the pages of runs that page_maker.cpp makes up."""
 
 import functools
 import json
