@@ -124,6 +124,7 @@ class Exemplars(PageTestCase):
     def test_of_the_shown_time_follow_the_key(self):
         self.page("spans")
         begin = self.evaluate("pcpTrace.view.run.begin")
+        self.evaluate("pcpTrace.data.spans.slowest.reverse()")
         self.evaluate("pcpTrace.view.zoom([pcpTrace.view.run.begin + 60000, pcpTrace.view.run.begin + 80000])")
         self.evaluate("[...pcpTrace.view.charts].find(({title}) => title === 'Heat map').plot.focus()")
         self.browser.press("Enter", "\r")

@@ -91,6 +91,10 @@ class ArchiveSource {
   // The names of a domain's instances, at the last sample or in the whole archive.
   Instances instances(pmInDom domain, bool ever = false) const;
 
+  // From now on names also show these recorded labels, like labels of the tags: compute{rank=3}.
+  // The label `host` is the recorded host.
+  void show_labels(std::vector<std::string> keys) { shown_labels_ = std::move(keys); }
+
  private:
   struct Metric {
     RecordedQuantity what{};
@@ -105,6 +109,7 @@ class ArchiveSource {
   bool is_between_samples() const;
   void note_end();
   ArchiveSample sorted_sample() const;
+  void show_labels_in(Instances& names, pmInDom domain) const;
   Error failed(const std::string& why) const { return {path_ + ": " + why}; }
 
   std::string path_;
@@ -121,6 +126,7 @@ class ArchiveSource {
   std::optional<std::string> said_;  // statement in the last record about the recording
   bool is_cut_ = false;              // the last record is incomplete: its writer was killed
   bool is_sparse_ = false;
+  std::vector<std::string> shown_labels_;
 };
 
 }  // namespace pcp::trace::command

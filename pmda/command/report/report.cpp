@@ -38,7 +38,8 @@ Result<std::optional<Totals>> read_base(const ReportOptions& options) {
   if (options.base.empty()) return std::optional<Totals>();
   Result<std::string> archive = find_archive(options.base);
   if (!archive) return archive.error();
-  Result<Totals> totals = read_totals({{*std::move(archive)}, {}, options.time_zone});
+  Result<Totals> totals =
+      read_totals({{*std::move(archive)}, {}, options.time_zone, options.choice});
   if (!totals) return totals.error();
   return std::optional(*std::move(totals));
 }
@@ -97,7 +98,7 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
   if (model.base)
     std::cout << comparison(*model.base, model, terminal);
   else
-    std::cout << summary(model, options.page, terminal);
+    std::cout << summary(model, options.page, terminal, options.table);
   if (model.spans) std::cout << "\n" << span_summary(*model.spans, Shown(terminal));
   print(findings, std::cout);
 }

@@ -95,6 +95,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
     if (!is_among(request.archives, *archive)) request.archives.push_back(*std::move(archive));
   }
   request.time_zone = options.time_zone;
+  request.choice = options.choice;
   WallTime begin = WallTime::max();
   WallTime end = WallTime::min();
   for (const std::string& archive : request.archives) {

@@ -2,6 +2,7 @@
 #include "command/report/report_options.hpp"
 
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
 #include <tuple>
@@ -34,8 +35,29 @@ Result<std::string> parse_moment(const std::string& text) {
   return Error{"\"" + text + "\" is not a time, as in 30s, -30s (before the end) or @10:00"};
 }
 
+Result<std::size_t> parse_count(const std::string& text) {
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size() && count > 0) return count;
+  return Error{"\"" + text + "\" is no number from 1 on"};
+}
+
 std::vector<Option> table_for(ReportOptions& options) {
   return {
+      {"by", 0, "LABELS",
+       "add up the tags of a name with the same values of these\nlabels (LABEL,...); "
+       "name: all tags of a name",
+       parses(parse_by, options.choice.by)},
+      {"where", 0, "LABELS", "show only tags with these labels: LABEL=GLOB,...",
+       parses(parse_where, options.choice.where)},
+      {"filter", 0, "GLOB", "show only tags with such a name",
+       parses([](const std::string& text) { return Glob::parse(text); }, options.choice.names)},
+      {"sort", 0, "COLUMN",
+       "the greatest first: calls, rate, failed, total, mean, p50, p95,\n"
+       "p99, max or busy",
+       parses(parse_column, options.table.sort)},
+      {"top", 0, "N", "show N names in each table", parses(parse_count, options.table.top)},
+      {"all", 0, nullptr, "show every tag in a row of its own", sets(options.table.shows_all)},
       {"html", 0, "FILE", "write a page for a browser, in one file",
        parses(parse_file, options.page)},
       {"json", 0, nullptr, "print all tags with all values as JSON", sets(options.is_json)},
@@ -89,6 +111,7 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   const auto others = read_options(argc, argv, table_for(options), OtherWords::Anywhere,
                                    "no such option, or its argument is missing");
   if (!others) return others.error();
+  options.table.folds = !options.choice.by;
   if (options.wants_help) return options;
   if (!stored) return stored.error();
   if (pcp.errors > 0 || (options.has_archives_zone && !options.time_zone.empty()))
@@ -117,13 +140,16 @@ A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
   UNIT  ns, us, ms, s or min for times of transactions; without a unit mean,
         percentiles and max are those of observed values
 
-Signs: - unknown; > or more; busy: calls in progress, on average.
+Signs: - unknown; > or more; busy: calls in progress, on average; {3 sets}: the
+label sets of a name together, with the worst of them below.
 
 Status: 0 success, and no condition is true; 1 a condition is true; 2 wrong usage,
 an archive that cannot be read, or a condition that cannot be decided.
 
 Examples:
   pcp-trace report
+  pcp-trace report --sort p99 --top 10
+  pcp-trace report --by status --where 'route=/cart'
   pcp-trace report --html page.html shop1.trace shop2.trace
   pcp-trace report --compare before.trace after.trace
   pcp-trace report --fail-if '* p99 > 50ms' --fail-if 'checkout failed% > 0.1'

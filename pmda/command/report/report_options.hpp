@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "command/run/label_choice.hpp"
 #include "command/show/condition.hpp"
+#include "command/show/summary_table.hpp"
 
 namespace pcp::trace::command {
 
@@ -17,6 +19,8 @@ struct ReportOptions {
   std::vector<Condition> conditions;  // --fail-if
   std::string page;                   // --html; empty: none
   bool is_json = false;               // --json
+  LabelChoice choice;                 // --by, --where, --filter
+  TableChoice table;                  // --top, --all, --sort
 
   // -S, -T, -A, -O, as typed.
   std::optional<std::string> start;

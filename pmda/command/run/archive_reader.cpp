@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "command/run/groups.hpp"
+#include "command/run/imbalance.hpp"
 #include "command/run/run_totals.hpp"
+#include "command/run/span_tags.hpp"
 #include "command/run/tag_series.hpp"
 #include "command/run/time_grid.hpp"
 
@@ -23,6 +26,7 @@ Result<void> for_each_archive(const ReadRequest& request, TagNames& names, Funct
   for (const std::string& path : request.archives) {
     Result<ArchiveSource> source = ArchiveSource::open(path);
     if (!source) return source.error();
+    source->show_labels(request.choice.keys());
     ArchiveChanges changes(*source, names, request.window);
     if (Result<void> read = function(*source, changes); !read) return read;
   }
@@ -41,21 +45,26 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
   });
 }
 
-std::vector<WantedSeries> wanted_series(const RunTotals& totals) {
+// The series of a group are those of its members.
+std::vector<WantedSeries> wanted_series(const RunTotals& totals, const Members& groups) {
   std::vector<WantedSeries> wanted;
-  const std::size_t count = std::min(totals.order().size(), kFineSeries + kCoarseSeries);
+  const std::size_t count = std::min(groups.size(), kFineSeries + kCoarseSeries);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t tag = totals.order()[i];
-    wanted.push_back({tag, i, i >= kFineSeries, totals.archives_with(tag) == 1});
+    WantedSeries& series = wanted.emplace_back();
+    series.in_model = i;
+    series.is_coarse = i >= kFineSeries;
+    for (const std::size_t member : groups[i]) series.tags.push_back(totals.order()[member]);
+    series.is_of_one_archive =
+        series.tags.size() == 1 && totals.archives_with(series.tags.front()) == 1;
   }
   return wanted;
 }
 
-Result<void> read_series(const ReadRequest& request, const RunTotals& totals, TagNames& names,
-                         Model& model) {
+Result<void> read_series(const ReadRequest& request, const RunTotals& totals, const Members& groups,
+                         TagNames& names, Model& model) {
   model.fine = make_grid(totals.samples(), kFinePoints);
   model.coarse = make_grid(totals.samples(), kCoarsePoints);
-  TagSeries series(model.fine, model.coarse, wanted_series(totals));
+  TagSeries series(model.fine, model.coarse, wanted_series(totals, groups));
   Result<void> read =
       for_each_archive(request, names, [&](ArchiveSource& source, ArchiveChanges& changes) {
         Result<void> read = changes.read_all(series);
@@ -66,6 +75,25 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, Ta
   return read;
 }
 
+// Leaves tags out and adds tags up. Gives the new tags' members.
+Members choose_tags(Totals& totals, const LabelChoice& choice) {
+  const auto choose = [&](const LabelChoice& by) {
+    Groups groups =
+        group_tags(totals.tags, [&](const std::string& tag) { return by.group_of(tag); });
+    totals.tags = std::move(groups.tags);
+    return std::move(groups.members);
+  };
+  LabelChoice without_groups = choice;
+  without_groups.by.reset();
+  Members members = choose(without_groups);
+  totals.imbalances = imbalances_of(totals.tags);
+  if (!choice.by) return members;
+  Members groups = choose(choice);
+  for (auto& group : groups)
+    for (std::size_t& member : group) member = members[member].front();
+  return groups;
+}
+
 Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans) {
   TagNames names;
   RunTotals totals(names);
@@ -73,8 +101,9 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
   Model model;
   static_cast<Totals&>(model) = totals.finish();
   model.run.time_zone = request.time_zone;
+  const Members groups = choose_tags(model, request.choice);
   if (with_series)
-    if (const Result<void> read = read_series(request, totals, names, model); !read)
+    if (const Result<void> read = read_series(request, totals, groups, names, model); !read)
       return read.error();
   if (!with_spans) return model;
   Exemplars exemplars(model.run.begin, model.run.end);
@@ -82,8 +111,10 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
       read_spans(request, with_series ? &exemplars : nullptr);
   if (!spans) return spans.error();
   model.spans = *std::move(spans);
-  if (model.spans) model.spans->exemplars = exemplars.take(model.spans->slowest);
-  if (model.spans) raise_to_spans(model, *model.spans);
+  if (!model.spans) return model;
+  model.spans->exemplars = exemplars.take(model.spans->slowest);
+  raise_to_spans(model, *model.spans, request.choice);
+  group_span_tags(*model.spans, request.choice);
   return model;
 }
 

@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "command/pcp/archive_changes.hpp"
 #include "command/run/exemplars.hpp"
+#include "command/run/label_choice.hpp"
 #include "command/run/model.hpp"
 
 namespace pcp::trace::command {
@@ -21,6 +22,7 @@ struct ReadRequest {
   std::vector<std::string> archives;  // names in PCP's form
   Window window;
   std::string time_zone;  // copied into the model
+  LabelChoice choice{};
 };
 
 // Without series and single transactions.

@@ -3,24 +3,26 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace pcp::trace::command {
 
-void LevelSum::set(std::size_t point, double level) {
-  fill_before(point);
-  level_ = level;
+void LevelSum::set(std::size_t tag, std::size_t point, double level) {
+  const auto [found, is_new] = levels_.try_emplace(tag, Level{level, point});
+  if (is_new) return;
+  fill_before(found->second, point);
+  found->second.value = level;
 }
 
 void LevelSum::interrupt(std::size_t point) {
-  fill_before(point + 1);
-  if (level_) level_ = std::numeric_limits<double>::quiet_NaN();
+  for (auto& [tag, level] : levels_) {
+    fill_before(level, point + 1);
+    level.value = std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 void LevelSum::finish_archive(std::size_t point) {
-  fill_before(point + 1);
-  level_.reset();
-  next_ = 0;
+  for (auto& [tag, level] : levels_) fill_before(level, point + 1);
+  levels_.clear();
 }
 
 std::vector<float> LevelSum::finish(std::size_t points) {
@@ -32,12 +34,10 @@ std::vector<float> LevelSum::finish(std::size_t points) {
 }
 
 // NaN and another number are NaN.
-void LevelSum::fill_before(std::size_t point) {
-  if (level_) {
-    if (point > sums_.size()) sums_.resize(point);
-    for (std::size_t i = next_; i < point; ++i) sums_[i] += *level_;
-  }
-  next_ = std::max(next_, point);
+void LevelSum::fill_before(Level& level, std::size_t point) {
+  if (point > sums_.size()) sums_.resize(point);
+  for (std::size_t i = level.next; i < point; ++i) sums_[i] += level.value;
+  level.next = std::max(level.next, point);
 }
 
 }  // namespace pcp::trace::command

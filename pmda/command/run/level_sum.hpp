@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A level over the points of a grid, such as the number of open transactions: each archive says it
-// only when it changes, and those of several archives add up.
+// A level over the points of a grid, such as the number of open transactions: an archive says that
+// of a tag only when it changes. Levels of several tags and archives add up.
 //
 // Thread: one.
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace pcp::trace::command {
 
 class LevelSum {
  public:
-  // The present archive says a level, which holds from this point on. Points do not go back.
-  void set(std::size_t point, double level);
+  // The present archive says a tag's level, which holds from this point on. Points do not go back.
+  void set(std::size_t tag, std::size_t point, double level);
 
   // The archive's last sample before a gap: what follows is unknown until it is said.
   void interrupt(std::size_t point);
@@ -26,11 +26,15 @@ class LevelSum {
   std::vector<float> finish(std::size_t points);
 
  private:
-  void fill_before(std::size_t point);
+  struct Level {
+    double value = 0;      // NaN: unknown
+    std::size_t next = 0;  // the first point without it
+  };
+
+  void fill_before(Level& level, std::size_t point);
 
   std::vector<double> sums_;
-  std::optional<double> level_;  // of the present archive; NaN: unknown; nothing: no such tag yet
-  std::size_t next_ = 0;         // the first point without it
+  std::unordered_map<std::size_t, Level> levels_;  // of the present archive, by tag
 };
 
 }  // namespace pcp::trace::command

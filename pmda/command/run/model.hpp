@@ -40,6 +40,7 @@ enum class PercentileSource {
   NotRecorded,     // none: the agent or the recording has none for this tag
   SeveralWindows,  // none: percentiles of several windows cannot be merged
   SeveralHosts,    // none: percentiles of several hosts cannot be merged
+  SeveralTags,     // none: percentiles of several label sets cannot be merged
   IncompleteHistogram,  // none: the histogram lacks too many calls
 };
 
@@ -97,6 +98,28 @@ struct Tag {
   std::optional<Histogram> distribution;
 
   std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
+};
+
+inline bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
+
+// The total of the tags of one name with one value of a label: time, sum, calls, or what was added.
+struct LabelValue {
+  std::string value;
+  double total = 0;
+};
+
+// The totals of one name by one of its labels, which has several values.
+struct Imbalance {
+  TraceType type{};
+  std::string name;  // without labels
+  std::string label;
+  std::size_t count = 0;  // of values
+  double mean = 0;        // over the values
+  double least = 0;
+  std::vector<LabelValue> values;  // the greatest ones, descending
+
+  double greatest() const { return values.front().total; }
+  double ratio() const { return greatest() / mean; }
 };
 
 // A time in the run without recorded samples.
@@ -184,15 +207,17 @@ struct RecordedSpans {
   std::map<std::string, LongestSpan> longest{};  // by tag
   // By tag: a captured transaction was inside another one. No entry: none of the tag was captured.
   std::map<std::string, bool> is_nested{};
-  std::vector<std::string> cut{};      // archives whose end is missing
-  bool has_gap = false;                // more are missing, in unknown number
-  std::vector<SpanTrace> exemplars{};  // of each moment and size; only for the page
+  std::map<std::string, std::string> groups{};  // the sum that a captured tag is a part of
+  std::vector<std::string> cut{};               // archives whose end is missing
+  bool has_gap = false;                         // more are missing, in unknown number
+  std::vector<SpanTrace> exemplars{};           // of each moment and size; only for the page
 };
 
 // The totals of one run.
 struct Totals {
   Run run;
-  std::vector<Tag> tags;  // sorted by most total time, most calls, name
+  std::vector<Tag> tags;                // sorted by most total time, most calls, name
+  std::vector<Imbalance> imbalances{};  // of all label sets, also if tags were added up
 };
 
 struct Model : Totals {

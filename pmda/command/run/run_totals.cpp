@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 #include <utility>
+
+#include "command/run/groups.hpp"
 
 namespace pcp::trace::command {
 
@@ -68,16 +69,6 @@ void raise_to_distribution(Tag& tag) {
   if (!tag.distribution || tag.distribution->empty()) return;
   const double least = tag.distribution->quantile_edges(1).least;
   if (least > 0) raise(tag, least, {});
-}
-
-// A quantile from the distribution is the middle of a bin, so it is clamped to exact extremes.
-void take_percentiles(Tag& tag) {
-  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-    double value = tag.distribution->quantile(kPercentiles[i]);
-    if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
-    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
-    tag.percentiles[i] = value;
-  }
 }
 
 }  // namespace
@@ -201,7 +192,9 @@ Totals RunTotals::finish() {
     finish_tag(tags_[i]);
     order_.push_back(i);
   }
-  sort();
+  std::ranges::sort(order_, [this](std::size_t one, std::size_t other) {
+    return is_before(tags_[one].tag, tags_[other].tag);
+  });
   Totals totals{run_, {}};
   for (const std::size_t number : order_) totals.tags.push_back(std::move(tags_[number].tag));
   return totals;
@@ -298,25 +291,20 @@ void RunTotals::find_percentiles(Merged& merged) {
       tag.percentiles[i] = merged.only_window->values[index_of(Quantity::P50) + i];
 }
 
-void raise_to_spans(Totals& totals, const RecordedSpans& spans) {
+void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoice& choice) {
+  std::map<std::string, LongestSpan> longest;  // by group
+  for (const auto& [tag, its] : spans.longest) {
+    if (its.end < totals.run.begin || its.end > totals.run.end) continue;
+    const std::optional<std::string> group = choice.group_of(tag);
+    if (!group) continue;
+    LongestSpan& known = longest[*group];
+    if (its.duration_ns > known.duration_ns) known = its;
+  }
   for (Tag& tag : totals.tags) {
     if (tag.type != TraceType::Transact || tag.calls == 0) continue;
-    const auto found = spans.longest.find(tag.name);
-    if (found == spans.longest.end()) continue;
-    const LongestSpan& longest = found->second;
-    if (longest.end >= totals.run.begin && longest.end <= totals.run.end)
-      raise(tag, static_cast<double>(longest.duration_ns) / 1e9, longest.end);
+    if (const auto found = longest.find(tag.name); found != longest.end())
+      raise(tag, static_cast<double>(found->second.duration_ns) / 1e9, found->second.end);
   }
-}
-
-void RunTotals::sort() {
-  const auto key = [this](std::size_t number) {
-    const Tag& tag = tags_[number].tag;
-    const double time_s = tag.type == TraceType::Transact ? tag.sum.value_or(0) : 0;
-    return std::tuple<double, double, const std::string&, TraceType>(-time_s, -tag.calls, tag.name,
-                                                                     tag.type);
-  };
-  std::ranges::sort(order_, {}, key);
 }
 
 }  // namespace pcp::trace::command

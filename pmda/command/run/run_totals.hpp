@@ -11,6 +11,7 @@
 
 #include "command/pcp/archive_source.hpp"
 #include "command/run/archive_totals.hpp"
+#include "command/run/label_choice.hpp"
 #include "command/run/model.hpp"
 
 namespace pcp::trace::command {
@@ -60,7 +61,6 @@ class RunTotals {
   void finish_tag(Merged& merged) const;
   static PercentileSource source_of_percentiles(const Merged& merged);
   static void find_percentiles(Merged& merged);
-  void sort();
 
   const TagNames& names_;
   Run run_;
@@ -71,6 +71,6 @@ class RunTotals {
 };
 
 // Raises maxima: a captured transaction of the run that was not aborted is one of its tag's calls.
-void raise_to_spans(Totals& totals, const RecordedSpans& spans);
+void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoice& choice);
 
 }  // namespace pcp::trace::command

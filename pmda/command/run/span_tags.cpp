@@ -21,4 +21,16 @@ void SpanTags::finish(RecordedSpans& spans) {
   spans.is_nested = std::move(is_nested_);
 }
 
+void group_span_tags(RecordedSpans& spans, const LabelChoice& choice) {
+  if (!choice.changes_tags()) return;
+  std::map<std::string, bool> is_nested;
+  for (const auto& [tag, its] : spans.is_nested) {
+    const std::optional<std::string> group = choice.group_of(tag);
+    if (!group) continue;
+    is_nested[*group] |= its;
+    if (*group != tag) spans.groups.emplace(tag, *group);
+  }
+  spans.is_nested = std::move(is_nested);
+}
+
 }  // namespace pcp::trace::command

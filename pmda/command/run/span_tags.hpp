@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "command/run/label_choice.hpp"
 #include "command/run/model.hpp"
 #include "command/run/span_trace.hpp"
 
@@ -23,5 +24,8 @@ class SpanTags {
   std::map<std::string, LongestSpan> longest_;
   std::map<std::string, bool> is_nested_;
 };
+
+// Captured transactions of tags that were added up count for the sum.
+void group_span_tags(RecordedSpans& spans, const LabelChoice& choice);
 
 }  // namespace pcp::trace::command

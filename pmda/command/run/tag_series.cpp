@@ -29,13 +29,15 @@ std::chrono::nanoseconds shortest_slice(const Grid& grid) {
 TagSeries::TagSeries(const Grid& fine, const Grid& coarse, const std::vector<WantedSeries>& wanted)
     : fine_(fine), coarse_(coarse) {
   for (const WantedSeries& each : wanted) {
-    if (each.tag >= by_tag_.size()) by_tag_.resize(each.tag + 1);
     Series series;
     series.tag = each.in_model;
     series.is_coarse = each.is_coarse;
-    courses_.push_back(
-        {std::move(series), each.is_of_one_archive, HistogramSlices(shortest_slice(fine))});
-    by_tag_[each.tag] = courses_.size();
+    courses_.push_back({std::move(series), each.is_of_one_archive, each.tags.size() == 1,
+                        HistogramSlices(shortest_slice(fine))});
+    for (const std::size_t tag : each.tags) {
+      if (tag >= by_tag_.size()) by_tag_.resize(tag + 1);
+      by_tag_[tag] = courses_.size();
+    }
   }
 }
 
@@ -61,12 +63,13 @@ void TagSeries::take(const Change& change) {
   const Quantity quantity = change.quantity;
   if (course == nullptr || !is_shown_over_time(quantity)) return;
   if (percentile_of(quantity) && !course->is_of_one_archive) return;
+  if (quantity == Quantity::Last && !course->is_of_one_tag) return;
   TimeGrid& grid = grid_of(course->series);
   grid.set(change.from, time_.at);
   const bool grows = only_grows(quantity);
   const auto at = grid.last();
   if (!grows && !at) return;
-  if (quantity == Quantity::InFlight) return course->in_flight.set(*at, change.value);
+  if (quantity == Quantity::InFlight) return course->in_flight.set(change.tag, *at, change.value);
   std::vector<float>& points = course->series.of(quantity);
   if (points.empty()) points.assign(grid.points(), grows ? 0 : kNothing);
   if (grows) {

@@ -15,12 +15,13 @@
 
 namespace pcp::trace::command {
 
-// A tag whose course is needed.
+// A tag whose course is needed, or several whose courses are added up.
 struct WantedSeries {
-  std::size_t tag = 0;       // number in TagNames
-  std::size_t in_model = 0;  // index of Model::tags
+  std::vector<std::size_t> tags;  // numbers in TagNames
+  std::size_t in_model = 0;       // index of Model::tags
   bool is_coarse = false;
-  bool is_of_one_archive = true;  // false: data that cannot be added is omitted
+  bool is_of_one_archive =
+      true;  // false, also for several tags: data that cannot be added is omitted
 };
 
 class TagSeries : public ChangeTaker {
@@ -42,6 +43,7 @@ class TagSeries : public ChangeTaker {
   struct Course {
     Series series;
     bool is_of_one_archive = true;
+    bool is_of_one_tag = true;
     HistogramSlices slices;
     LevelSum in_flight{};
   };

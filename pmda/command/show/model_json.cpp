@@ -129,6 +129,26 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
   });
 }
 
+// Totals are times in seconds, sums of values, calls, or what was added to a counter.
+void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
+  json.object([&] {
+    json.text("name", imbalance.name);
+    json.text("type", type_name(imbalance.type));
+    json.text("label", imbalance.label);
+    json.number("values", imbalance.count);
+    json.number("min", imbalance.least);
+    json.number("mean", imbalance.mean);
+    json.number("max", imbalance.greatest());
+    json.number("ratio", imbalance.ratio());
+    json.list("greatest", imbalance.values, [&](const LabelValue& each) {
+      json.object([&] {
+        json.text("value", each.value);
+        json.number("total", each.total);
+      });
+    });
+  });
+}
+
 }  // namespace
 
 void write_attributes(JsonWriter& json, const SpanEvent& span) {
@@ -174,6 +194,8 @@ void write_spans(JsonWriter& json, const RecordedSpans& spans) {
 void write_totals(JsonWriter& json, const Totals& totals) {
   write_run(json, totals.run);
   json.list("tags", totals.tags, [&](const Tag& tag) { write_tag(json, tag, totals.run); });
+  json.list("imbalances", totals.imbalances,
+            [&](const Imbalance& each) { write_imbalance(json, each); });
 }
 
 std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings) {

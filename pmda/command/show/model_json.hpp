@@ -42,6 +42,9 @@ inline SourceWords words_for(PercentileSource source) {
       SourceWords{"several hosts",
                   "percentiles of several hosts cannot be put together, histograms can",
                   "percentiles of single hosts only, and no histogram"},
+      SourceWords{"several tags",
+                  "percentiles of several label sets cannot be put together, histograms can",
+                  "percentiles of single label sets only, and no histogram"},
       SourceWords{"incomplete histogram", "the histogram lacks more than one call in a hundred",
                   "a histogram that lacks some calls"}};
   return kWords[static_cast<std::size_t>(source)];

@@ -14,142 +14,11 @@ namespace {
 constexpr std::size_t kMostLines = 25;
 constexpr std::size_t kMostArchives = 2;  // named archives
 
-constexpr std::size_t kWideColumns = 8;
-constexpr std::size_t kFailedColumns = 7;
-constexpr std::size_t kMaxColumns = 9;
-constexpr std::size_t kLastColumns = 7;
 constexpr std::size_t kLabel = 9;  // width of the labels at the end
-
-using Tags = std::vector<const Tag*>;
-
-// A heading and a line for each tag.
-struct Section {
-  std::string_view title;
-  std::string_view calls;  // the heading for calls
-  std::string_view last;   // the heading of the last column
-  Tags tags;
-  std::size_t rows = 0;  // shown tags
-};
-
-class PrintedTags {
- public:
-  PrintedTags(const Shown& shown, bool shows_failed)
-      : shown_(shown),
-        shows_failed_(shows_failed),
-        name_columns_(shown.terminal().columns - kWideColumns * 5 - kMaxColumns - kLastColumns -
-                      (shows_failed ? kFailedColumns : 0)) {}
-
-  std::string heading(const Section& section) const;
-  std::string row(const Tag& tag) const;
-
- private:
-  std::string percentile(const Tag& tag, std::size_t which) const {
-    const auto& known = tag.percentiles[which];
-    return known ? shown_.value(tag.type, *known) : has_histogram(tag.type) ? shown_.nothing() : "";
-  }
-  std::string name(const Tag& tag) const;
-  std::string failed(const Tag& tag) const;
-  std::string max(const Tag& tag) const;
-  std::string last(const Tag& tag) const;
-
-  const Shown& shown_;
-  bool shows_failed_;
-  std::size_t name_columns_;
-};
-
-std::string in_column(std::string_view text, std::size_t columns) {
-  return " " + Shown::right(text, columns - 1);
-}
-
-std::string PrintedTags::heading(const Section& section) const {
-  const bool has_distribution = has_histogram(section.tags.front()->type);
-  std::string line = Shown::left(section.title, name_columns_);
-  line += in_column(section.calls, kWideColumns) + in_column("/s", kWideColumns);
-  if (shows_failed_)
-    line += in_column(section.tags.front()->type == TraceType::Transact ? "failed" : "",
-                      kFailedColumns);
-  for (const char* const name : {"p50", "p95", "p99"})
-    line += in_column(has_distribution ? name : "", kWideColumns);
-  line += in_column(has_distribution ? "max" : "added", kMaxColumns) +
-          in_column(section.last, kLastColumns);
-  return shown_.bold(line) + "\n";
-}
-
-std::string PrintedTags::row(const Tag& tag) const {
-  std::string line = Shown::left(name(tag), name_columns_);
-  line += in_column(Shown::count(tag.calls), kWideColumns);
-  line += in_column(tag.rate ? Shown::measured(*tag.rate) : shown_.nothing(), kWideColumns);
-  if (shows_failed_) line += failed(tag);
-  for (const std::size_t which : {kP50, kP95, kP99})
-    line += in_column(percentile(tag, which), kWideColumns);
-  line += in_column(max(tag), kMaxColumns) + in_column(last(tag), kLastColumns);
-  return Shown::trimmed(line) + "\n";
-}
-
-// With the unit of the values; times have units themselves.
-std::string PrintedTags::name(const Tag& tag) const {
-  constexpr std::size_t kMostOfUnit = 8;
-  const bool has_values = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
-  const std::string unit =
-      has_values && !tag.unit.empty() ? " [" + shown_.name(tag.unit, kMostOfUnit) + "]" : "";
-  return shown_.name(tag.name, name_columns_ - columns_of(unit)) + unit;
-}
-
-std::string PrintedTags::failed(const Tag& tag) const {
-  if (tag.type != TraceType::Transact) return std::string(kFailedColumns, ' ');
-  const std::string text =
-      in_column(tag.failed ? Shown::count(*tag.failed) : shown_.nothing(), kFailedColumns);
-  return tag.failed.value_or(0) > 0 ? shown_.bad(text) : text;
-}
-
-std::string PrintedTags::max(const Tag& tag) const {
-  if (!has_histogram(tag.type)) {
-    const bool was_added_to = tag.counted && (*tag.counted != 0 || !tag.last);
-    return was_added_to ? Shown::number(*tag.counted) : "";
-  }
-  if (!tag.max) return shown_.nothing();
-  return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, tag.max->value);
-}
-
-std::string PrintedTags::last(const Tag& tag) const {
-  if (tag.type == TraceType::Transact)
-    return tag.busy ? Shown::measured(*tag.busy < 0.001 ? 0 : *tag.busy) : "";
-  return tag.last ? Shown::number(*tag.last) : "";
-}
-
-std::vector<Section> sections_of(const std::vector<Tag>& tags) {
-  std::vector<Section> sections{{"Transactions", "calls", "busy", {}},
-                                {"Observations", "values", "last", {}},
-                                {"Points, counters", "calls", "value", {}}};
-  for (const Tag& tag : tags)
-    sections[tag.type == TraceType::Transact  ? 0
-             : tag.type == TraceType::Observe ? 1
-                                              : 2]
-        .tags.push_back(&tag);
-  std::erase_if(sections, [](const Section& section) { return section.tags.empty(); });
-  return sections;
-}
-
-// Distributes lines over the sections; the first section gets two for each of the others'.
-void deal_rows(std::vector<Section>& sections, std::size_t lines) {
-  for (bool dealt = true; dealt && lines > 0;) {
-    dealt = false;
-    for (std::size_t i = 0; i < sections.size(); ++i) {
-      Section& section = sections[i];
-      const std::size_t more =
-          std::min({lines, section.tags.size() - section.rows, std::size_t{i == 0 ? 2U : 1U}});
-      section.rows += more;
-      lines -= more;
-      dealt = dealt || more > 0;
-    }
-  }
-}
 
 std::string labelled(const Shown& shown, std::string_view label, const std::string& text) {
   return shown.faint(Shown::left(label, kLabel)) + text + "\n";
 }
-
-bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
 
 std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Shown& shown) {
   const Tag* slowest = nullptr;
@@ -184,7 +53,7 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   constexpr std::size_t kMostTags = 3;
   constexpr std::size_t kLeastName = 6;  // columns, although a great count leaves less room
   const auto open = [](const Tag* tag) { return tag->vanished.value_or(0); };
-  Tags found;
+  std::vector<const Tag*> found;
   for (const Tag& tag : tags)
     if (open(&tag) > 0) found.push_back(&tag);
   if (found.empty()) return "";
@@ -203,24 +72,44 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   return labelled(shown, "open", text);
 }
 
+// Totals that are spread unevenly over the values of a label.
+std::string uneven_lines(const std::vector<Imbalance>& imbalances, const Shown& shown) {
+  constexpr double kLeastRatio = 1.1;
+  constexpr std::size_t kMost = 3;
+  std::string lines;
+  std::size_t count = 0;
+  for (const Imbalance& each : imbalances) {
+    if (each.ratio() < kLeastRatio) continue;
+    if (++count > kMost) break;
+    const std::string what =
+        (each.type == TraceType::Transact ? " takes " : " has ") + Shown::measured(each.ratio()) +
+        shown.sign(" × the mean of ", " x the mean of ") +
+        Shown::count(static_cast<double>(each.count)) + " (" + shown.value(each.type, each.least) +
+        " to " + shown.value(each.type, each.greatest()) + ")";
+    const std::size_t room = shown.terminal().columns - kLabel - columns_of(what) - 2;
+    const std::string value = shown.name(each.label + "=" + each.values.front().value,
+                                         room - std::min(room / 2, columns_of(each.name)));
+    lines += labelled(shown, lines.empty() ? "uneven" : "",
+                      shown.name(each.name, room - columns_of(value)) + ": " + value + what);
+  }
+  return lines;
+}
+
 // Explains the signs in the shown rows.
-std::string notes(const std::vector<Section>& sections, const Shown& shown) {
+std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
   const char* unknown = nullptr;
   bool is_inexact = false;
   double missing = 0;    // the greatest missing share of a tag's calls
   double nonfinite = 0;  // values
-  for (const Section& section : sections) {
-    for (std::size_t i = 0; i < section.rows; ++i) {
-      const Tag& tag = *section.tags[i];
-      if (!has_histogram(tag.type)) continue;
-      if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
-      nonfinite += tag.nonfinite.value_or(0);
-      is_inexact = is_inexact || (tag.max && !tag.max->is_exact && tag.nonfinite.value_or(0) == 0);
-      if (tag.percentile_source == PercentileSource::NearlyAllCalls)
-        missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
-                                         tag.nonfinite.value_or(0)) /
-                                            tag.calls);
-    }
+  for (const Tag& tag : rows) {
+    if (!has_histogram(tag.type)) continue;
+    if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
+    nonfinite += tag.nonfinite.value_or(0);
+    is_inexact = is_inexact || (tag.max && !tag.max->is_exact && tag.nonfinite.value_or(0) == 0);
+    if (tag.percentile_source == PercentileSource::NearlyAllCalls)
+      missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
+                                       tag.nonfinite.value_or(0)) /
+                                          tag.calls);
   }
   std::string lines;
   const auto note = [&](std::string_view sign, const std::string& text) {
@@ -254,41 +143,6 @@ std::string files(const Run& run, const std::string& page, const Shown& shown) {
 
 std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-// Tells where to find the tags that are not in the table.
-std::string rest_of(const std::vector<Section>& sections, bool has_page) {
-  std::size_t tags = 0;
-  std::ptrdiff_t failed = 0;
-  for (const Section& section : sections) {
-    tags += section.tags.size() - section.rows;
-    failed += std::count_if(section.tags.begin() + static_cast<std::ptrdiff_t>(section.rows),
-                            section.tags.end(), [](const Tag* tag) { return has_failed(*tag); });
-  }
-  std::string text = "and " + Shown::count(static_cast<double>(tags)) + " more tags";
-  if (failed > 0)
-    text += ", " + Shown::count(static_cast<double>(failed)) + " of them with aborted calls";
-  return text + (has_page ? ": see the page" : ": see the page (--html FILE), or --json");
-}
-
-std::string table(std::vector<Section>& sections, std::size_t lines, bool has_page,
-                  const Shown& shown) {
-  const bool shows_failed = std::any_of(sections.front().tags.begin(), sections.front().tags.end(),
-                                        [](const Tag* tag) { return has_failed(*tag); });
-  std::size_t all = 0;
-  for (const Section& section : sections) all += section.tags.size();
-  const std::size_t around = 2 * sections.size() - 1;
-  const bool is_cut = all + around > lines;
-  deal_rows(sections, lines - around - (is_cut ? 1 : 0));
-
-  const PrintedTags table(shown, shows_failed);
-  std::string text;
-  for (const Section& section : sections) {
-    text += (text.empty() ? "" : "\n") + table.heading(section);
-    for (std::size_t i = 0; i < section.rows; ++i) text += table.row(*section.tags[i]);
-  }
-  if (is_cut) text += shown.faint(rest_of(sections, has_page)) + "\n";
-  return text;
 }
 
 std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
@@ -331,24 +185,24 @@ std::string summary_head(const Run& run, const Shown& shown) {
   return shown.bold(shown.name(run.command, room)) + "  " + where + "\n" + when + "\n";
 }
 
-std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal) {
-  const auto& [run, tags] = totals;
+std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal,
+                    const TableChoice& choice) {
+  const auto& [run, tags, imbalances] = totals;
   const Shown shown(terminal);
   const std::string head = incompleteness(run, shown) + summary_head(run, shown) + "\n";
-  std::string tail =
-      slowest_line(run, tags, shown) + open_line(tags, shown) + files(run, page, shown);
+  std::string tail = uneven_lines(imbalances, shown) + slowest_line(run, tags, shown) +
+                     open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
            (run.incomplete.empty() ? "Nothing was traced. Does the program call a trace library?\n"
                                      "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"
                                    : "Nothing that was traced is here.\n\n") +
            tail;
-  std::vector<Section> sections = sections_of(tags);
   constexpr std::size_t kMostNotes = 2;
-  const std::string rows =
-      table(sections, kMostLines - lines_of(head) - lines_of(tail) - 1 - kMostNotes, !page.empty(),
-            shown);
-  return head + rows + "\n" + notes(sections, shown) + tail;
+  const SummaryTables tables =
+      summary_tables(tags, choice, kMostLines - lines_of(head) - lines_of(tail) - 1 - kMostNotes,
+                     !page.empty(), shown);
+  return head + tables.text + "\n" + notes(tables.rows, shown) + tail;
 }
 
 }  // namespace pcp::trace::command

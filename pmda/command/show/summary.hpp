@@ -6,11 +6,13 @@
 
 #include "command/run/model.hpp"
 #include "command/show/shown.hpp"
+#include "command/show/summary_table.hpp"
 
 namespace pcp::trace::command {
 
 // Lines end with a newline. `page` is the HTML page's file, empty if there is none.
-std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal);
+std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal,
+                    const TableChoice& choice = {});
 
 // Shows what became slower or faster than in an older run, and by how much.
 std::string comparison(const Totals& base, const Totals& now, const Terminal& terminal);

@@ -22,38 +22,47 @@ std::vector<float> shown(std::vector<float> levels) {
 
 TEST(LevelSum, ALevelStaysUntilThereIsAnother) {
   LevelSum sum;
-  sum.set(1, 3);
-  sum.set(4, 1);
-  sum.set(4, 2);
+  sum.set(7, 1, 3);
+  sum.set(7, 4, 1);
+  sum.set(7, 4, 2);
   sum.finish_archive(5);
   EXPECT_EQ(sum.finish(7), (std::vector<float>{0, 3, 3, 3, 2, 2, 0}));
 }
 
 TEST(LevelSum, LevelsOfSeveralArchivesAddUp) {
   LevelSum sum;
-  sum.set(0, 1);
+  sum.set(7, 0, 1);
   sum.finish_archive(3);
-  sum.set(2, 10);
+  sum.set(7, 2, 10);
   sum.finish_archive(4);
   EXPECT_EQ(sum.finish(5), (std::vector<float>{1, 1, 11, 11, 10}));
 }
 
+TEST(LevelSum, LevelsOfSeveralTagsAddUp) {
+  LevelSum sum;
+  sum.set(7, 0, 1);
+  sum.set(8, 2, 10);
+  sum.set(7, 3, 2);
+  sum.finish_archive(3);
+  EXPECT_EQ(sum.finish(4), (std::vector<float>{1, 1, 11, 12}));
+}
+
 TEST(LevelSum, AfterAGapNothingIsKnownUntilItIsSaid) {
   LevelSum sum;
-  sum.set(0, 1);
+  sum.set(7, 0, 1);
   sum.interrupt(1);
-  sum.set(3, 5);
+  sum.set(7, 3, 5);
   sum.finish_archive(4);
-  sum.set(0, 10);
+  sum.set(7, 0, 10);
   sum.finish_archive(4);
   EXPECT_EQ(shown(sum.finish(5)), (std::vector<float>{11, 11, kUnknown, 15, 15}));
 }
 
 TEST(LevelSum, APointWithAGapInsideHasTheLevelBeforeIt) {
   LevelSum sum;
-  sum.set(0, 1);
+  sum.set(7, 0, 1);
   sum.interrupt(1);
-  sum.set(1, 5);
+  sum.set(7, 1, 5);
   sum.finish_archive(2);
   EXPECT_EQ(sum.finish(3), (std::vector<float>{1, 1, 5}));
 }

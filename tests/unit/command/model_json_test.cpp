@@ -32,6 +32,7 @@ Model a_run() {
   tag.percentile_source = PercentileSource::SeveralHosts;
   tag.hosts = {0};
   totals.tags = {tag};
+  totals.imbalances = {{TraceType::Transact, "compute", "rank", 2, 2, 1, {{"7", 3}}}};
   return totals;
 }
 
@@ -47,7 +48,9 @@ const std::string kTags =
     R"("rate":null,"failed":null,"vanished":null,"nonfinite":null,"sum":null,"mean":null,"busy":null,"min":null,)"
     R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
     R"("percentiles_from":"several hosts","last":null,"added":null,)"
-    R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","p99":0.25}}])";
+    R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","p99":0.25}}],)"
+    R"("imbalances":[{"name":"compute","type":"transact","label":"rank","values":2,)"
+    R"("min":1,"mean":2,"max":3,"ratio":1.5,"greatest":[{"value":"7","total":3}]}])";
 
 TEST(ReportAsJson, HasAllThatIsKnown) {
   const Model run = a_run();

@@ -8,6 +8,7 @@
 
 #include "command/run/archive_reader.hpp"
 #include "command/run/run_totals.hpp"
+#include "command/run/span_tags.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/event_arrays.hpp"
 
@@ -127,7 +128,7 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   Totals run{{}, {tag, exact, slower}};
   run.run.begin = moment(0);
   run.run.end = moment(5);
-  raise_to_spans(run, spans());
+  raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max->value, 0.9);
   EXPECT_FALSE(run.tags[0].max->is_exact);
   EXPECT_EQ(run.tags[0].slowest->value, 0.9);
@@ -136,7 +137,7 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   EXPECT_EQ(run.tags[2].slowest->at, moment(1));
   run.tags = {tag};
   run.run.end = moment(1);  // the span has ended later
-  raise_to_spans(run, spans());
+  raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max->value, 0.2);
 }
 
@@ -209,6 +210,20 @@ TEST_F(RecordedSpansOf, ALargeArchiveNeedNotBeReadToItsEnd) {
   ASSERT_TRUE(read && *read);
   EXPECT_EQ(taken, 3);
   EXPECT_EQ((*read)->traces, 3U);
+}
+
+TEST(SpanTags, OfTagsThatWereAddedUpCountForTheSum) {
+  RecordedSpans spans;
+  spans.is_nested = {{"get{status=200}", false}, {"get{status=500}", true}, {"put", false}};
+  RecordedSpans unchanged = spans;
+  group_span_tags(unchanged, {});
+  EXPECT_EQ(unchanged.is_nested, spans.is_nested);
+  LabelChoice by_name;
+  by_name.by.emplace();
+  group_span_tags(spans, by_name);
+  EXPECT_EQ(spans.is_nested, (std::map<std::string, bool>{{"get", true}, {"put", false}}));
+  EXPECT_EQ(spans.groups, (std::map<std::string, std::string>{{"get{status=200}", "get"},
+                                                              {"get{status=500}", "get"}}));
 }
 
 }  // namespace

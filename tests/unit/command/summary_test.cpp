@@ -32,12 +32,20 @@ Tag transaction(const std::string& name) {
   tag.calls = 12'345;
   tag.rate = 3.43;
   tag.failed = 0;
+  tag.sum = 16.2;
+  tag.mean = 0.00131;
   tag.busy = 0.27;
   tag.max = Extreme{0.0201, true};
   tag.percentiles = {0.0012, 0.003, 0.0034, 0.0088, 0.01};
   tag.percentile_source = PercentileSource::Histogram;
   tag.slowest = SlowestMoment{WallTime(std::chrono::seconds(1'800'000'060)), 0.0201, false};
   return tag;
+}
+
+std::vector<Tag> numbered(int count) {
+  std::vector<Tag> tags;
+  for (int i = 0; i < count; ++i) tags.push_back(transaction("checkout" + std::to_string(i)));
+  return tags;
 }
 
 Tag of_type(TraceType type, const std::string& name) {
@@ -63,9 +71,9 @@ TEST(Summary, ShowsOfATagWhatOneWantsToKnow) {
   EXPECT_EQ(lines[0], "./app --fast  on saturn");
   EXPECT_NE(lines[1].find(", 60.0 min, 3601 samples 1.00 s apart"), std::string::npos);
   EXPECT_EQ(lines[3],
-            "Transactions               calls      /s     p50     p95     p99      max   busy");
+            "Transactions               calls   total     p50     p95     p99      max   busy");
   EXPECT_EQ(lines[4],
-            "checkout                  12,345    3.43 1.20 ms 3.40 ms 8.80 ms  20.1 ms   0.27");
+            "checkout                  12,345  16.2 s 1.20 ms 3.40 ms 8.80 ms  20.1 ms   0.27");
   EXPECT_TRUE(lines[6].starts_with("slowest  20.1 ms in checkout, at ")) << lines[6];
   EXPECT_TRUE(lines[6].ends_with(", 60.0 s from the start")) << lines[6];
   EXPECT_EQ(lines[7], "archive  app.trace/trace");
@@ -85,7 +93,9 @@ TEST(Summary, ShowsFailuresWhereThereAreAny) {
   tag.failed = 17;
   const std::string text = summary({an_hour(), {tag, transaction("login")}}, "", kPlain);
   EXPECT_NE(text.find("failed"), std::string::npos);
-  EXPECT_NE(text.find("    3.43     17 1.20 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("checkout                   12,345     17  16.2 s 3.40 ms"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Summary, SaysWhatHadNotEnded) {
@@ -110,7 +120,7 @@ TEST(Summary, SaysWhatHadNotEnded) {
 }
 
 TEST(Summary, HasAtMostTwentyFiveLinesHoweverManyArchivesAreIncomplete) {
-  const std::vector<Tag> tags(40, transaction("checkout"));
+  const std::vector<Tag> tags = numbered(40);
   for (const std::size_t archives : {4U, 9U, 30U}) {
     auto run = an_hour();
     run.incomplete.assign(archives, {"app.trace/trace", "its end is missing"});
@@ -141,15 +151,15 @@ TEST(Summary, SaysThatTheSlowestLeavesAbortedOnesOut) {
 }
 
 TEST(Summary, SaysWhereTheOtherTagsAreAndHowManyHaveFailed) {
-  std::vector<Tag> tags(40, transaction("checkout"));
+  std::vector<Tag> tags = numbered(40);
   for (const std::size_t failed : {38U, 39U}) tags[failed].failed = 2;
   const std::string with_page = summary({an_hour(), tags}, "page.html", kPlain);
-  EXPECT_NE(with_page.find(" more tags, 2 of them with aborted calls: see the page\n"),
+  EXPECT_NE(with_page.find(" more tags, 2 of them with aborted calls: see the page, or --all\n"),
             std::string::npos)
       << with_page;
   tags[38].failed = tags[39].failed = 0;
   const std::string without = summary({an_hour(), tags}, "", kPlain);
-  EXPECT_NE(without.find(" more tags: see the page (--html FILE), or --json\n"), std::string::npos)
+  EXPECT_NE(without.find(" more tags: --all, or the page (--html FILE)\n"), std::string::npos)
       << without;
 }
 
@@ -188,8 +198,8 @@ TEST(Summary, SaysWhyAValueIsUnknown) {
 TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
   std::vector<Tag> tags;
   for (int i = 0; i < 1000; ++i) {
-    tags.push_back(
-        transaction("transaction " + std::string(static_cast<std::size_t>(i % 200), 'x')));
+    tags.push_back(transaction(std::to_string(i) +
+                               "{x=" + std::string(static_cast<std::size_t>(i % 200), 'x') + "}"));
     tags.back().failed = 1e9;
     tags.back().percentiles = {};
     tags.back().percentile_source = PercentileSource::SeveralWindows;
@@ -215,11 +225,103 @@ TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
 }
 
 TEST(Summary, SaysHowManyTagsItDoesNotShow) {
-  std::vector<Tag> tags(100, transaction("checkout"));
+  std::vector<Tag> tags = numbered(100);
   const std::string text = summary({an_hour(), tags}, "", kPlain);
   const auto shown = std::count(text.begin(), text.end(), '\n');
   EXPECT_LE(shown, 25);
-  EXPECT_NE(text.find("more tags: see the page"), std::string::npos) << text;
+  EXPECT_NE(text.find("more tags: --all"), std::string::npos) << text;
+}
+
+// The lines of the tables, from the heading on.
+std::vector<std::string> table_of(const std::vector<Tag>& tags, const TableChoice& choice = {},
+                                  std::size_t columns = 80) {
+  auto lines = lines_of(summary({an_hour(), tags}, "", {false, false, columns}, choice));
+  lines.erase(lines.begin(), lines.begin() + 3);
+  lines.erase(std::ranges::find(lines, ""), lines.end());
+  return lines;
+}
+
+TEST(Summary, ShowsMoreColumnsOnAWideTerminal) {
+  const auto heading = [](std::size_t columns) {
+    return table_of({transaction("a")}, {}, columns).front().substr(12);
+  };
+  const auto has = [&](std::size_t columns, const char* name) {
+    return heading(columns).find(name) != std::string::npos;
+  };
+  for (const char* const name :
+       {"calls", "/s", "total", "mean", "p50", "p95", "p99", "max", "busy"})
+    EXPECT_TRUE(has(96, name)) << name;
+  EXPECT_FALSE(has(95, "/s"));
+  EXPECT_TRUE(has(88, "mean"));
+  EXPECT_FALSE(has(87, "mean"));
+  EXPECT_TRUE(has(80, "p50"));
+}
+
+TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
+  Tag good = transaction("request{status=200}");
+  Tag bad = transaction("request{status=503}");
+  bad.failed = 5;
+  bad.calls = 10;
+  const auto lines = table_of({good, bad, transaction("lonely{status=200}")});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_TRUE(lines[1].starts_with("request {2 sets}           12,355      5  32.4 s "))
+      << lines[1];
+  EXPECT_TRUE(lines[2].starts_with("  {status=503}                 10      5  16.2 s "))
+      << lines[2];
+  EXPECT_TRUE(lines[3].starts_with("lonely{status=200} ")) << lines[3];
+  bad.failed = 0;
+  good.percentiles[kP99] = 1;
+  EXPECT_TRUE(table_of({good, bad})[2].starts_with("  {status=200} "));
+  TableChoice all;
+  all.shows_all = true;
+  EXPECT_TRUE(table_of({good, bad}, all)[1].starts_with("request{status=200} "));
+}
+
+TEST(Summary, ShowsAsManyTagsAsOneAsksForInTheOrderThatOneAsksFor) {
+  std::vector<Tag> tags = numbered(100);
+  tags[70].max = Extreme{5, true};
+  tags[80].max = Extreme{4, true};
+  tags[90].max.reset();
+  TableChoice choice;
+  choice.sort = *parse_column("max");
+  choice.top = 2;
+  auto lines = table_of(tags, choice);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_TRUE(lines[1].starts_with("checkout70 "));
+  EXPECT_TRUE(lines[2].starts_with("checkout80 "));
+  EXPECT_EQ(lines[3], "and 98 more tags: --all, or the page (--html FILE)");
+  choice.top.reset();
+  choice.shows_all = true;
+  lines = table_of(tags, choice);
+  EXPECT_EQ(lines.size(), 101U);
+  EXPECT_TRUE(lines.back().starts_with("checkout90 "));
+  EXPECT_FALSE(parse_column("p42"));
+}
+
+TEST(Summary, ShowsASmallValueAsSmall) {
+  Tag tag = transaction("checkout");
+  tag.busy = 1e-7;
+  EXPECT_TRUE(table_of({tag})[1].ends_with("20.1 ms <0.001")) << table_of({tag})[1];
+  tag.busy = 0;
+  EXPECT_TRUE(table_of({tag})[1].ends_with("20.1 ms      0")) << table_of({tag})[1];
+}
+
+TEST(Summary, SaysWhichTotalsAreUneven) {
+  Totals totals{an_hour(), {transaction("compute")}};
+  totals.imbalances = {{TraceType::Transact, "compute", "rank", 8, 0.0874, 0.027, {{"7", 0.166}}},
+                       {TraceType::Transact, "even", "rank", 8, 1, 0.9, {{"3", 1.09}}}};
+  const std::string text = summary(totals, "", kPlain);
+  EXPECT_NE(
+      text.find("\nuneven   compute: rank=7 takes 1.90 x the mean of 8 (27.0 ms to 166 ms)\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("even: "), std::string::npos);
+  totals.imbalances.assign(50, totals.imbalances[0]);
+  totals.imbalances[0].name = std::string(200, 'x');
+  totals.imbalances[1].values[0].value = "\033[31m" + std::string(200, 'x');
+  const auto lines = lines_of(summary(totals, "", kPlain));
+  EXPECT_LE(lines.size(), 25U);
+  for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
 }
 
 TEST(Summary, OfNothingSaysWhatToDo) {

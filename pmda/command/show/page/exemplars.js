@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // From a chart or a percentile to captured transactions that stand for it.
 
-// All captured transactions by tag: {trace, span, end in ms, seconds}.
-function capturedByTag({spans, exemplars = []}) {
+// All captured transactions by tag, or by the sum that it is a part of: {trace, span, end in ms,
+// seconds}.
+function capturedByTag({spans, exemplars = [], groups = []}) {
+  const groupOf = new Map(groups);
   const byTag = new Map();
   for (const trace of [...spans.slowest, ...exemplars])
     for (const span of trace.spans) {
       if (isEvent(span)) continue;
-      if (!byTag.has(span.tag)) byTag.set(span.tag, []);
+      const tag = groupOf.get(span.tag) ?? span.tag;
+      if (!byTag.has(tag)) byTag.set(tag, []);
       const end = beginOf(trace) + (span.offset_ns + span.duration_ns) / 1e6;
-      byTag.get(span.tag).push({trace, span, end, seconds: span.duration_ns / 1e9});
+      byTag.get(tag).push({trace, span, end, seconds: span.duration_ns / 1e9});
     }
   return byTag;
 }

@@ -140,6 +140,12 @@ class Packer {
       write_spans(json_, *model_.spans);
       json_.list("exemplars", model_.spans->exemplars,
                  [&](const SpanTrace& trace) { write_trace(json_, trace); });
+      json_.list("groups", model_.spans->groups, [&](const auto& each) {
+        json_.array([&] {
+          json_.text(each.first);
+          json_.text(each.second);
+        });
+      });
     }
     if (model_.base) json_.object("base", [&] { write_base(*model_.base); });
   }

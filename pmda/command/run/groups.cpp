@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/groups.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "wire/dimensions.hpp"
+#include "wire/histogram_bins.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+using Value = std::optional<double> Tag::*;
+constexpr Value kSums[] = {&Tag::failed, &Tag::vanished, &Tag::nonfinite, &Tag::sum,
+                           &Tag::rate,   &Tag::busy,     &Tag::counted};
+
+void add_sums(Tag& group, const Tag& member) {
+  group.calls += member.calls;
+  for (const Value each : kSums) {
+    const std::optional<double>& more = member.*each;
+    std::optional<double>& sum = group.*each;
+    sum = sum && more ? std::optional(*sum + *more) : std::nullopt;
+  }
+}
+
+template <typename Better>
+void join(std::optional<Extreme>& all, const std::optional<Extreme>& one, Better better) {
+  if (!all || !one) {
+    all = all ? all : one;
+    if (all) all->is_exact = false;
+    return;
+  }
+  all = Extreme{better(all->value, one->value), all->is_exact && one->is_exact};
+}
+
+// A tag without calls has no values.
+void join_values(Tag& group, const Tag& member) {
+  if (member.calls == 0) return;
+  if (group.calls == 0) {
+    group.min = member.min;
+    group.max = member.max;
+    group.slowest = member.slowest;
+    return;
+  }
+  join(group.min, member.min, [](double a, double b) { return std::min(a, b); });
+  join(group.max, member.max, [](double a, double b) { return std::max(a, b); });
+  const auto rank = [](const SlowestMoment& moment) {
+    return std::pair(!moment.is_p99, moment.value);
+  };
+  if (member.slowest && (!group.slowest || rank(*member.slowest) > rank(*group.slowest)))
+    group.slowest = member.slowest;
+}
+
+// A single value needs no recorded distribution.
+std::optional<Histogram> distribution_of(const Tag& tag) {
+  if (is_of_histogram(tag.percentile_source)) return tag.distribution;
+  if (tag.percentile_source != PercentileSource::OneValue) return {};
+  Histogram values;
+  values.add_bin(bins::bin_of(tag.max->value), 0, static_cast<std::uint64_t>(tag.calls));
+  return values;
+}
+
+bool has_values(const Tag& tag) {
+  return tag.percentile_source != PercentileSource::NoCalls &&
+         tag.percentile_source != PercentileSource::NoFiniteValues;
+}
+
+// The group is as good as its worst member. A single value is as good as a distribution.
+PercentileSource worse(PercentileSource one, PercentileSource other) {
+  const auto merged = [](PercentileSource source) {
+    return source == PercentileSource::OneValue ? PercentileSource::Histogram : source;
+  };
+  return std::max(merged(one), merged(other));
+}
+
+// Requires: several members have values.
+void merge_distributions(Tag& group, const std::vector<Tag*>& members) {
+  group.percentile_source = PercentileSource::Histogram;
+  group.percentiles = {};
+  group.distribution.emplace();
+  for (const Tag* const member : members) {
+    const std::optional<Histogram> values = distribution_of(*member);
+    group.percentile_source = worse(group.percentile_source, member->percentile_source);
+    if (!values) {
+      const bool is_recorded = member->percentile_source != PercentileSource::NotRecorded;
+      if (is_recorded) group.percentile_source = PercentileSource::SeveralTags;
+      group.distribution.reset();
+      return;
+    }
+    group.distribution->merge(*values);
+  }
+  take_percentiles(group);
+}
+
+void find_percentiles(Tag& group, const std::vector<Tag*>& members) {
+  std::vector<Tag*> with_values;
+  std::ranges::copy_if(members, std::back_inserter(with_values),
+                       [](const Tag* tag) { return has_values(*tag); });
+  if (with_values.size() > 1) return merge_distributions(group, with_values);
+  const Tag& only = with_values.empty() ? *members.front() : *with_values.front();
+  group.percentiles = only.percentiles;
+  group.percentile_source = only.percentile_source;
+  group.distribution = only.distribution;
+}
+
+Tag sum_of(std::string name, const std::vector<Tag*>& members) {
+  if (members.size() == 1) {
+    members.front()->name = std::move(name);
+    return std::move(*members.front());
+  }
+  Tag group = *members.front();
+  group.name = std::move(name);
+  for (const Tag* const member : std::span(members).subspan(1)) {
+    if (member->unit != group.unit) group.unit.clear();
+    if (member->description != group.description) group.description.clear();
+    join_values(group, *member);
+    add_sums(group, *member);
+    std::vector<std::uint16_t> hosts;
+    std::ranges::set_union(group.hosts, member->hosts, std::back_inserter(hosts));
+    group.hosts = std::move(hosts);
+  }
+  group.last.reset();
+  const double finite = group.calls - group.nonfinite.value_or(0);
+  group.mean = group.sum && finite > 0 ? std::optional(*group.sum / finite) : std::nullopt;
+  if (has_histogram(group.type)) find_percentiles(group, members);
+  return group;
+}
+
+}  // namespace
+
+Groups group_tags(std::vector<Tag> tags,
+                  const std::function<std::optional<std::string>(const std::string&)>& group_of) {
+  std::map<std::pair<TraceType, std::string>, std::vector<std::size_t>> by_key;
+  for (std::size_t i = 0; i < tags.size(); ++i)
+    if (std::optional<std::string> name = group_of(tags[i].name))
+      by_key[{tags[i].type, *std::move(name)}].push_back(i);
+  std::vector<std::pair<Tag, std::vector<std::size_t>>> all;
+  for (auto& [key, members] : by_key) {
+    std::vector<Tag*> its;
+    for (const std::size_t each : members) its.push_back(&tags[each]);
+    all.emplace_back(sum_of(key.second, its), std::move(members));
+  }
+  std::ranges::sort(all, is_before, [](const auto& each) -> const Tag& { return each.first; });
+  Groups groups;
+  for (auto& [tag, members] : all) {
+    groups.tags.push_back(std::move(tag));
+    groups.members.push_back(std::move(members));
+  }
+  return groups;
+}
+
+Groups group_by_name(std::vector<Tag> tags) {
+  return group_tags(std::move(tags),
+                    [](const std::string& tag) { return std::string(bare_name(tag)); });
+}
+
+bool is_before(const Tag& one, const Tag& other) {
+  const auto key = [](const Tag& tag) {
+    const double time_s = tag.type == TraceType::Transact ? tag.sum.value_or(0) : 0;
+    return std::tuple<double, double, const std::string&, TraceType>(-time_s, -tag.calls, tag.name,
+                                                                     tag.type);
+  };
+  return key(one) < key(other);
+}
+
+// A quantile from the distribution is the middle of a bin.
+void take_percentiles(Tag& tag) {
+  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+    double value = tag.distribution->quantile(kPercentiles[i]);
+    if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
+    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
+    tag.percentiles[i] = value;
+  }
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Adds up tags: all label sets of a name, or those with the same values of some labels. Sums are
+// exact, distributions are merged. Values that cannot be added up become unknown.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command/run/model.hpp"
+
+namespace pcp::trace::command {
+
+// For each group the indices of the given tags, ascending.
+using Members = std::vector<std::vector<std::size_t>>;
+
+struct Groups {
+  std::vector<Tag> tags;  // in model order
+  Members members;
+};
+
+// `group_of` gives the name of a tag's group; nothing: the tag is left out. Types stay apart.
+Groups group_tags(std::vector<Tag> tags,
+                  const std::function<std::optional<std::string>(const std::string&)>& group_of);
+
+// All label sets of a name.
+Groups group_by_name(std::vector<Tag> tags);
+
+// Model order: most total time, most calls, name.
+bool is_before(const Tag& one, const Tag& other);
+
+// Sets the percentiles from the distribution. They stay within exact extremes.
+void take_percentiles(Tag& tag);
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/summary_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "command/run/groups.hpp"
+#include "wire/dimensions.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+struct ColumnLook {
+  Column column;
+  std::string_view name;  // for --sort
+  std::size_t width;
+  std::array<std::string_view, 3> headings;  // of the three tables; empty: no values there
+};
+
+constexpr std::array kColumns{ColumnLook{Column::Calls, "calls", 8, {"calls", "values", "calls"}},
+                              ColumnLook{Column::Rate, "rate", 8, {"/s", "/s", "/s"}},
+                              ColumnLook{Column::Failed, "failed", 7, {"failed", "", ""}},
+                              ColumnLook{Column::Total, "total", 8, {"total", "total", "added"}},
+                              ColumnLook{Column::Mean, "mean", 8, {"mean", "mean", ""}},
+                              ColumnLook{Column::P50, "p50", 8, {"p50", "p50", ""}},
+                              ColumnLook{Column::P95, "p95", 8, {"p95", "p95", ""}},
+                              ColumnLook{Column::P99, "p99", 8, {"p99", "p99", ""}},
+                              ColumnLook{Column::Max, "max", 9, {"max", "max", ""}},
+                              ColumnLook{Column::Busy, "busy", 7, {"busy", "last", "value"}}};
+
+constexpr std::array<std::string_view, 3> kTitles{"Transactions", "Observations",
+                                                  "Points, counters"};
+
+// A narrow terminal drops these columns, in this order.
+constexpr std::array kDropped{Column::Rate, Column::Mean, Column::P50, Column::Busy, Column::P99};
+constexpr std::size_t kLeastNameColumns = 24;
+
+std::size_t table_of(TraceType type) {
+  return type == TraceType::Transact ? 0 : type == TraceType::Observe ? 1 : 2;
+}
+
+std::optional<double> shown_total_of(const Tag& tag) {
+  if (has_histogram(tag.type)) return tag.sum;
+  const bool was_added_to = tag.counted && (*tag.counted != 0 || !tag.last);
+  return was_added_to ? tag.counted : std::nullopt;
+}
+
+std::optional<double> value_in(Column column, const Tag& tag) {
+  switch (column) {
+    case Column::Calls:
+      return tag.calls;
+    case Column::Rate:
+      return tag.rate;
+    case Column::Failed:
+      return tag.failed;
+    case Column::Total:
+      return shown_total_of(tag);
+    case Column::Mean:
+      return tag.mean;
+    case Column::P50:
+      return tag.percentiles[kP50];
+    case Column::P95:
+      return tag.percentiles[kP95];
+    case Column::P99:
+      return tag.percentiles[kP99];
+    case Column::Max:
+      return value_of(tag.max);
+    case Column::Busy:
+      return tag.type == TraceType::Transact ? tag.busy : tag.last;
+  }
+  return {};
+}
+
+// A row of a table, and the one of its worst label set.
+struct Entry {
+  Tag tag;
+  std::size_t label_sets = 1;
+  std::optional<Tag> worst;
+
+  std::size_t lines() const { return worst ? 2 : 1; }
+};
+
+struct Section {
+  std::size_t table = 0;
+  std::vector<Entry> entries;
+  std::size_t shown = 0;  // entries
+};
+
+// The label set that failed most often, or else the slowest one: by p99, or the maximum, or calls.
+const Tag& worst_of(const std::vector<Tag>& tags, const std::vector<std::size_t>& members) {
+  const auto badness = [&](std::size_t member) {
+    const Tag& tag = tags[member];
+    const double all = tag.calls + tag.failed.value_or(0);
+    return std::tuple(all > 0 ? tag.failed.value_or(0) / all : 0,
+                      tag.percentiles[kP99].value_or(value_of(tag.max).value_or(0)), tag.calls);
+  };
+  return tags[*std::ranges::max_element(members, {}, badness)];
+}
+
+std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds) {
+  std::vector<Entry> entries;
+  if (!folds) {
+    for (const Tag& tag : tags) entries.push_back({tag, 1, {}});
+    return entries;
+  }
+  Groups groups = group_by_name(tags);
+  for (std::size_t i = 0; i < groups.tags.size(); ++i) {
+    const std::vector<std::size_t>& members = groups.members[i];
+    Entry& entry = entries.emplace_back(Entry{std::move(groups.tags[i]), members.size(), {}});
+    if (members.size() > 1)
+      entry.worst = worst_of(tags, members);
+    else
+      entry.tag.name = tags[members.front()].name;
+  }
+  return entries;
+}
+
+std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice& choice) {
+  std::array<std::vector<Tag>, kTitles.size()> of_table;
+  for (const Tag& tag : tags) of_table[table_of(tag.type)].push_back(tag);
+  std::vector<Section> sections;
+  for (std::size_t table = 0; table < of_table.size(); ++table) {
+    if (of_table[table].empty()) continue;
+    Section& section = sections.emplace_back(
+        Section{table, entries_of(of_table[table], choice.folds && !choice.shows_all), 0});
+    if (choice.sort)
+      std::ranges::stable_sort(section.entries, std::greater<>(), [&](const Entry& entry) {
+        return value_in(*choice.sort, entry.tag).value_or(-std::numeric_limits<double>::infinity());
+      });
+  }
+  return sections;
+}
+
+// Distributes lines over the sections; the first section gets two entries for each of the others'.
+void deal_lines(std::vector<Section>& sections, std::size_t lines) {
+  for (bool dealt = true; dealt;) {
+    dealt = false;
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      for (int turn = i == 0 ? 2 : 1; turn > 0; --turn) {
+        Section& section = sections[i];
+        if (section.shown == section.entries.size()) break;
+        const std::size_t needed = section.entries[section.shown].lines();
+        if (needed > lines) return;
+        ++section.shown;
+        lines -= needed;
+        dealt = true;
+      }
+    }
+  }
+}
+
+class TablePrinter {
+ public:
+  TablePrinter(const Shown& shown, bool shows_failed);
+
+  std::string heading(const Section& section) const;
+  std::string rows(const Entry& entry) const;
+
+ private:
+  bool has(Column column) const { return std::ranges::find(columns_, column) != columns_.end(); }
+  static const ColumnLook& look_of(Column column) {
+    return kColumns[static_cast<std::size_t>(column)];
+  }
+  std::string row(const std::string& name, const Tag& tag) const;
+  std::string cell(Column column, const Tag& tag) const;
+  std::string name_of(const Entry& entry) const;
+
+  const Shown& shown_;
+  std::vector<Column> columns_;
+  std::size_t name_columns_ = 0;
+};
+
+TablePrinter::TablePrinter(const Shown& shown, bool shows_failed) : shown_(shown) {
+  for (const ColumnLook& look : kColumns)
+    if (look.column != Column::Failed || shows_failed) columns_.push_back(look.column);
+  const auto width = [this] {
+    std::size_t sum = 0;
+    for (const Column each : columns_) sum += look_of(each).width;
+    return sum;
+  };
+  for (const Column each : kDropped)
+    if (width() + kLeastNameColumns > shown.terminal().columns) std::erase(columns_, each);
+  name_columns_ = shown.terminal().columns - width();
+}
+
+std::string TablePrinter::heading(const Section& section) const {
+  std::string line = Shown::left(kTitles[section.table], name_columns_);
+  for (const Column column : columns_)
+    line += Shown::right(look_of(column).headings[section.table], look_of(column).width);
+  return shown_.bold(Shown::trimmed(line)) + "\n";
+}
+
+std::string TablePrinter::rows(const Entry& entry) const {
+  std::string text = row(name_of(entry), entry.tag);
+  if (!entry.worst) return text;
+  const std::string labels = entry.worst->name.substr(bare_name(entry.worst->name).size());
+  return text + row("  " + shown_.name(labels, name_columns_ - 2), *entry.worst);
+}
+
+std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
+  std::string line = Shown::left(name, name_columns_);
+  for (const Column column : columns_) {
+    const std::string text = " " + Shown::right(cell(column, tag), look_of(column).width - 1);
+    line += column == Column::Failed && has_failed(tag) ? shown_.bad(text) : text;
+  }
+  return Shown::trimmed(line) + "\n";
+}
+
+// With the unit of the values; times have units themselves.
+std::string TablePrinter::name_of(const Entry& entry) const {
+  constexpr std::size_t kMostOfUnit = 8;
+  const Tag& tag = entry.tag;
+  std::string behind;
+  if (entry.label_sets > 1)
+    behind = " {" + Shown::count(static_cast<double>(entry.label_sets)) + " sets}";
+  const bool has_unit = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
+  if (has_unit && !tag.unit.empty()) behind += " [" + shown_.name(tag.unit, kMostOfUnit) + "]";
+  const std::size_t room = name_columns_ - std::min(name_columns_, columns_of(behind));
+  return shown_.name(tag.name, room) + behind;
+}
+
+std::string TablePrinter::cell(Column column, const Tag& tag) const {
+  constexpr double kLeastBusy = 0.001;
+  if (look_of(column).headings[table_of(tag.type)].empty()) return "";
+  const std::optional<double> value = value_in(column, tag);
+  const bool has_others = has_histogram(tag.type) || column == Column::Rate;
+  if (!value) return has_others && column != Column::Busy ? shown_.nothing() : "";
+  switch (column) {
+    case Column::Calls:
+    case Column::Failed:
+      return Shown::count(*value);
+    case Column::Rate:
+      return Shown::measured(*value);
+    case Column::Busy:
+      if (tag.type != TraceType::Transact) return Shown::number(*value);
+      return *value > 0 && *value < kLeastBusy ? "<0.001" : Shown::measured(*value);
+    case Column::Max:
+      return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, *value);
+    default:
+      return shown_.value(tag.type, *value);
+  }
+}
+
+// Tells where to find the tags that are not in the tables.
+std::string rest_of(const std::vector<Section>& sections, bool has_page) {
+  std::size_t tags = 0;
+  std::size_t failed = 0;
+  for (const Section& section : sections) {
+    for (const Entry& entry : std::span(section.entries).subspan(section.shown)) {
+      tags += entry.label_sets;
+      failed += has_failed(entry.tag) ? 1 : 0;
+    }
+  }
+  std::string text = "and " + Shown::counted(tags, "more tag");
+  if (failed > 0)
+    text += ", " + Shown::count(static_cast<double>(failed)) + " of them with aborted calls";
+  return text + (has_page ? ": see the page, or --all" : ": --all, or the page (--html FILE)");
+}
+
+}  // namespace
+
+Result<Column> parse_column(const std::string& text) {
+  std::string names;
+  for (const ColumnLook& look : kColumns) {
+    if (text == look.name) return look.column;
+    names += (names.empty() ? "" : ", ") + std::string(look.name);
+  }
+  return Error{"\"" + text + "\" is no column. Valid are " + names};
+}
+
+SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& choice,
+                             std::size_t lines, bool has_page, const Shown& shown) {
+  std::vector<Section> sections = sections_of(tags, choice);
+  std::size_t all = 0;
+  std::size_t needed = 2 * sections.size() - 1;
+  const std::size_t around = needed;
+  for (const Section& section : sections) {
+    all += section.entries.size();
+    for (const Entry& entry : section.entries) needed += entry.lines();
+  }
+  std::size_t shown_entries = 0;
+  if (choice.top || choice.shows_all)
+    for (Section& section : sections)
+      section.shown = std::min(choice.top.value_or(section.entries.size()), section.entries.size());
+  else
+    deal_lines(sections, lines - around - (needed > lines ? 1 : 0));
+
+  const bool shows_failed =
+      std::ranges::any_of(tags, [](const Tag& tag) { return has_failed(tag); });
+  const TablePrinter printer(shown, shows_failed);
+  SummaryTables tables;
+  for (const Section& section : sections) {
+    tables.text += (tables.text.empty() ? "" : "\n") + printer.heading(section);
+    for (const Entry& entry : std::span(section.entries).first(section.shown)) {
+      tables.text += printer.rows(entry);
+      tables.rows.push_back(entry.tag);
+      if (entry.worst) tables.rows.push_back(*entry.worst);
+      ++shown_entries;
+    }
+  }
+  if (shown_entries < all) tables.text += shown.faint(rest_of(sections, has_page)) + "\n";
+  return tables;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/imbalance.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+Tag timed(const std::string& name, double seconds) {
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Transact;
+  tag.calls = 1;
+  tag.sum = seconds;
+  return tag;
+}
+
+TEST(Imbalance, ComparesTheGreatestTotalWithTheMeanOverTheValues) {
+  const auto found = imbalances_of({timed("compute{rank=0}", 1), timed("compute{rank=1}", 2),
+                                    timed("compute{rank=7}", 9), timed("other", 100)});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "compute");
+  EXPECT_EQ(found[0].label, "rank");
+  EXPECT_EQ(found[0].count, 3U);
+  EXPECT_EQ(found[0].least, 1);
+  EXPECT_EQ(found[0].mean, 4);
+  EXPECT_EQ(found[0].greatest(), 9);
+  EXPECT_EQ(found[0].ratio(), 2.25);
+  EXPECT_EQ(found[0].values.front().value, "7");
+}
+
+TEST(Imbalance, AddsUpTheOtherLabels) {
+  const auto found = imbalances_of({timed("a{rank=0;step=1}", 1), timed("a{rank=0;step=2}", 2),
+                                    timed("a{rank=1;step=1}", 5), timed("a{rank=1;step=2}", 5)});
+  ASSERT_EQ(found.size(), 2U);  // the greater loss comes first
+  EXPECT_EQ(found[0].label, "rank");
+  EXPECT_EQ(found[0].greatest(), 10);
+  EXPECT_EQ(found[0].least, 3);
+  EXPECT_EQ(found[1].label, "step");
+  EXPECT_EQ(found[1].greatest(), 7);
+}
+
+TEST(Imbalance, ThatIsUnknownIsNone) {
+  Tag unknown = timed("a{x=1}", 1);
+  unknown.sum.reset();
+  EXPECT_TRUE(imbalances_of({unknown, timed("a{x=2}", 1)}).empty());
+  EXPECT_TRUE(imbalances_of({timed("a{x=1}", 1)}).empty());
+  EXPECT_TRUE(imbalances_of({timed("a{x=1}", 0), timed("a{x=2}", 0)}).empty());
+  EXPECT_TRUE(imbalances_of({timed("a{x=1}", -1), timed("a{x=2}", 3)}).empty());
+}
+
+TEST(Imbalance, NamesTheGreatestHundredValues) {
+  std::vector<Tag> tags;
+  for (int i = 0; i < 1000; ++i) tags.push_back(timed("a{x=" + std::to_string(i) + "}", i));
+  const auto found = imbalances_of(tags);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 1000U);
+  EXPECT_EQ(found[0].values.size(), 100U);
+  EXPECT_EQ(found[0].values.front().value, "999");
+  EXPECT_EQ(found[0].least, 0);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
