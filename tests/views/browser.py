@@ -128,7 +128,9 @@ class Browser:
 
     def press(self, key, text=None):
         codes = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Escape": 27, "End": 35, "Home": 36, "Tab": 9}
-        code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": text or key}
+        code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
+        if text:
+            code["text"] = text
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
         self.settle()

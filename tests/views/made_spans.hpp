@@ -6,8 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "command/run/exemplars.hpp"
 #include "command/run/model.hpp"
 #include "command/run/slowest_traces.hpp"
+#include "command/run/span_tags.hpp"
 
 namespace pcp::trace::command {
 
@@ -82,20 +84,29 @@ inline SpanTrace deep(std::uint64_t begin_us) {
   return trace;
 }
 
-inline RecordedSpans made_spans(WallTime begin) {
+inline RecordedSpans made_spans(WallTime begin, WallTime end) {
   const auto begin_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(begin.time_since_epoch()).count());
   std::mt19937 random(5);
   SlowestTraces slowest;
+  SpanTags tags;
+  Exemplars exemplars(begin, end);
+  const auto add = [&](SpanTrace trace) {
+    tags.add(trace);
+    exemplars.add(trace);
+    slowest.add(std::move(trace));
+  };
   RecordedSpans spans{1234, 13'579, 17, {}};
   for (std::uint64_t id = 1; id <= 60; ++id)
-    slowest.add(checkout(id, begin_us + id * 2'500'000 + 123, 5 + random() % 40));
-  slowest.add(deep(begin_us + 100'000));
+    add(checkout(id, begin_us + id * 2'500'000 + 123, 5 + random() % 40));
+  add(deep(begin_us + 100'000));
   SpanTrace orphan = checkout(99, begin_us + 7'000'000, 30);
   orphan.spans.erase(orphan.spans.begin());
   orphan.torn = {{6, "front<b>"}};
-  slowest.add(std::move(orphan));
+  add(std::move(orphan));
   spans.slowest = slowest.take();
+  tags.finish(spans);
+  spans.exemplars = exemplars.take(spans.slowest);
   return spans;
 }
 

@@ -27,6 +27,7 @@ Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
 void ArchiveChanges::take_mark() {
   if (samples_ > 0 && !before_mark_) before_mark_ = at_;
   last_.reset();
+  in_flight_before_.clear();
   sampled_.fill({});
   agent_ = {};
   counts_since_.reset();
@@ -45,6 +46,9 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
 
   if (before_mark_) begin_with_agent(taker);
   if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_});
+  if (at_ >= window_.begin)
+    for (const auto& [tag, value] : std::exchange(in_flight_before_, {}))
+      taker.take({tag, Quantity::InFlight, value, at_, false});
   for (const QuantityValues& values : sample.quantities)
     if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
   if (at_ >= window_.begin) last_ = at_;
@@ -142,8 +146,10 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
       if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
       // Windows of the first sample cover the time before.
       else if (const double number = values.number(value);
-               quantity == Quantity::Last || (from && !std::isnan(number)))
+               is_level(quantity) || (from && !std::isnan(number)))
         taker.take({tag, quantity, number, from.value_or(at), false});
+    } else if (quantity == Quantity::InFlight) {
+      in_flight_before_[tag_of(values, value.inst)] = values.number(value);
     }
   }
   sampled_at(values.what) = at;

@@ -127,6 +127,7 @@ class ArchiveChanges {
   Agent agent_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag
+  std::unordered_map<std::size_t, double> in_flight_before_;                   // the window, by tag
   std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
   std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
 };

@@ -32,8 +32,9 @@ enum class Quantity : std::uint8_t {
   Sum,
   Vanished,
   Counted,
-  Last,
-  Rate,  // from here on of calls in the window
+  Last,      // levels: each stays until it is said anew
+  InFlight,  // transactions open now
+  Rate,      // from here on of calls in the window
   Min,
   Max,
   P50,
@@ -47,6 +48,9 @@ enum class Quantity : std::uint8_t {
 constexpr bool is_of_tags(Quantity quantity) { return quantity >= Quantity::Calls; }
 constexpr bool only_grows(Quantity quantity) {
   return quantity >= Quantity::Calls && quantity <= Quantity::Counted;
+}
+constexpr bool is_level(Quantity quantity) {
+  return quantity == Quantity::Last || quantity == Quantity::InFlight;
 }
 constexpr std::size_t index_of(Quantity quantity) {
   return static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::Calls);
@@ -78,6 +82,7 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
     {"trace.transact.aborts", TraceType::Transact, Quantity::Failed},
     {"trace.transact.vanished", TraceType::Transact, Quantity::Vanished},
     {"trace.transact.total_time", TraceType::Transact, Quantity::Sum},
+    {"trace.transact.inflight", TraceType::Transact, Quantity::InFlight},
     {"trace.transact.rate", TraceType::Transact, Quantity::Rate},
     {"trace.transact.min_time", TraceType::Transact, Quantity::Min},
     {"trace.transact.max_time", TraceType::Transact, Quantity::Max},

@@ -7,6 +7,7 @@
 #include "command/run/groups.hpp"
 #include "command/run/imbalance.hpp"
 #include "command/run/run_totals.hpp"
+#include "command/run/span_tags.hpp"
 #include "command/run/tag_series.hpp"
 #include "command/run/time_grid.hpp"
 
@@ -64,9 +65,12 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, co
   model.fine = make_grid(totals.samples(), kFinePoints);
   model.coarse = make_grid(totals.samples(), kCoarsePoints);
   TagSeries series(model.fine, model.coarse, wanted_series(totals, groups));
-  Result<void> read = for_each_archive(
-      request, names,
-      [&](ArchiveSource&, ArchiveChanges& changes) { return changes.read_all(series); });
+  Result<void> read =
+      for_each_archive(request, names, [&](ArchiveSource& source, ArchiveChanges& changes) {
+        Result<void> read = changes.read_all(series);
+        series.finish_archive(source.has(TraceType::Transact, Quantity::InFlight));
+        return read;
+      });
   if (read) model.series = series.finish();
   return read;
 }
@@ -102,10 +106,15 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
     if (const Result<void> read = read_series(request, totals, groups, names, model); !read)
       return read.error();
   if (!with_spans) return model;
-  Result<std::optional<RecordedSpans>> spans = read_spans(request);
+  Exemplars exemplars(model.run.begin, model.run.end);
+  Result<std::optional<RecordedSpans>> spans =
+      read_spans(request, with_series ? &exemplars : nullptr);
   if (!spans) return spans.error();
   model.spans = *std::move(spans);
-  if (model.spans) raise_to_spans(model, *model.spans, request.choice);
+  if (!model.spans) return model;
+  model.spans->exemplars = exemplars.take(model.spans->slowest);
+  raise_to_spans(model, *model.spans, request.choice);
+  group_span_tags(*model.spans, request.choice);
   return model;
 }
 

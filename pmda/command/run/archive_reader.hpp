@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "command/pcp/archive_changes.hpp"
+#include "command/run/exemplars.hpp"
 #include "command/run/label_choice.hpp"
 #include "command/run/model.hpp"
 
@@ -36,7 +37,8 @@ Result<Model> read_model(const ReadRequest& request, bool with_series = true);
 Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
                                                  const std::function<bool(SpanTrace&&)>& take);
 
-// The same; the result includes the slowest traces.
-Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request);
+// The same; the result includes the slowest traces. `exemplars`: gets all traces if it is not null.
+Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request,
+                                                Exemplars* exemplars = nullptr);
 
 }  // namespace pcp::trace::command

@@ -26,7 +26,7 @@ void ArchiveTotals::take(const Change& change) {
   } else if (change.quantity == Quantity::Last) {
     tag.last = change.value;
     tag.last_at = time_.at;
-  } else {
+  } else if (!is_level(change.quantity)) {
     tag.has_percentiles = tag.has_percentiles || percentile_of(change.quantity);
     if (is_of_this_time_only(tag)) take_of_window(tag, change);
   }

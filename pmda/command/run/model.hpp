@@ -182,9 +182,10 @@ struct Series {
   bool is_coarse = false;  // on Model::coarse rather than Model::fine
 
   // Each vector has the grid's length, or is empty if there is no such data. NaN: unknown.
-  // - Quantities that only grow: the growth in each interval, not per second. The number of
-  //   transactions in progress is Sum divided by the interval's length.
+  // - Quantities that only grow: the growth in each interval, not per second. The average number of
+  //   transactions that ended in it is Sum divided by the interval's length.
   // - Last: the last value of an observation or counter.
+  // - InFlight: the transactions that were open at the interval's last sample, on all hosts.
   // - Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
   //   those windows, and only if one host has the tag.
   std::array<std::vector<float>, index_of(Quantity::Histogram)> columns;
@@ -210,8 +211,12 @@ struct RecordedSpans {
   std::uint64_t missed = 0;  // captured but not recorded, including events
   std::vector<SpanTrace> slowest;
   std::map<std::string, LongestSpan> longest{};  // by tag
-  std::vector<std::string> cut{};                // archives whose end is missing
-  bool has_gap = false;                          // more are missing, in unknown number
+  // By tag: a captured transaction was inside another one. No entry: none of the tag was captured.
+  std::map<std::string, bool> is_nested{};
+  std::map<std::string, std::string> groups{};  // the sum that a captured tag is a part of
+  std::vector<std::string> cut{};               // archives whose end is missing
+  bool has_gap = false;                         // more are missing, in unknown number
+  std::vector<SpanTrace> exemplars{};           // of each moment and size; only for the page
 };
 
 // The totals of one run.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "command/pcp/span_event.hpp"
 #include "command/run/archive_reader.hpp"
 #include "command/run/slowest_traces.hpp"
+#include "command/run/span_tags.hpp"
 #include "command/run/torn_spans.hpp"
 #include "command/run/trace_assembly.hpp"
 
@@ -133,15 +133,6 @@ WallTime begin_of(const SpanTrace& trace) {
   return WallTime(std::chrono::nanoseconds(trace.begin_ns()));
 }
 
-void note_longest(std::map<std::string, LongestSpan>& longest, const SpanTrace& trace) {
-  for (const SpanEvent& span : trace.spans) {
-    if (span.aborted || span.is_event()) continue;
-    LongestSpan& its = longest[span.tag];
-    if (span.duration_ns >= its.duration_ns)
-      its = {span.duration_ns, WallTime(std::chrono::nanoseconds(span.end_ns()))};
-  }
-}
-
 }  // namespace
 
 Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
@@ -184,20 +175,21 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
   return std::optional(std::move(found));
 }
 
-Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
+Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exemplars* exemplars) {
   SlowestTraces slowest;
   TornSpans torn;
-  std::map<std::string, LongestSpan> longest;
+  SpanTags tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
-    note_longest(longest, trace);
     torn.mark(trace);
+    tags.add(trace);
+    if (exemplars != nullptr) exemplars->add(trace);
     slowest.add(std::move(trace));
     return true;
   });
   if (found && *found) {
     (*found)->slowest = slowest.take();
     for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
-    (*found)->longest = std::move(longest);
+    tags.finish(**found);
   }
   return found;
 }

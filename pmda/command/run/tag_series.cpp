@@ -42,7 +42,11 @@ TagSeries::TagSeries(const Grid& fine, const Grid& coarse, const std::vector<Wan
 }
 
 void TagSeries::take_sample(const SampleTime& time) {
+  if (!time.from && has_sample_)
+    for (Course& course : courses_)
+      if (const auto point = last_point(course)) course.in_flight.interrupt(*point);
   time_ = time;
+  has_sample_ = true;
   if (!time.from) {
     histograms_at_ = histograms_before_ = time.at;
     for (Course& course : courses_) course.slices.interrupt();
@@ -65,6 +69,7 @@ void TagSeries::take(const Change& change) {
   const bool grows = only_grows(quantity);
   const auto at = grid.last();
   if (!grows && !at) return;
+  if (quantity == Quantity::InFlight) return course->in_flight.set(change.tag, *at, change.value);
   std::vector<float>& points = course->series.of(quantity);
   if (points.empty()) points.assign(grid.points(), grows ? 0 : kNothing);
   if (grows) {
@@ -88,6 +93,19 @@ void TagSeries::take_histogram(std::size_t tag, std::string_view text) {
   course->slices.take(text, time_.at, histograms_before_, since_of(text) >= histograms_before_);
 }
 
+void TagSeries::finish_archive(bool has_in_flight) {
+  has_in_flight_ &= has_in_flight;
+  for (Course& course : courses_)
+    if (const auto point = last_point(course)) course.in_flight.finish_archive(*point);
+  has_sample_ = false;
+}
+
+std::optional<std::size_t> TagSeries::last_point(const Course& course) {
+  TimeGrid& grid = grid_of(course.series);
+  grid.set(time_.from.value_or(time_.at), time_.at);
+  return grid.last();
+}
+
 std::vector<Series> TagSeries::finish() {
   std::vector<Series> all;
   for (Course& course : courses_) {
@@ -100,11 +118,13 @@ std::vector<Series> TagSeries::finish() {
 void TagSeries::finish_course(Course& course) {
   Series& series = course.series;
   const TimeGrid& grid = grid_of(series);
-  for (std::size_t each = 0; each < kGrowing; ++each) {
-    std::vector<float>& points = series.columns[each];
+  if (has_in_flight_) series.of(Quantity::InFlight) = course.in_flight.finish(grid.points());
+  const auto clear_uncovered = [&](std::vector<float>& points) {
     for (std::size_t i = 0; i < points.size(); ++i)
       if (!grid.is_covered(i)) points[i] = kNothing;
-  }
+  };
+  for (std::size_t each = 0; each < kGrowing; ++each) clear_uncovered(series.columns[each]);
+  clear_uncovered(series.of(Quantity::InFlight));
   // A value stays until it changes.
   std::vector<float>& last = series.of(Quantity::Last);
   for (std::size_t i = 1; i < last.size(); ++i)

@@ -4,10 +4,12 @@
 // Thread: one.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "command/pcp/archive_changes.hpp"
 #include "command/run/histogram_slices.hpp"
+#include "command/run/level_sum.hpp"
 #include "command/run/model.hpp"
 #include "command/run/time_grid.hpp"
 
@@ -31,6 +33,9 @@ class TagSeries : public ChangeTaker {
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
 
+  // All of an archive has been taken. `has_in_flight`: it says how many transactions were open.
+  void finish_archive(bool has_in_flight);
+
   // In the order of `wanted`. Nothing may be taken afterwards.
   std::vector<Series> finish();
 
@@ -40,10 +45,12 @@ class TagSeries : public ChangeTaker {
     bool is_of_one_archive = true;
     bool is_of_one_tag = true;
     HistogramSlices slices;
+    LevelSum in_flight{};
   };
 
   Course* course_of(std::size_t tag);
   void finish_course(Course& course);
+  std::optional<std::size_t> last_point(const Course& course);  // of the latest sample
   TimeGrid& grid_of(const Series& series) { return series.is_coarse ? coarse_ : fine_; }
 
   TimeGrid fine_;
@@ -51,6 +58,8 @@ class TagSeries : public ChangeTaker {
   std::vector<Course> courses_;
   std::vector<std::size_t> by_tag_;  // 1 + index of courses_, or 0
   SampleTime time_;
+  bool has_sample_ = false;       // of the present archive
+  bool has_in_flight_ = true;     // all archives so far say it
   WallTime histograms_at_{};      // the archive's latest ones
   WallTime histograms_before_{};  // the previous ones
 };

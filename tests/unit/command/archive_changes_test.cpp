@@ -66,7 +66,7 @@ TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
   ArchiveOfTags& archive = make();
   archive.sample(0, {{kCalls, {{"a", 100.0}}}, {kMost, {{"a", 9.0}}}});
   archive.sample(1, {{kCalls, {{"a", 101.0}}}, {kMost, {{"a", 3.0}}}});
-  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 8 3 0-1"}));
+  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 9 3 0-1"}));
 }
 
 TEST_F(ArchiveChangesOf, TheFirstSampleTellsThatAnAgentBeginsThen) {

@@ -3,7 +3,10 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -101,16 +104,37 @@ TEST(PageData, SeriesKeepEveryBit) {
   EXPECT_TRUE(data.floats[3] != data.floats[3]);
 }
 
-TEST(PageData, PercentilesOfAllTransactionsNeedAHistogramOfEach) {
-  const Tag slow = transaction("slow", 2, {1, 1});
-  const Tag fast = transaction("fast", 3, {0.001, 0.001, 0.001});
-  EXPECT_TRUE(unpacked(model_of({slow, fast})).has(R"("count":5,"failed":2,"p50":0.00)"));
-  EXPECT_TRUE(unpacked(model_of({slow, fast, transaction("other", 1)}))
+Model captured(std::vector<Tag> tags, std::map<std::string, bool> is_nested) {
+  Model model = model_of(std::move(tags));
+  model.spans.emplace().is_nested = std::move(is_nested);
+  return model;
+}
+
+// Percentiles of transactions together with those inside them would belong to neither.
+TEST(PageData, PercentilesOfAllAreOfTheOutermostTransactions) {
+  const Tag request = transaction("request", 2, {1, 1});
+  const Tag query = transaction("query", 3, {0.001, 0.001, 0.001});
+  const Tag job = transaction("job", 9, {8, 8, 8, 8, 8, 8, 8, 8, 8});
+  EXPECT_TRUE(unpacked(captured({query, request}, {{"request", false}, {"query", true}}))
+                  .has(R"("count":5,"failed":2,"outermost":[1],"p50":1)"));
+  EXPECT_TRUE(unpacked(captured({query, request, job},
+                                {{"job", false}, {"request", false}, {"query", true}}))
+                  .has(R"("outermost":[1,2],"p50":8)"));
+  EXPECT_TRUE(
+      unpacked(captured({request, query}, {{"query", true}})).has(R"("outermost":[],"p50":null)"))
+      << "no request was captured";
+  EXPECT_TRUE(unpacked(model_of({request, query})).has(R"("count":5,"failed":2,"outermost":[],)"));
+  EXPECT_TRUE(unpacked(model_of({request, transaction("silent", 0)})).has(R"("outermost":[0],)"));
+}
+
+TEST(PageData, PercentilesOfSeveralOutermostTransactionsNeedAHistogramOfEach) {
+  const Tag request = transaction("request", 2, {1, 1});
+  const Tag other = transaction("other", 1);
+  EXPECT_TRUE(unpacked(captured({request, other}, {{"request", false}, {"other", false}}))
                   .has(R"("p999":null,"percentiles_from":"several tags")"));
-  EXPECT_TRUE(unpacked(model_of({slow, fast, transaction("silent", 0)})).has(R"("p50":0.00)"));
-  EXPECT_TRUE(unpacked(model_of({transaction("other", 1)}))
-                  .has(R"("p999":null,"percentiles_from":"several windows")"));
-  EXPECT_TRUE(unpacked(model_of({})).has(R"("tags":0,"count":0,"failed":0,"p50":null)"));
+  EXPECT_TRUE(
+      unpacked(model_of({other})).has(R"("p999":null,"percentiles_from":"several windows")"));
+  EXPECT_TRUE(unpacked(model_of({})).has(R"("tags":0,"count":0,"failed":0,"outermost":[],)"));
 }
 
 TEST(PageData, FailuresOfAllAreUnknownIfThoseOfOneAre) {
@@ -133,6 +157,14 @@ TEST(PageData, TheOlderRunIsThereOnlyIfThereIsOne) {
   model.base = Totals{model.run, {transaction("older", 1)}};
   EXPECT_TRUE(unpacked(model).has(R"("tags":[{"name":"a",)"));
   EXPECT_TRUE(unpacked(model).has(R"("tags":[{"name":"older",)"));
+}
+
+TEST(PageData, TheOlderRunHasTheDistributionsOfTagsThatTheNewerOneHas) {
+  Model model = model_of({transaction("a", 3, {1, 1, 2})});
+  model.series.emplace_back();
+  model.base = Totals{model.run, {transaction("gone", 1, {4}), transaction("a", 2, {1, 1})}};
+  EXPECT_TRUE(unpacked(model).has(
+      R"("distributions":[{"tag":1,"coarseness":0,"bins":[32736],"counts":[2]}]})"));
 }
 
 TEST(PageData, TheZoneIsTheRuns) {

@@ -8,6 +8,7 @@
 
 #include "command/run/archive_reader.hpp"
 #include "command/run/run_totals.hpp"
+#include "command/run/span_tags.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/event_arrays.hpp"
 
@@ -80,6 +81,8 @@ TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
   EXPECT_EQ(nodes[0].span->host, "saturn");
   EXPECT_EQ(nodes[1].span->attributes, "rows=12");
   EXPECT_EQ(nodes[1].depth, 1U);
+  EXPECT_EQ(found.is_nested,
+            (std::map<std::string, bool>{{"fast", false}, {"part", true}, {"slow", false}}));
 }
 
 TEST_F(RecordedSpansOf, AnArchiveSayWhereTheyAreTorn) {
@@ -226,6 +229,20 @@ TEST_F(RecordedSpansOf, ALargeArchiveNeedNotBeReadToItsEnd) {
   ASSERT_TRUE(read && *read);
   EXPECT_EQ(taken, 3);
   EXPECT_EQ((*read)->traces, 3U);
+}
+
+TEST(SpanTags, OfTagsThatWereAddedUpCountForTheSum) {
+  RecordedSpans spans;
+  spans.is_nested = {{"get{status=200}", false}, {"get{status=500}", true}, {"put", false}};
+  RecordedSpans unchanged = spans;
+  group_span_tags(unchanged, {});
+  EXPECT_EQ(unchanged.is_nested, spans.is_nested);
+  LabelChoice by_name;
+  by_name.by.emplace();
+  group_span_tags(spans, by_name);
+  EXPECT_EQ(spans.is_nested, (std::map<std::string, bool>{{"get", true}, {"put", false}}));
+  EXPECT_EQ(spans.groups, (std::map<std::string, std::string>{{"get{status=200}", "get"},
+                                                              {"get{status=500}", "get"}}));
 }
 
 }  // namespace

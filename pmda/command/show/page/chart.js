@@ -11,6 +11,17 @@ function lineSample({color, dash, width = 1.8, fill}) {
   return sample;
 }
 
+// Dygraphs calls this for points at the edges of gaps. A point without a line on either side has
+// nothing else to be seen by.
+function drawPoint(graph, series, context, x, y, color, _, row) {
+  const column = graph.getPropertiesForSeries(series).column;
+  const isAlone = [row - 1, row + 1].every((next) => !isKnown(graph.getValue(next, column)));
+  context.beginPath();
+  context.fillStyle = color;
+  context.arc(x, y, isAlone ? 3.5 : 1.6, 0, 2 * Math.PI);
+  context.fill();
+}
+
 // A frame with a title and a key; the pointer marks a place in its plot, with words beside it.
 class Chart {
   constructor(host, {title, help, height = 230}) {
@@ -44,8 +55,9 @@ class Chart {
 
 class TimeChart extends Chart {
   // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: only
-  // counts for the range}. `paint(context, chart)` draws below the lines. Other options: grid,
-  // lines, format, log, stacked, valueRange, extraKey.
+  // counts for the range}. `paint(context, chart)` draws below the lines. readPlace(time, value)
+  // gives more words for the pointer; onPick(time, value) and onEnter() follow a click and the key.
+  // Other options: grid, lines, format, log, stacked, valueRange, extraKey, keyHelp.
   constructor(host, options) {
     super(host, options);
     Object.assign(this, {log: false, stacked: false, ...options});
@@ -60,12 +72,16 @@ class TimeChart extends Chart {
     this.showKey();
     this.graph = new Dygraph(this.canvasHost, this.rows(), this.dygraphsOptions());
     view.charts.add(this);
+    this.width = this.plot.clientWidth;
+    this.observer = new ResizeObserver(() => this.resized());
+    this.observer.observe(this.plot);
     this.listen();
   }
 
   describe() {
     const names = this.named().map(({label}) => visibleName(label)).join(', ');
-    return `${this.title}: ${names}, over time. Arrows move, + and - zoom, 0 shows the whole run.`;
+    const keys = 'Arrows move, + and - zoom, 0 shows the whole run.';
+    return [`${this.title}: ${names}, over time.`, keys, this.keyHelp].filter(Boolean).join(' ');
   }
 
   named() { return this.drawn.filter(({label}) => label); }
@@ -78,7 +94,7 @@ class TimeChart extends Chart {
   thin() {
     const step = stepFor(this.grid, view.range(), Math.max(this.canvasHost.clientWidth, 300) / 3);
     if (step === this.shown?.step) return false;
-    this.shown = thinned(this.grid, this.lines, step);
+    this.shown = withWidth(thinned(this.grid, this.lines, step));
     this.drawn = this.shown.lines.filter(({isHidden}) => !isHidden);
     return true;
   }
@@ -90,7 +106,7 @@ class TimeChart extends Chart {
       rows[i] = [middles[i] + clock.offset];
       for (const {values} of this.drawn) {
         const value = values[i];
-        rows[i].push(Number.isNaN(value) || (this.log && value <= 0) ? null : value);
+        rows[i].push(!Number.isFinite(value) || (this.log && value <= 0) ? null : value);
       }
     }
     return rows.length ? rows : [[view.run.begin + clock.offset, ...this.drawn.map(() => null)]];
@@ -119,7 +135,7 @@ class TimeChart extends Chart {
       valueRange: this.rangeShown(),
       dateWindow: this.shifted(),
       drawGapEdgePoints: true,
-      pointSize: 1.6,
+      drawPointCallback: drawPoint,
       highlightCircleSize: 2.5,
       rightGap: this.rightGap(),
       gridLineWidth: 0.6,
@@ -148,8 +164,8 @@ class TimeChart extends Chart {
     let [least, greatest] = this.log ? [Infinity, 0] : [0, 0];
     for (let i = 0; i < count; ++i) {
       if (edges[i + 1] < begin || edges[i] > end) continue;
-      const values =
-          all.map((each) => each[i]).filter((value) => this.log ? value > 0 : !Number.isNaN(value));
+      const values = all.map((each) => each[i])
+                         .filter((value) => Number.isFinite(value) && (!this.log || value > 0));
       if (this.stacked) values.push(values.reduce((sum, value) => sum + value, 0));
       least = Math.min(least, ...values);
       greatest = Math.max(greatest, ...values);
@@ -161,8 +177,9 @@ class TimeChart extends Chart {
 
   rightGap() {
     if (this.stacked) return 8;
-    const longest = Math.max(...this.drawn.map((line) => (line.short || line.label).length));
-    return Math.min(14 + 6.6 * longest, this.canvasHost.clientWidth / 5, 120);
+    const widths =
+        this.named().map((line) => textWidth(visibleName(line.short || line.label), 600));
+    return Math.min(14 + Math.max(0, ...widths), this.canvasHost.clientWidth / 5, 130);
   }
   shifted() { return view.range().map((at) => at + clock.offset); }
 
@@ -180,67 +197,13 @@ class TimeChart extends Chart {
     context.restore();
   }
 
-  // Places each line's name at its end, if there is room.
   placeLabels() {
-    if (this.stacked) return this.nameLayers();
-    const {x, y, w, h} = this.graph.getArea();
-    const to = view.range()[1];
-    const ends =
-        this.drawn.map((line) => ({line, at: this.endOf(line, to)})).filter(({at}) => at !== null);
-    ends.sort((a, b) => a.at - b.at);
-    let free = y;
-    for (const end of ends) {
-      end.top = Math.max(end.at - 7, free);
-      free = end.top + 13;
-    }
-    let limit = y + h;
-    for (const end of ends.reverse()) {
-      end.top = Math.min(end.top, limit - 13);
-      limit = end.top;
-    }
-    const shown = ends.filter(({top}) => top >= y - 14);
-    this.labels.replaceChildren(...shown.map(
-        ({line, top}) => element(
-            'span', {style: `top:${top}px;left:${x + w + 6}px;right:0;color:${line.color}`},
-            visibleName(line.short || line.label))));
-  }
-
-  endOf(line, to) {
-    const {middles, count} = this.shown.grid;
-    let i = count - 1;
-    while (i >= 0 && (middles[i] > to || !(line.values[i] > (this.log ? 0 : -Infinity)))) --i;
-    if (i < 0 || middles[i] < view.range()[0]) return null;
-    return this.yOf(line.values[i]);
-  }
-
-  // Names each layer at its thickest place, if thick enough.
-  nameLayers() {
-    const {x, w} = this.graph.getArea();
-    const {middles, count} = this.shown.grid;
-    const best = this.drawn.map(() => ({thickness: 15}));
-    for (let i = 0; i < count; ++i) {
-      const left = this.xOf(middles[i]);
-      if (left < x + 40 || left > x + w - 40) continue;
-      let below = 0;
-      // Dygraphs stacks the last layer at the bottom.
-      for (let k = this.drawn.length - 1; k >= 0; --k) {
-        const above = below + (this.drawn[k].values[i] || 0);
-        const [top, bottom] = [above, below].map((value) => this.yOf(value));
-        if (bottom - top > best[k].thickness)
-          best[k] = {thickness: bottom - top, left, top: (top + bottom) / 2};
-        below = above;
-      }
-    }
-    const labelOf = ({left, top}, k) => element(
-        'span', {class: 'inside', style: `left:${left}px;top:${top}px`},
-        visibleName(this.drawn[k].label));
-    this.labels.replaceChildren(...best.flatMap((at, k) => 'left' in at ? [labelOf(at, k)] : []));
+    this.labels.replaceChildren(...(this.stacked ? layerLabels(this) : endLabels(this)));
   }
 
   keyEntry(line, ...more) {
     return element(
-        'span', {class: 'entry'}, lineSample(line), element('bdi', {}, visibleName(line.label)),
-        ...more);
+        'span', {class: 'entry'}, lineSample(line), shortName(line.label, 'label'), ...more);
   }
 
   showKey() {
@@ -275,7 +238,8 @@ class TimeChart extends Chart {
     const left = this.xOf(this.shown.grid.middles[row]);
     this.showCross(left, y, h);
     this.graph.setSelection(row);
-    if (view.pointed === this) this.showTip(left, ...this.read(row));
+    if (view.pointed !== this) return;
+    this.showTip(left, ...this.read(row), ...(this.readPlace?.(time, this.pointedValue) || []));
   }
 
   showWindow() {
@@ -285,10 +249,23 @@ class TimeChart extends Chart {
         {dateWindow: this.shifted(), valueRange: this.rangeShown(), ...points});
   }
 
+  resized() {
+    const width = this.plot.clientWidth;
+    if (width === 0 || width === this.width) return;
+    this.width = width;
+    this.graph.updateOptions({rightGap: this.rightGap()}, true);  // shown by resize()
+    this.graph.resize();
+    this.showWindow();
+  }
+
   timeAt(event) {
     const {x, w} = this.graph.getArea();
     const left = event.clientX - this.plot.getBoundingClientRect().left;
     return this.graph.toDataXCoord(Math.min(Math.max(left, x), x + w)) - clock.offset;
+  }
+
+  valueAt(event) {
+    return this.graph.toDataYCoord(event.clientY - this.plot.getBoundingClientRect().top);
   }
 
   listen() {
@@ -297,7 +274,11 @@ class TimeChart extends Chart {
     this.plot.onpointerdown = (event) => this.pressed(event);
     this.plot.onpointerup = (event) => this.released(event);
     this.plot.onpointercancel = () => this.stopBrush();
-    this.plot.ondblclick = () => view.zoom(null);
+    this.plot.onclick = (event) => this.clicked(event);
+    this.plot.ondblclick = () => {
+      clearTimeout(this.picking);
+      view.zoom(null);
+    };
     this.plot.onkeydown = (event) => {
       const moves =
           {ArrowLeft: [-0.25, 1], ArrowRight: [0.25, 1], '+': [0, 0.5], '=': [0, 0.5], '-': [0, 2]};
@@ -305,6 +286,8 @@ class TimeChart extends Chart {
         view.move(...moves[event.key]);
       else if (event.key === '0' || event.key === 'Escape')
         view.zoom(null);
+      else if (event.key === 'Enter' && this.onEnter)
+        this.onEnter();
       else
         return;
       event.preventDefault();
@@ -312,6 +295,7 @@ class TimeChart extends Chart {
   }
 
   pressed(event) {
+    this.wasDragged = false;
     if (event.button !== 0 || event.pointerType === 'touch') return;
     this.brushFrom = {time: this.timeAt(event), x: event.clientX};
     this.plot.setPointerCapture(event.pointerId);
@@ -319,6 +303,7 @@ class TimeChart extends Chart {
 
   moved(event) {
     view.pointed = this;
+    this.pointedValue = this.valueAt(event);
     view.pointAt(this.timeAt(event));
     if (!this.brushFrom) return;
     const {y, h} = this.graph.getArea();
@@ -332,8 +317,15 @@ class TimeChart extends Chart {
     if (!this.brushFrom) return;
     const from = this.brushFrom;
     this.stopBrush();
-    if (Math.abs(event.clientX - from.x) >= 6)
-      view.zoom([from.time, this.timeAt(event)].sort((a, b) => a - b));
+    this.wasDragged = Math.abs(event.clientX - from.x) >= 6;
+    if (this.wasDragged) view.zoom([from.time, this.timeAt(event)].sort((a, b) => a - b));
+  }
+
+  // In a part of the run a second click may follow, which shows the whole run.
+  clicked(event) {
+    if (!this.onPick || event.detail !== 1 || this.wasDragged) return;
+    const place = [this.timeAt(event), this.valueAt(event)];
+    this.picking = setTimeout(() => this.onPick(...place), view.window ? 300 : 0);
   }
 
   stopBrush() {
@@ -343,6 +335,7 @@ class TimeChart extends Chart {
 
   remove() {
     view.charts.delete(this);
+    this.observer.disconnect();
     this.graph.destroy();
     super.remove();
   }

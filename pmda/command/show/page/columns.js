@@ -7,7 +7,7 @@ const notRecorded = {
 
 // `value` and `cell` are those of table.js.
 function numberColumn(title, help, value, cell, more) {
-  return {title, help, value, cell, width: 92, ...more};
+  return {title, help, value, cell, width: 86, ...more};
 }
 
 // A column for one member of the tag.
@@ -25,12 +25,12 @@ const nameColumn = {
   title: 'Tag',
   isText: true,
   value: ({name}) => name.toLowerCase(),
-  cell: nameElement
+  cell: ({name}) => shortName(name)
 };
 
 const sparkColumn = numberColumn(
     'Over time', 'Calls per second over the run', ({rate}) => rate, ({series}) => sparkline(series),
-    {width: 116, wide: 9});
+    {width: 112, wide: 9});
 
 const maxColumn = numberColumn(
     'Max', 'The slowest, or the greatest value', ({max}) => max, (tag) => formatExtreme(tag, 'max'),
@@ -38,14 +38,14 @@ const maxColumn = numberColumn(
 
 const failedColumn = numberColumn(
     'Failed', 'Share of all that ended, also aborted ones', failedShare, failedCell,
-    {width: 80, wide: 2, ...notRecorded});
+    {width: 74, wide: 2, ...notRecorded});
 
 function busyColumn({tags}) {
   const most = tags.reduce((most, {busy}) => Math.max(most, busy || 0), 0);
   const help = 'How many were in progress at a time, on average: total time by elapsed time';
   return numberColumn(
       'Busy', help, ({busy}) => busy, (tag) => barCell(tag.busy, most),
-      {width: 128, wide: 4, ...notRecorded});
+      {width: 144, wide: 4, ...notRecorded});
 }
 
 function paceColumn({run}) {
@@ -58,10 +58,10 @@ function paceColumn({run}) {
 // Gives the columns for a kind of tags, and the initial sorting column.
 function columnsOf(kind, data) {
   const title = kind === 'transact' ? 'Calls' : 'Count';
-  const calls = memberColumn(title, 'How often, in all', 'count', () => formatCount);
+  const calls = memberColumn(title, 'How often, in all', 'count', () => formatShort);
   const rate = memberColumn(
       'Per second', 'Calls per second, over the run', 'rate', () => formatRate,
-      {width: 100, wide: 5});
+      {width: 96, wide: 5});
   const first = [nameColumn, sparkColumn, calls, rate];
   if (kind === 'point') return {columns: first, sortedBy: calls};
   const last = memberColumn('Last', 'The last value', 'last', formatValue, notRecorded);
@@ -92,8 +92,7 @@ function failedCell(tag) {
 }
 
 function barCell(value, most) {
-  const width = isKnown(value) && most > 0 ? Math.max(1, 100 * value / most) : 0;
+  const share = isKnown(value) && most > 0 ? Math.max(0.01, value / most) : 0;
   return element(
-      'span', {class: 'meter'}, element('i', {style: `width:${width}%`}),
-      element('span', {}, formatFew(value)));
+      'span', {class: 'meter'}, bar(share), element('span', {class: 'value'}, formatFew(value)));
 }

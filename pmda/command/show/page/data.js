@@ -68,6 +68,17 @@ function seriesOf(packed, data, floats) {
   return series;
 }
 
+function addDistributions(tags, distributions) {
+  for (const {tag, ...distribution} of distributions)
+    tags[tag].distribution = readBins(distribution);
+}
+
+function baseOf({run, tags, distributions}) {
+  const base = {run: runOf(run), tags: tagsOf(tags)};
+  addDistributions(base.tags, distributions);
+  return base;
+}
+
 async function readData() {
   const bytes = await unpack(byId('data').textContent.trim());
   const length = new DataView(bytes.buffer).getUint32(0, true);
@@ -79,10 +90,11 @@ async function readData() {
   data.coarse = gridOf(document_.coarse);
   for (const packed of document_.series)
     data.tags[packed.tag].series = seriesOf(packed, data, floats);
-  for (const {tag, ...distribution} of document_.distributions)
-    data.tags[tag].distribution = readBins(distribution);
+  addDistributions(data.tags, document_.distributions);
   data.spans = document_.spans;
-  if (document_.base) data.base = {...document_.base, tags: tagsOf(document_.base.tags)};
+  data.exemplars = document_.exemplars;
+  data.groups = document_.groups;
+  if (document_.base) data.base = baseOf(document_.base);
   return data;
 }
 

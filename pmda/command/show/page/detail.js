@@ -60,7 +60,7 @@ function showDetail(tags) {
     showOne(host, tags[0]);
   else
     showSeveral(host, tags);
-  if (detail.parts.length % 2 === 1) host.lastElementChild.classList.add('wide');
+  if (detail.parts.length % 2 === 1) host.firstElementChild.classList.add('wide');
   if (detail.parts.length > 0) return;
   const why = tags[0].series ?
       'Nothing of it is known over time.' :
@@ -85,59 +85,11 @@ function showTitle(tags) {
   const chip = (tag, i) => element(
       'span', {class: 'chip'},
       areSeveral ? lineSample({color: tagColor(i), dash: tagDashes[i], width: 2.4}) : '',
-      nameElement(tag));
+      nameElement(tag.name));
   const what = areSeveral ? `${tags.length} tags side by side` : kindAndUnit(tags[0]);
   byId('detail-title').replaceChildren(...tags.map(chip), element('small', {}, what));
   const text = areSeveral ? '' : tags[0].description;
   byId('detail-text').textContent = text && visibleName(text);
-}
-
-function figure(name, value, why) {
-  return element(
-      'div', {title: value === unknown ? why : null}, element('dt', {}, name),
-      element('dd', {}, value));
-}
-
-function formatExtreme(tag, which) {
-  const value = formatValue(tag)(tag[which]);
-  if (!isKnown(tag[which]) || tag[which + '_is_exact']) return value;
-  return (which === 'max' ? '≥\u202f' : '≤\u202f') + value;
-}
-
-function showFigures(tags) {
-  const [tag] = tags;
-  byId('figures').replaceChildren(...(tags.length > 1 ? [] : figuresOf(tag).filter(Boolean)));
-}
-
-// Some may be missing.
-function figuresOf(tag) {
-  const format = formatValue(tag);
-  const isTime = tag.type === 'transact';
-  const isCounter = tag.type === 'counter';
-  const recorded = (name, value) => figure(name, value, 'Unknown: it was not recorded');
-  return [
-    figure(isTime ? 'calls' : 'count', formatCount(tag.count)),
-    figure('rate', formatRate(tag.rate), 'Unknown: no time has passed'),
-    isTime && recorded('failed', formatCount(tag.failed)),
-    isTime && recorded('busy', formatFew(tag.busy)),
-    isTime && tag.vanished > 0 && figure('not ended', formatCount(tag.vanished)),
-    isTime && recorded('total time', formatSeconds(tag.sum)),
-    isCounter &&
-        figure('added', format(tag.added), 'Unknown: nothing was added, or it was not recorded'),
-    (isCounter || tag.type === 'observe') && recorded('last value', format(tag.last)),
-    ...(isMeasured(tag) ? measuredFigures(tag, format, recorded) : []),
-    view.run.hosts.length > 1 && figure('hosts', tag.hosts.join(', '))
-  ];
-}
-
-function measuredFigures(tag, format, recorded) {
-  return [
-    tag.nonfinite > 0 && figure('not finite', formatCount(tag.nonfinite)),
-    recorded('min', formatExtreme(tag, 'min')), recorded('mean', format(tag.mean)),
-    ...percentileNames.map(
-        (name) => figure(percentileStyles[name].short, format(tag[name]), whyNoPercentile(tag))),
-    recorded('max', formatExtreme(tag, 'max'))
-  ];
 }
 
 function add(part) { detail.parts.push(part); }
@@ -156,6 +108,7 @@ function showOne(host, tag) {
   if (tag.series && isMeasured(tag)) showPercentiles(host, tag);
   if (hasHeatMap(series)) showHeat(host, tag);
   if (series.calls) showRate(host, tag);
+  if (tag.type === 'transact' && (series.sum || series.inflight)) showOpen(host, tag);
   if (series.counted) showCounted(host, tag);
   if (series.value) showValue(host, tag);
   if (isMeasured(tag) && distribution?.bins.length) showDistribution(host, tag);
@@ -197,8 +150,31 @@ function showHeat(host, tag) {
     log: heat.log,
     valueRange: heat.range,
     paint: (...how) => heat.paint(...how),
-    extraKey: () => heat.key()
+    extraKey: () => heat.key(),
+    ...(tag.type === 'transact' ? cellsOf(tag, heat) : {})
   });
+}
+
+// A cell of the heat map, or with Enter the shown time, leads to captured transactions.
+function cellsOf(tag, heat) {
+  return {
+    keyHelp: 'Enter lists captured requests of the shown time.',
+    readPlace(time, value) {
+      const cell = heat.cellAt(time, value, this);
+      if (!cell) return [];
+      const size = rangeText([cell.low, cell.high], formatValue(tag));
+      const hint = page.data.spans ? 'Click: captured ones' : '';
+      return [`${plural(cell.count, 'call')} of ${size}`, hint].filter(Boolean).map(
+          (text) => element('span', {class: 'cell'}, text));
+    },
+    onPick(time, value) {
+      const cell = heat.cellAt(time, value, this);
+      const column = cell || heat.columnAt(time);
+      say(this.frame,
+          column && showMoment(tag, [column.begin, column.end], cell && [cell.low, cell.high]));
+    },
+    onEnter() { say(this.frame, showMoment(tag, view.range())); },
+  };
 }
 
 function showRate(host, tag) {
@@ -208,6 +184,27 @@ function showRate(host, tag) {
   if (failed && tag.failed > 0)
     lines.push(rateLine('failed', failed, grid, {color: ink('failed'), width: 1.8, dash: [4, 2]}));
   addCourse(host, tag, 'Rate', lines, {help: 'Calls per second', format: formatRate});
+}
+
+// Open transactions at each sample, over the average of those that ended.
+function showOpen(host, tag) {
+  const {grid, sum, inflight} = tag.series;
+  const lines = [];
+  if (sum) lines.push(rateLine('busy', sum, grid, {color: ink('tag0'), fill: 0.16}));
+  if (inflight)
+    lines.push({
+      label: 'in flight',
+      values: inflight,
+      merge: 'greatest',
+      color: ink('tag1'),
+      width: 1.8,
+      dash: sum ? [4, 2] : null
+    });
+  addCourse(host, tag, inflight ? 'In flight' : 'Busy', lines, {
+    help: 'In flight: open transactions at each sample, the greatest number of joined samples. ' +
+        'Busy: the time of the calls that ended, by elapsed time',
+    format: formatFew
+  });
 }
 
 function showCounted(host, tag) {
@@ -232,6 +229,15 @@ function showDistribution(host, tag) {
     draw: (...size) => drawDistribution(tag.distribution, marks, formatValue(tag), ...size)
   });
   add(chart);
+  if (tag.distribution.bins.length === 1) {
+    const [{low, high, count}] = binsOf(tag.distribution);
+    const isExact = tag.min_is_exact && tag.max_is_exact && tag.min === tag.max;
+    const value = formatValue(tag)(isExact ? tag.min : (low + high) / 2);
+    chart.key.append(element(
+        'span', {class: 'entry'},
+        count === 1 ? `one, of ${value}` :
+                      `all ${formatCount(count)} ${isExact ? 'of' : 'near'} ${value}`));
+  }
   if (tag.percentiles_from !== 'incomplete histogram') return;
   const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
   chart.key.append(element(
@@ -283,9 +289,7 @@ function showMoments(host, tag) {
 function momentElement(tag, at, value, isNamed, most = value) {
   const button = element(
       'button', {type: 'button'}, element('time', {}, isKnown(at) ? clock.time(at) : ''),
-      isNamed ?
-          nameElement(tag) :
-          element('span', {class: 'meter'}, element('i', {style: `width:${100 * value / most}%`})),
+      isNamed ? shortName(tag.name) : element('span', {class: 'meter'}, bar(value / most)),
       element('b', {}, (isKnown(at) ? '' : '≥\u202f') + formatSeconds(value)));
   button.addEventListener('click', () => {
     if (isNamed) page.choose([tag]);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Formats numbers and times for people, and builds elements. Texts never become markup: names of
-// tags come from programs, and may be hostile.
+// Formats numbers and times for people, and builds elements. Texts never become markup.
 
 const unknown = '–';
 
@@ -22,19 +21,9 @@ const strokeOf = ({color, dash}, width) =>
 const svg = (name, attributes = {}, ...children) =>
     filled(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 
-// A tag's name with any contents: its writing direction is isolated, invisible characters are
-// shown.
-function nameElement(tag) { return element('bdi', {class: 'name'}, visibleName(tag.name)); }
-
-function visibleName(name) {
-  const shown =
-      name.replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
-          .replace(/\u007f/g, '\u2421')
-          .replace(
-              /[\u0080-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-              (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
-  return shown.trim() === '' ? `“${shown}”` : shown;
-}
+// A bar for a share from 0 to 1. The track behind it has the length of a whole.
+const bar = (share) =>
+    element('span', {class: 'track'}, element('i', {style: `width:${100 * share}%`}));
 
 const isKnown = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
@@ -45,7 +34,7 @@ const ifKnown = (format) => (value) => isKnown(value) ? format(value) : unknown;
 function significant(value, digits = 3) {
   const size = Math.abs(value);
   if (size === 0) return '0';
-  if (size >= 1e15 || size < 1e-6) return value.toExponential(digits - 1);
+  if (size >= 1e15 || size < 1e-6) return Number(value.toPrecision(digits)).toExponential();
   const places = Math.max(0, digits - 1 - Math.floor(Math.log10(size) + 1e-12));
   return value.toLocaleString('en-US', {maximumFractionDigits: places, minimumFractionDigits: 0});
 }
@@ -83,14 +72,15 @@ const formatRate = ifKnown((value) => significant(value) + '/s');
 function scaled(value, least, digits) {
   const factors = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
   const size = Math.abs(value);
-  const [factor, letter] = (size >= least && factors.find(([each]) => size >= each)) || [1, ''];
+  const isScaled = size >= least && size < 1e18;
+  const [factor, letter] = (isScaled && factors.find(([each]) => size >= each)) || [1, ''];
   return [significant(value / factor, digits), letter];
 }
 
 const formatPlain = ifKnown((value) => scaled(value, 1e6, 4).filter(Boolean).join('\u202f'));
 
 // For places with room for few digits only.
-function formatShort(value) { return value >= 1e7 ? formatPlain(value) : formatCount(value); }
+const formatShort = ifKnown((value) => value >= 1e7 ? formatPlain(value) : formatCount(value));
 
 const formatFew = ifKnown((value) => significant(value));
 

@@ -31,9 +31,9 @@ class HeatMap {
         [Math.min(...positive.map(({low}) => low)), Math.max(...positive.map(({high}) => high))] :
         [1e-9, 1];
     this.log = positive.length === all.length && needsLog(...this.range);
-    if (!this.log)
-      this.range =
-          [Math.min(0, ...all.map(({low}) => low)), Math.max(...all.map(({high}) => high))];
+    if (this.log) return;
+    this.range = [Math.min(0, ...all.map(({low}) => low)), Math.max(...all.map(({high}) => high))];
+    if (this.range[0] === this.range[1]) this.range[1] += 1;  // only zeros
   }
 
   paint(context, chart) {
@@ -50,6 +50,17 @@ class HeatMap {
             left, top, Math.max(1, right - left + 0.3), Math.max(1, bottom - top + 0.3));
       }
     }
+  }
+
+  columnAt(time) { return this.columns.find(({begin, end}) => begin <= time && time <= end); }
+
+  // Cells may be narrower than a pointer is exact: the nearest one counts.
+  cellAt(time, value, chart) {
+    const column = this.columnAt(time);
+    const y = chart.yOf(value);
+    const distance = ({low, high}) => Math.max(chart.yOf(high) - y, y - chart.yOf(low), 0);
+    const bin = column?.bins.reduce((a, b) => distance(b) < distance(a) ? b : a);
+    return bin && distance(bin) <= 3 ? {begin: column.begin, end: column.end, ...bin} : null;
   }
 
   key() {

@@ -16,6 +16,7 @@ const page = {
     this.table.mark(new Map(
         this.chosen.map((tag, i) => [tag, this.chosen.length > 1 ? tagColor(i) : ink('accent')])));
     showDetail(this.chosen);
+    comparison.follow(this.chosen[0]);
   },
 
   add(tag) {
@@ -56,44 +57,6 @@ function showWords(host, texts) {
   host.replaceChildren(...texts.filter(Boolean).map((text) => element('span', {}, text)));
 }
 
-function card(label, value, note, why, kind) {
-  return element(
-      'div', {class: `card ${kind || ''}`, title: value === unknown ? why : null},
-      element('span', {class: 'label'}, label), element('strong', {}, value),
-      element('span', {class: 'note'}, note || '\u00a0'));
-}
-
-function showCards({run, whole, tags}) {
-  const share = failedShare(whole);
-  const failed = isKnown(whole.failed) ?
-      `${formatCount(whole.failed)} of ${formatCount(whole.count + whole.failed)}` :
-      '';
-  const why = whyNoPercentile(whole);
-  const elapsed = card('Elapsed', formatElapsed(run.elapsed_s), plural(run.samples, 'sample'));
-  if (whole.tags === 0) return byId('cards').replaceChildren(...callCards(tags), elapsed);
-  byId('cards').replaceChildren(
-      card('Transactions', formatShort(whole.count), `of ${plural(whole.tags, 'tag')}`),
-      card(
-          'Rate', formatRate(run.elapsed_s > 0 ? whole.count / run.elapsed_s : null), 'completed',
-          'Unknown: no time has passed'),
-      card(
-          'Failed', formatPercent(share), failed, 'Unknown: aborts were not recorded',
-          share > 0 ? 'bad' : ''),
-      ...['p50', 'p95', 'p99'].map(
-          (name) => card(name, formatSeconds(whole[name]), 'of all transactions', why)),
-      elapsed);
-}
-
-// For a run without transactions.
-function callCards(tags) {
-  return Object.keys(kindNames).flatMap((kind) => {
-    const all = tags.filter(({type}) => type === kind);
-    if (all.length === 0) return [];
-    const calls = all.reduce((sum, {count}) => sum + count, 0);
-    return [card(kindName(kind), formatShort(calls), `of ${plural(all.length, 'tag')}`)];
-  });
-}
-
 function showFacts({run, tags}) {
   const title =
       run.command || (run.hosts.length ? `Traced on ${run.hosts.join(', ')}` : 'A traced run');
@@ -118,32 +81,10 @@ function showFacts({run, tags}) {
       `Drag over a chart to zoom, double-click for the whole run. ${run.generator}`;
 }
 
-// Transactions in progress per tag; the remaining tags are combined.
-function showLoad({tags, fine}) {
-  const measured = tags.filter(({type, series}) => type === 'transact' && series && series.sum);
-  if (measured.length === 0 || fine.count === 0) return;
-  const onFine = measured.filter(({series}) => series.grid === fine);
-  const shown = onFine.slice(0, onFine.length > 8 || measured.length > onFine.length ? 7 : 8);
-  const style = {width: 1, fill: 0.55};
-  const lines = shown.map(
-      ({name, series}, i) => rateLine(name, series.sum, fine, {color: tagColor(i), ...style}));
-  const rest = onFine.slice(shown.length);
-  if (rest.length) {
-    const sum = new Float32Array(fine.count);
-    for (const {series} of rest)
-      series.sum.forEach((value, i) => {
-        sum[i] += value || 0;
-      });
-    lines.push(rateLine(plural(rest.length, 'other'), sum, fine, {color: ink('others'), ...style}));
-  }
-  page.load?.remove();
-  page.load = new TimeChart(
-      byId('load'), {title: '', grid: fine, lines, stacked: true, height: 236, format: formatFew});
-}
-
 function showSlowest({tags}) {
   const known = tags.filter(({type, slowestValue}) => type === 'transact' && isKnown(slowestValue));
   known.sort((a, b) => b.slowestValue - a.slowestValue);
+  byId('slowest').parentElement.hidden = known.length === 0;
   byId('slowest').replaceChildren(
       ...known.slice(0, 7).map((tag) => momentElement(tag, tag.slowestAt, tag.slowestValue, true)));
 }
@@ -208,7 +149,7 @@ function showRun(data) {
   showSlowest(data);
   showSpans(data);
   showComparison(data);
-  page.choose([firstOf(data.tags, kinds[0])]);
+  page.choose([comparison.table?.rows.find(({is}) => is)?.is || firstOf(data.tags, kinds[0])]);
   showLoad(data);
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,8 +25,9 @@ namespace pcp::trace::command {
 namespace {
 
 // The columns of a series. Series have no values for vanished transactions and rates.
-constexpr std::array kColumnNames{"calls", "failed", "sum", "vanished", "counted", "value", "rate",
-                                  "min",   "max",    "p50", "p90",      "p95",     "p99",   "p999"};
+constexpr std::array kColumnNames{"calls", "failed",   "sum",  "vanished", "counted",
+                                  "value", "inflight", "rate", "min",      "max",
+                                  "p50",   "p90",      "p95",  "p99",      "p999"};
 static_assert(kColumnNames.size() == std::tuple_size_v<decltype(Series::columns)>);
 
 // Milliseconds since 1970, as in Javascript.
@@ -59,45 +61,48 @@ RunZone zone_of(const std::string& time_zone, WallTime at) {
 // As fine as people can distinguish in a heat map: eight bins for each power of two.
 constexpr unsigned kHeatCoarseness = 2;
 
-// The totals of all transactions.
+// All transactions together. Only counts of all tags can be added up: a transaction's time has that
+// of the ones inside it, so percentiles are of the outermost tags.
 struct Whole {
   std::size_t tags = 0;
   double calls = 0;
   std::optional<double> failed = 0;
-  std::vector<const Tag*> called;
-  std::optional<Histogram> distribution;  // if all tags have one
+  std::vector<std::size_t> outermost;     // tags with calls, as indices; empty: unknown
+  std::optional<Histogram> distribution;  // of these, if all have one
 };
 
-Whole whole_of(const std::vector<Tag>& tags) {
+// The only tag, or the tags that captured transactions show outside all others.
+std::vector<std::size_t> outermost_of(const Model& model) {
+  std::vector<std::size_t> called;
+  for (std::size_t i = 0; i < model.tags.size(); ++i)
+    if (model.tags[i].type == TraceType::Transact && model.tags[i].calls > 0) called.push_back(i);
+  if (called.size() == 1) return called;
+  std::erase_if(called, [&](std::size_t i) {
+    if (!model.spans) return true;
+    const auto found = model.spans->is_nested.find(model.tags[i].name);
+    return found == model.spans->is_nested.end() || found->second;
+  });
+  return called;
+}
+
+Whole whole_of(const Model& model) {
   Whole whole;
-  for (const Tag& tag : tags) {
+  for (const Tag& tag : model.tags) {
     if (tag.type != TraceType::Transact) continue;
     ++whole.tags;
     whole.calls += tag.calls;
     whole.failed =
         whole.failed && tag.failed ? std::optional(*whole.failed + *tag.failed) : std::nullopt;
-    if (tag.calls > 0) whole.called.push_back(&tag);
   }
-  const auto has_histogram = [](const Tag* tag) {
-    return tag->distribution && is_of_histogram(tag->percentile_source);
+  whole.outermost = outermost_of(model);
+  const auto has_histogram = [&](std::size_t i) {
+    return model.tags[i].distribution && is_of_histogram(model.tags[i].percentile_source);
   };
-  if (whole.called.empty() || !std::ranges::all_of(whole.called, has_histogram)) return whole;
+  if (whole.outermost.empty() || !std::ranges::all_of(whole.outermost, has_histogram)) return whole;
   whole.distribution.emplace();
-  for (const Tag* tag : whole.called) whole.distribution->merge(*tag->distribution);
+  for (const std::size_t i : whole.outermost)
+    whole.distribution->merge(*model.tags[i].distribution);
   return whole;
-}
-
-// A single tag's own percentiles need no histogram.
-std::optional<double> whole_percentile(const Whole& whole, std::size_t which) {
-  if (whole.called.size() == 1) return whole.called.front()->percentiles[which];
-  if (whole.distribution) return whole.distribution->quantile(kPercentiles[which]);
-  return std::nullopt;
-}
-
-std::string_view source_of(const Whole& whole) {
-  if (whole.called.empty()) return words_for(PercentileSource::NoCalls).name;
-  if (whole.called.size() == 1) return words_for(whole.called.front()->percentile_source).name;
-  return whole.distribution ? words_for(PercentileSource::Histogram).name : "several tags";
 }
 
 class Packer {
@@ -123,17 +128,39 @@ class Packer {
     write_totals(json_, model_);
     write_page_facts(model_.run);
     json_.key("whole");
-    write_whole(whole_of(model_.tags));
+    write_whole(whole_of(model_));
     write_times("fine", model_.fine);
     write_times("coarse", model_.coarse);
     json_.list("series", model_.series, [&](const Series& series) { write_series(series); });
-    json_.list("distributions", model_.series,
-               [&](const Series& series) { write_distribution_of(series.tag); });
+    json_.list("distributions", model_.series, [&](const Series& series) {
+      write_distribution(series.tag, model_.tags[series.tag].distribution);
+    });
     if (model_.spans) {
       json_.key("spans");
       write_spans(json_, *model_.spans);
+      json_.list("exemplars", model_.spans->exemplars,
+                 [&](const SpanTrace& trace) { write_trace(json_, trace); });
+      json_.list("groups", model_.spans->groups, [&](const auto& each) {
+        json_.array([&] {
+          json_.text(each.first);
+          json_.text(each.second);
+        });
+      });
     }
-    if (model_.base) json_.object("base", [&] { write_totals(json_, *model_.base); });
+    if (model_.base) json_.object("base", [&] { write_base(*model_.base); });
+  }
+
+  // With the distributions of the tags that have one in the newer run.
+  void write_base(const Totals& base) {
+    write_totals(json_, base);
+    std::map<std::pair<TraceType, std::string_view>, std::size_t> tags;
+    for (std::size_t i = 0; i < base.tags.size(); ++i)
+      tags.emplace(std::pair(base.tags[i].type, std::string_view(base.tags[i].name)), i);
+    json_.list("distributions", model_.series, [&](const Series& series) {
+      const Tag& tag = model_.tags[series.tag];
+      if (const auto found = tags.find({tag.type, tag.name}); found != tags.end())
+        write_distribution(found->second, base.tags[found->second].distribution);
+    });
   }
 
   void write_page_facts(const Run& run) {
@@ -153,10 +180,25 @@ class Packer {
       json_.number("tags", whole.tags);
       json_.number("count", whole.calls);
       json_.number("failed", whole.failed);
+      json_.list("outermost", whole.outermost,
+                 [&](std::size_t tag) { json_.number(static_cast<double>(tag)); });
       for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-        json_.number(kPercentileNames[i], whole_percentile(whole, i));
+        json_.number(kPercentileNames[i], percentile_of(whole, i));
       json_.text("percentiles_from", source_of(whole));
     });
+  }
+
+  // A single tag's own percentiles need no histogram.
+  std::optional<double> percentile_of(const Whole& whole, std::size_t which) const {
+    if (whole.outermost.size() == 1) return model_.tags[whole.outermost.front()].percentiles[which];
+    if (whole.distribution) return whole.distribution->quantile(kPercentiles[which]);
+    return std::nullopt;
+  }
+
+  std::string_view source_of(const Whole& whole) const {
+    if (whole.outermost.size() == 1)
+      return words_for(model_.tags[whole.outermost.front()].percentile_source).name;
+    return whole.distribution ? words_for(PercentileSource::Histogram).name : "several tags";
   }
 
   void write_times(std::string_view name, const Grid& grid) {
@@ -190,8 +232,7 @@ class Packer {
     });
   }
 
-  void write_distribution_of(std::size_t tag) {
-    const std::optional<Histogram>& distribution = model_.tags[tag].distribution;
+  void write_distribution(std::size_t tag, const std::optional<Histogram>& distribution) {
     if (!distribution || distribution->empty()) return;
     json_.object([&] {
       json_.number("tag", tag);

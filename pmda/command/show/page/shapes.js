@@ -59,11 +59,13 @@ const margin = {
 
 const verticalLine = (x, top, height) => ({x1: x, x2: x, y1: top, y2: height - margin.bottom});
 
-function xTick(x, label, height) {
-  return [
-    svg('line', {...verticalLine(x, margin.top, height), class: 'grid'}),
-    svg('text', {x, y: height - 7, 'text-anchor': 'middle'}, label)
-  ];
+function xTicks(ticks, x, width, height) {
+  return fittingTicks(ticks, x, width)
+      .flatMap(
+          ({x: at, middle, label}) =>
+              [svg('line', {...verticalLine(at, margin.top, height), class: 'grid'}),
+               svg('text', {x: middle, y: height - 7, 'text-anchor': 'middle', class: 'tick'},
+                   label)]);
 }
 
 function yTick(y, label, width) {
@@ -104,18 +106,22 @@ function equalBars(bins, most) {
   return bars;
 }
 
+// One bin of positive values would fill the whole width. It stands alone in a wider range.
+const aloneIn = ({low, high}) => [low / 1.5, high * 1.5];
+
 function barsOf(distribution, width) {
   const bins = binsOf(distribution);
+  if (bins.length === 1 && bins[0].low > 0) return {log: true, bars: bins, range: aloneIn(bins[0])};
   const total = distribution.counts.reduce((sum, count) => sum + count, 0);
   const most = Math.floor(Math.min(width / 4, 12 + 3 * Math.sqrt(total)));
   const log = needsLog(bins[0].low, bins[bins.length - 1].high);
-  return {log, bars: log ? binsOf(coarser(distribution, most)) : equalBars(bins, most)};
+  const bars = log ? binsOf(coarser(distribution, most)) : equalBars(bins, most);
+  return {log, bars, range: [bars[0].low, bars[bars.length - 1].high]};
 }
 
 // `marks`: {label, value, color, dash}, lines at percentiles.
 function drawDistribution(distribution, marks, format, width, height) {
-  const {log, bars} = barsOf(distribution, width);
-  const [least, greatest] = [bars[0].low, bars[bars.length - 1].high];
+  const {log, bars, range: [least, greatest]} = barsOf(distribution, width);
   const x = scaleOf(least, greatest, [margin.left, width - margin.right], log);
   const heightOf = ({low, high, count}) => log ? count / Math.log(high / low) : count;
   const y =
@@ -131,31 +137,30 @@ function drawDistribution(distribution, marks, format, width, height) {
       height: Math.max(0.8, height - margin.bottom - top)
     });
   });
-  const ticks = (log ? logTicks : linearTicks)(format)(least, greatest, (width - 80) / 2.4)
-                    .flatMap(({v, label}) => xTick(x(v), label, height));
+  const ticks = xTicks(
+      (log ? logTicks : linearTicks)(format)(least, greatest, (width - 80) / 2.4), x, width,
+      height);
   const read = (at) => {
     const bar = bars.find(({low, high}) => x(low) <= at && at <= x(high));
     return bar && `${formatCount(bar.count)} from ${format(bar.low)} to ${format(bar.high)}`;
   };
-  return {
-    children: [...ticks, ...drawn, ...markLines(marks, x, width - margin.right, height)],
-    read
-  };
+  return {children: [...ticks, ...drawn, ...markLines(marks, x, width, height)], read};
 }
 
-// A label too close to the previous one is left out.
-function markLines(marks, x, right, height) {
-  let last = -Infinity;
-  return marks.filter(({value}) => isKnown(value)).flatMap(({label, value, color, dash}) => {
-    const at = x(value);
-    const isNear = at - last < 34;
-    if (!isNear) last = at;
-    const style = {'text-anchor': at > right - 20 ? 'end' : 'middle', style: `fill:${color}`};
-    return [
-      svg('line', {...verticalLine(at, margin.top + 10, height), ...strokeOf({color, dash}, 1.4)}),
-      ...(isNear ? [] : [svg('text', {...style, x: at, y: margin.top + 6, class: 'mark'}, label)])
-    ];
+// Lines at percentiles, with their names above them.
+function markLines(marks, x, width, height) {
+  const known =
+      marks.filter(({value}) => isKnown(value)).map((mark) => ({...mark, x: x(mark.value)}));
+  const lines = known.map(
+      (mark) =>
+          svg('line', {...verticalLine(mark.x, margin.top + 10, height), ...strokeOf(mark, 1.4)}));
+  const labels = joinedMarks(known, width).map(({middle, first, last, label}) => {
+    const style = first === last ? `fill:${first.color}` : null;
+    return svg(
+        'text', {x: middle, y: margin.top + 6, 'text-anchor': 'middle', class: 'mark', style},
+        label);
   });
+  return [...lines, ...labels];
 }
 
 // The number of nines: 0 is 0%, 1 is 90%, 2 is 99%.
@@ -182,9 +187,9 @@ function ninesCurve(tag) {
 const ninesTicks = [
   [0, '0%'], [ninesOf(0.5), '50%'], [1, '90%'], [2, '99%'], [3, '99.9%'], [4, '99.99%'],
   [5, '99.999%'], [6, '99.9999%'], [7, '99.99999%']
-];
+].map(([v, label]) => ({v, label}));
 
-// `curves`: {points, color, dash}
+// `curves`: {points, color, dash, label: for the pointer's words}
 function drawNines(curves, format, width, height) {
   const points = curves.flatMap((curve) => curve.points);
   const values = points.map(({value}) => value);
@@ -196,12 +201,7 @@ function drawNines(curves, format, width, height) {
   const y = scaleOf(least, greatest, [height - margin.bottom, margin.top + 4], log);
   const yTicks = (log ? logTicks : linearTicks)(format)(least, greatest, height - 40)
                      .flatMap(({v, label}) => yTick(y(v), label, width));
-  let last = -Infinity;
-  const xTicks = ninesTicks.filter(([nines]) => nines <= most).flatMap(([nines, label]) => {
-    if (x(nines) - last < 10 + 6 * label.length) return [];
-    last = x(nines);
-    return xTick(last, label, height);
-  });
+  const shares = xTicks(ninesTicks.filter(({v}) => v <= most), x, width, height);
   const lines = curves.map(
       ({points: all, color, dash}) => svg('polyline', {
         points:
@@ -217,7 +217,7 @@ function drawNines(curves, format, width, height) {
                                 svg('circle', {cx: x(nines), cy: y(value), r: 3, fill: color})));
   const nineAt = scaleOf(margin.left, width - margin.right - 8, [0, most], false);
   return {
-    children: [...yTicks, ...xTicks, ...lines, ...known],
+    children: [...yTicks, ...shares, ...lines, ...known],
     read: (at) => readNines(curves, nineAt(at), format)
   };
 }
@@ -226,9 +226,10 @@ function readNines(curves, nines, format) {
   if (nines < 0) return null;
   const share = 100 * (1 - 10 ** -nines);
   const digits = Math.max(1, Math.ceil(nines));
-  const values = curves.map(({points}) => points.find((point) => point.nines >= nines))
-                     .filter(Boolean)
-                     .map(({value}) => format(value));
+  const values = curves.flatMap(({points, label}) => {
+    const point = points.find((each) => each.nines >= nines);
+    return point ? [[label, format(point.value)].filter(Boolean).join(' ')] : [];
+  });
   return values.length ? `${share.toFixed(digits)}% within ${values.join(', ')}` : null;
 }
 

@@ -22,17 +22,18 @@ function spansNote(all, filter) {
       (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '');
 }
 
-// A button in the list, with a bar to compare durations.
-function traceChoice(trace, longest) {
-  const style = `width:${100 * trace.duration_ns / longest}%`;
+// A button in the list, with a bar to compare durations. `span`: of the trace, that is looked for.
+function traceChoice({trace, span}, longest) {
+  const style = `width:${100 * span.duration_ns / longest}%`;
   const meter = element('i', {'aria-hidden': 'true', style});
+  const begin = beginOf(trace) + span.offset_ns / 1e6;
   return element(
       'button', {type: 'button', class: hasFailed(trace) ? 'has-failed' : null, tabindex: -1},
-      element('time', {}, clock.time(beginOf(trace), true)), nameElement({name: titleOf(trace)}),
-      element('b', {}, formatNanoseconds(trace.duration_ns)), meter);
+      element('time', {}, clock.time(begin, true)), shortName(span.tag),
+      element('b', {}, formatNanoseconds(span.duration_ns)), meter);
 }
 
-function showTrace(trace) {
+function showTrace(trace, span) {
   const hosts = [...new Set(trace.spans.map(({host}) => host))];
   const facts = [
     plural(trace.spans.length + trace.left_out, 'span'),
@@ -42,10 +43,9 @@ function showTrace(trace) {
     trace.trace ? `trace ${trace.trace}` : '', ...remarksOf(trace)
   ];
   byId('trace-title')
-      .replaceChildren(
-          nameElement({name: titleOf(trace)}), ' ', formatNanoseconds(trace.duration_ns));
+      .replaceChildren(shortName(titleOf(trace)), ' ', formatNanoseconds(trace.duration_ns));
   showWords(byId('trace-facts'), facts);
-  byId('trace').replaceChildren(...waterfall(trace));
+  byId('trace').replaceChildren(...waterfall(trace, span));
 }
 
 function showSpans({spans, run: {filter}}) {
@@ -59,17 +59,36 @@ function showSpans({spans, run: {filter}}) {
       (filter ? `${visibleName(filter)} ` : '') + 'asks for has ended' +
       (missedText(spans) ? `, but ${missedText(spans)}.` : ' in this run.');
   if (slowest.length === 0) return;
-  const choices = slowest.map((trace) => traceChoice(trace, slowest[0].duration_ns || 1));
+  listTraces(wholeTraces(slowest), '');
+  byId('spans-all').onclick = () => listTraces(wholeTraces(slowest), '', true);
+}
+
+const wholeTraces = (traces) => traces.map(
+    (trace) => ({trace, span: {...trace.spans[0], offset_ns: 0, duration_ns: trace.duration_ns}}));
+
+const mostListed = 50;
+
+// Lists traces and opens the first. `about`: which these are; empty: the slowest of all.
+function listTraces(all, about, hasFocus = about !== '') {
+  byId('spans-split').hidden = false;
+  byId('spans-none').hidden = true;
+  byId('spans-found').hidden = !about;
+  byId('spans-about').textContent = about;
+  const found = all.slice(0, mostListed);
+  const longest = Math.max(1, ...found.map(({span}) => span.duration_ns));
+  const choices = found.map((each) => traceChoice(each, longest));
   const choose = (chosen) => {
     for (const each of choices) {
       each.setAttribute('aria-current', String(each === chosen));
       each.tabIndex = each === chosen ? 0 : -1;
     }
-    page.trace = slowest[choices.indexOf(chosen)];
-    showTrace(page.trace);
+    const {trace, span} = found[choices.indexOf(chosen)];
+    page.trace = trace;
+    showTrace(trace, about ? span : null);
   };
   for (const each of choices) each.onclick = () => choose(each);
   byId('traces').replaceChildren(...choices.map((each) => element('li', {}, each)));
   moveByKeys(byId('traces'), choices, choose);
   choose(choices[0]);
+  if (hasFocus) choices[0].focus({preventScroll: true});
 }

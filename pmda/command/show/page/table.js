@@ -5,13 +5,13 @@
 // greatest value are dropped first if there is little room, isText, unknown(row): why there is no
 // value}. The first column gets the remaining width.
 
-const rowHeight = 34;  // same as in page.css
-const mostRowsShown = 12;
-const leastNameWidth = 190;
+const leastNameWidth = 200;
 
 class Table {
-  constructor(host, {label, columns, rows, sortedBy, onChoose = null}) {
-    Object.assign(this, {host, columns, all: rows, rows, onChoose, chosen: new Map(), cursor: 0});
+  constructor(
+      host, {label, columns, rows, sortedBy, onChoose = null, rowHeight = 34, mostRows = 12}) {
+    Object.assign(this, {host, columns, all: rows, rows, onChoose, rowHeight, mostRows});
+    Object.assign(this, {chosen: new Map(), cursor: 0});
     this.sorted = {column: sortedBy, descending: true};
     this.frame =
         element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label});
@@ -49,7 +49,8 @@ class Table {
     const again = this.sorted.column === column;
     this.sorted = {column, descending: again ? !this.sorted.descending : !column.isText};
     this.sort();
-    this.table.querySelectorAll('thead button')[this.shown.indexOf(column)]?.focus();
+    this.table.querySelector(`thead th:nth-child(${this.shown.indexOf(column) + 1}) button`)
+        ?.focus();
   }
 
   draw() {
@@ -63,7 +64,8 @@ class Table {
             'thead', {}, element('tr', {}, ...this.shown.map((column) => this.heading(column)))),
         this.body);
     this.table.setAttribute('aria-rowcount', this.rows.length + 1);
-    this.frame.style.maxHeight = `${(mostRowsShown + 1) * rowHeight + 18}px`;
+    this.frame.style.setProperty('--row', `${this.rowHeight}px`);
+    this.frame.style.maxHeight = `${this.mostRows * this.rowHeight + 52}px`;
     this.drawn = null;
     this.showRows();
   }
@@ -80,6 +82,7 @@ class Table {
   }
 
   heading(column) {
+    if (!column.title) return element('td', {});
     const {column: by, descending} = this.sorted;
     const state = by !== column ? 'none' : descending ? 'descending' : 'ascending';
     const sign = {none: '', descending: '▼', ascending: '▲'}[state];
@@ -91,13 +94,13 @@ class Table {
   }
 
   showRows() {
-    const first = Math.max(0, Math.floor(this.frame.scrollTop / rowHeight) - 4);
-    const last = Math.min(this.rows.length, first + mostRowsShown + 12);
+    const first = Math.max(0, Math.floor(this.frame.scrollTop / this.rowHeight) - 4);
+    const last = Math.min(this.rows.length, first + this.mostRows + 12);
     if (this.drawn && this.drawn[0] === first && this.drawn[1] === last) return;
     this.drawn = [first, last];
     const space = (rows) => {
       const cell =
-          element('td', {colspan: this.shown.length, style: `height:${rows * rowHeight}px`});
+          element('td', {colspan: this.shown.length, style: `height:${rows * this.rowHeight}px`});
       return element('tr', {class: 'space', 'aria-hidden': 'true'}, cell);
     };
     const rows = this.rows.slice(first, last).map((row, i) => this.rowElement(row, first + i));
@@ -138,12 +141,12 @@ class Table {
   }
 
   reveal(index) {
-    const top = index * rowHeight;
-    const room = this.frame.clientHeight - rowHeight - 20;  // without the heading
+    const top = index * this.rowHeight;
+    const room = this.frame.clientHeight - 54;  // without the heading
     if (top < this.frame.scrollTop)
       this.frame.scrollTop = top;
-    else if (top > this.frame.scrollTop + room - rowHeight)
-      this.frame.scrollTop = top - room + rowHeight;
+    else if (top > this.frame.scrollTop + room - this.rowHeight)
+      this.frame.scrollTop = top - room + this.rowHeight;
   }
 
   clicked(event) {

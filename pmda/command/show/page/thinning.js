@@ -49,6 +49,19 @@ function thinned(grid, lines, step) {
   return {step, grid: thin, lines: merged};
 }
 
+// The only interval of a run becomes a line from its begin to its end: a point in its middle could
+// hardly be seen.
+function withWidth({step, grid, lines}) {
+  if (grid.count !== 1) return {step, grid, lines};
+  const [begin, end] = grid.edges;
+  const wide = {edges: [begin, end, end], count: 2, middles: [begin, end], seconds: grid.seconds};
+  return {
+    step,
+    grid: wide,
+    lines: lines.map((line) => ({...line, values: Float32Array.of(line.values[0], line.values[0])}))
+  };
+}
+
 // The number of points to join, so that at most `most` are in the time range. A power of two, so
 // that charts need not be rebuilt with each turn of the wheel.
 function stepFor(grid, [begin, end], most) {

@@ -7,15 +7,19 @@ const timeSteps = [
   600e3, 900e3, 1800e3, 3600e3, 7200e3, 10800e3, 21600e3, 43200e3, 86400e3
 ];
 
-// For times shifted by the zone's offset.
-function timeTicks(from, to, pixels) {
+// For times shifted by the zone's offset. A label must end before the right edge: dygraphs would
+// move it there, onto its neighbour. On the left it must leave the corner to the other axis.
+function timeTicks(from, to, pixels, options) {
   const least = (to - from) / Math.max(2, pixels / 85);
   const step = timeSteps.find((each) => each >= least) || 86400e3 * Math.ceil(least / 86400e3);
   // The part of an ISO time.
   const shown = step >= 86400e3 ? [5, 10] : [11, step >= 60e3 ? 16 : step >= 1e3 ? 19 : 23];
+  const right = pixels + options('rightGap');
   const ticks = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-    ticks.push({v: at, label: new Date(at).toISOString().slice(...shown)});
+    const label = new Date(at).toISOString().slice(...shown);
+    const [middle, half] = [pixels * (at - from) / (to - from), textWidth(label) / 2];
+    if (middle - half >= -labelDistance && middle + half <= right) ticks.push({v: at, label});
   }
   return ticks;
 }

@@ -28,7 +28,7 @@ const valueOf = (span) =>
     span.kind === 'point' ? '' : ` ${span.kind === 'add' ? '+' : '='} ${formatPlain(span.value)}`;
 
 function spanLabel(span) {
-  const name = nameElement({name: span.tag});
+  const name = shortName(span.tag);
   return isEvent(span) ?
       [element('span', {class: 'dot', 'aria-hidden': 'true'}), name, valueOf(span)] :
       [name];
@@ -116,13 +116,13 @@ function remarksOf(trace) {
 }
 
 // Moves the focus by keys among elements; Tab reaches only one of them.
-function moveByKeys(host, all, onMove) {
+function moveByKeys(host, all, onMove, first) {
   const focus = (to) => {
     for (const each of all) each.tabIndex = each === to ? 0 : -1;
     to.focus();
     onMove?.(to);
   };
-  if (all.length) all[0].tabIndex = 0;
+  if (all.length) (first || all[0]).tabIndex = 0;
   host.onkeydown = (event) => {
     const at = all.indexOf(document.activeElement);
     const to = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1}[event.key];
@@ -146,7 +146,8 @@ function moreBelow(scrolled, rows) {
 }
 
 // Gives the elements to show, from top to bottom.
-function waterfall(trace) {
+// `sought`: the span to mark; it is scrolled into view.
+function waterfall(trace, sought) {
   const nodes = withParents(trace.spans);
   const colors = new Map();
   for (const {span} of nodes)
@@ -157,9 +158,13 @@ function waterfall(trace) {
     colors
   };
   const rows = nodes.map((node) => spanRow(node, shown));
+  const mark = sought ? rows[trace.spans.indexOf(sought)] : null;
+  mark?.setAttribute('aria-selected', 'true');
   const made = element(
       'div', {class: 'waterfall', role: 'treegrid', 'aria-label': 'Spans of the chosen trace'},
       timeAxis(trace.duration_ns), ...rows);
-  moveByKeys(made, rows);
+  moveByKeys(made, rows, null, mark);
+  if (mark)
+    requestAnimationFrame(() => made.scrollTo({top: mark.offsetTop - made.clientHeight / 2}));
   return [made, moreBelow(made, rows)];
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The run in a few numbers.
+
+function card(label, value, note, {why, kind = '', help} = {}) {
+  return element(
+      'div', {class: `card ${kind}`, title: value === unknown ? why : help},
+      element('span', {class: 'label'}, label), element('strong', {}, value),
+      element('span', {class: 'note'}, ...[note].flat()));
+}
+
+function showCards({run, whole, tags}) {
+  const elapsed = card('Elapsed', formatElapsed(run.elapsed_s), plural(run.samples, 'sample'));
+  const cards = whole.tags === 0 ? otherCards(tags) : [
+    callsCard(run, whole), failedCard(whole, tags), ...percentileCards(whole, tags),
+    slowestCard(tags)
+  ];
+  byId('cards').replaceChildren(...cards.filter(Boolean), elapsed);
+}
+
+function callsCard(run, whole) {
+  const rate = run.elapsed_s > 0 ? `${formatRate(whole.count / run.elapsed_s)}, ` : '';
+  return card(
+      'Calls', formatShort(whole.count), `${rate}${plural(whole.tags, 'tag')}`,
+      {help: 'Completed transactions of all tags. One inside another counts as well.'});
+}
+
+function failedCard(whole, tags) {
+  const options = {why: 'Unknown: aborts were not recorded'};
+  if (!(whole.failed > 0)) return card('Failed', formatShort(whole.failed), '\u00a0', options);
+  const most = tags.filter(({failed}) => failed > 0).reduce((a, b) => b.failed > a.failed ? b : a);
+  const help = 'Aborted transactions of all tags. One inside another counts as well.';
+  return card(
+      'Failed', formatShort(whole.failed),
+      [most.failed === whole.failed ? 'all in ' : 'most in ', shortName(most.name)],
+      {...options, help, kind: 'bad'});
+}
+
+// Percentiles of transactions and of those inside them together would belong to neither. So these
+// are of the outermost transactions, as far as captured ones tell which these are.
+function percentileCards(whole, tags) {
+  if (whole.outermost.length === 0) return [];
+  const names = whole.outermost.map((tag) => tags[tag].name);
+  const note = () => names.length === 1 ? ['of ', shortName(names[0])] :
+                                          `of ${plural(names.length, 'outermost tag')}`;
+  const some = names.slice(0, 20).map(visibleName).join(', ');
+  const help = `The tags: ${some}${names.length > 20 ? ', …' : ''}`;
+  return ['p50', 'p95', 'p99'].map(
+      (name) =>
+          card(name, formatSeconds(whole[name]), note(), {why: whyNoPercentile(whole), help}));
+}
+
+function slowestCard(tags) {
+  const known = tags.filter(({type, max}) => type === 'transact' && isKnown(max));
+  if (known.length === 0) return null;
+  const slowest = known.reduce((a, b) => b.max > a.max ? b : a);
+  return card('Slowest', formatExtreme(slowest, 'max'), ['in ', shortName(slowest.name)]);
+}
+
+// For a run without transactions.
+function otherCards(tags) {
+  return Object.keys(kindNames).flatMap((kind) => {
+    const all = tags.filter(({type}) => type === kind);
+    if (all.length === 0) return [];
+    const calls = all.reduce((sum, {count}) => sum + count, 0);
+    return [card(kindName(kind), formatShort(calls), `of ${plural(all.length, 'tag')}`)];
+  });
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/level_sum.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/command/archive_of_tags.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr const char* kOpen = "trace.transact.inflight";
+constexpr float kUnknown = -1;  // NaN is not equal to itself
+
+std::vector<float> shown(std::vector<float> levels) {
+  for (float& each : levels)
+    if (std::isnan(each)) each = kUnknown;
+  return levels;
+}
+
+TEST(LevelSum, ALevelStaysUntilThereIsAnother) {
+  LevelSum sum;
+  sum.set(7, 1, 3);
+  sum.set(7, 4, 1);
+  sum.set(7, 4, 2);
+  sum.finish_archive(5);
+  EXPECT_EQ(sum.finish(7), (std::vector<float>{0, 3, 3, 3, 2, 2, 0}));
+}
+
+TEST(LevelSum, LevelsOfSeveralArchivesAddUp) {
+  LevelSum sum;
+  sum.set(7, 0, 1);
+  sum.finish_archive(3);
+  sum.set(7, 2, 10);
+  sum.finish_archive(4);
+  EXPECT_EQ(sum.finish(5), (std::vector<float>{1, 1, 11, 11, 10}));
+}
+
+TEST(LevelSum, LevelsOfSeveralTagsAddUp) {
+  LevelSum sum;
+  sum.set(7, 0, 1);
+  sum.set(8, 2, 10);
+  sum.set(7, 3, 2);
+  sum.finish_archive(3);
+  EXPECT_EQ(sum.finish(4), (std::vector<float>{1, 1, 11, 12}));
+}
+
+TEST(LevelSum, AfterAGapNothingIsKnownUntilItIsSaid) {
+  LevelSum sum;
+  sum.set(7, 0, 1);
+  sum.interrupt(1);
+  sum.set(7, 3, 5);
+  sum.finish_archive(4);
+  sum.set(7, 0, 10);
+  sum.finish_archive(4);
+  EXPECT_EQ(shown(sum.finish(5)), (std::vector<float>{11, 11, kUnknown, 15, 15}));
+}
+
+TEST(LevelSum, APointWithAGapInsideHasTheLevelBeforeIt) {
+  LevelSum sum;
+  sum.set(7, 0, 1);
+  sum.interrupt(1);
+  sum.set(7, 1, 5);
+  sum.finish_archive(2);
+  EXPECT_EQ(sum.finish(3), (std::vector<float>{1, 1, 5}));
+}
+
+TEST(LevelSum, OfNoArchiveIsNothing) {
+  LevelSum sum;
+  sum.interrupt(2);
+  sum.finish_archive(3);
+  EXPECT_TRUE(sum.finish(4).empty());
+}
+
+class InFlightOf : public OfArchives {
+ protected:
+  std::vector<float> in_flight(const std::vector<std::string>& names = {"run"},
+                               const Window& window = {}) {
+    const Result<Model> model = read_model(request(names, window));
+    return model ? shown(model->series.at(0).of(Quantity::InFlight)) : std::vector<float>();
+  }
+};
+
+TEST_F(InFlightOf, ATagAreItsOpenTransactionsAtEachSample) {
+  make()
+      .begin(0)
+      .sample(1, {{kCalls, {{"a", 1.0}}}, {kOpen, {{"a", 2.0}}}})
+      .sample(2, {{kPeriod, {{"", 1.0}}}})
+      .sample(3, {{kOpen, {{"a", 5.0}}}})
+      .mark(4)
+      .sample(6, {{kCalls, {{"a", 9.0}}}})
+      .sample(7, {{kCalls, {{"a", 9.0}}}, {kOpen, {{"a", 1.0}}}})
+      .sample(8, {{kPeriod, {{"", 1.0}}}});
+  EXPECT_EQ(in_flight(), (std::vector<float>{2, 2, 5, kUnknown, 1, 1}));
+}
+
+TEST_F(InFlightOf, SeveralHostsAddUp) {
+  for (const std::string host : {"saturn", "jupiter"}) {
+    ArchiveOfTags& archive = make(host, {host});
+    archive.begin(0);
+    for (int second = 1; second <= 3; ++second)
+      archive.sample(second, {{kCalls, {{"a", 1.0 * second}}},
+                              {kOpen, {{"a", host == "saturn" ? 10.0 : second}}}});
+  }
+  EXPECT_EQ(in_flight({"saturn", "jupiter"}), (std::vector<float>{11, 12, 13}));
+}
+
+TEST_F(InFlightOf, APartOfTheTimeBeginsWithWhatWasOpenBefore) {
+  make()
+      .begin(0)
+      .sample(1, {{kCalls, {{"a", 1.0}}}, {kOpen, {{"a", 7.0}}}})
+      .sample(2, {{kCalls, {{"a", 2.0}}}, {kTime, {{"a", 1.0}}}})
+      .sample(3, {{kCalls, {{"a", 3.0}}}})
+      .sample(4, {{kCalls, {{"a", 4.0}}}, {kOpen, {{"a", 0.0}}}});
+  EXPECT_EQ(in_flight({"run"}, {moment(1.5), moment(9)}), (std::vector<float>{7, 0}));
+}
+
+TEST_F(InFlightOf, AnArchiveThatDoesNotSayItMakesItUnknown) {
+  make().begin(0).sample(1, {{kCalls, {{"a", 1.0}}}, {kOpen, {{"a", 2.0}}}});
+  make("stock", {.host = "jupiter", .metrics = {kCalls, kTime}})
+      .begin(0)
+      .sample(1, {{kCalls, {{"a", 1.0}}}});
+  EXPECT_EQ(in_flight({"run", "stock"}), std::vector<float>());
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

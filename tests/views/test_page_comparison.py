@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The page of a report: two runs side by side."""
+
+import json
+
+from page_case import PageTestCase
+
+SIGNS = ("▲", "▼", "≈")
+
+
+class Comparison(PageTestCase):
+    def rows(self):
+        """Gives, by tag, the three lines of each column: was, is, and the change."""
+        return self.evaluate("""(() => { const titles = [...document.querySelectorAll("#compared thead th")].map((it) => it.textContent.replace("▼", ""));
+            return Object.fromEntries([...document.querySelectorAll("#compared tr.choice")].map((row) => {
+                const cells = [...row.cells].filter((it) => !it.querySelector(".words"));
+                return [cells[0].textContent, Object.fromEntries(cells.slice(1).map((cell, i) =>
+                    [titles[i + 1], [...cell.querySelectorAll(".lines > span")].map((it) => it.textContent)]))]; })); })()""")
+
+    def compared(self):
+        """Gives the tags of both runs by name, as page_maker has them."""
+        run = self.page("compared")
+        return [{tag["name"]: tag for tag in run[which]} for which in ("base", "tags")]
+
+    def text(self, formatter, value):
+        return self.evaluate(f"{formatter}({json.dumps(value)})")
+
+    def test_comes_first_and_says_what_both_runs_are(self):
+        self.page("compared")
+        self.assertEqual(self.evaluate("""[...document.querySelectorAll("main > *")]
+            .find((it) => it.getClientRects().length).id"""), "comparison")
+        self.assertEqual(self.texts("#compared-runs .word"), ["was", "is"])
+        self.assertEqual(self.texts("#compared-runs .command"), ["./shop --port 8080"] * 2)
+        self.assertEqual(self.texts("#compared-runs .facts span"),
+                         ["2026-09-20 16:13:20", "2:40\u202fmin", "build6", "shop-20260920.trace",
+                          "2026-09-21 16:13:20", "3:00\u202fmin", "build7", "shop.trace"])
+
+    def test_is_not_there_without_an_older_run(self):
+        self.page("shop")
+        self.assertEqual(self.texts("#comparison"), [])
+
+    def test_is_in_the_order_of_the_time_lost(self):
+        was, is_ = self.compared()
+        timed = {name for tags in (was, is_) for name, tag in tags.items() if tag["failed"] is not None}
+        lost = {name: is_.get(name, {"sum": 0})["sum"] - was.get(name, {"sum": 0})["sum"] for name in timed}
+        self.assertEqual(list(self.rows())[:len(lost)], sorted(lost, key=lost.get, reverse=True))
+        self.assertEqual(next(iter(self.rows())), "payment")
+
+    def test_has_what_was_and_what_is_and_the_change(self):
+        was, is_ = self.compared()
+        row = self.rows()["payment"]
+        self.assertEqual(list(row), ["Calls", "Failed", "Total time", "Mean", "p50", "p95", "p99", "Max", "Added"])
+        for title, key, formatter in (("Calls", "count", "formatShort"), ("Failed", "failed", "formatShort"),
+                                      ("Total time", "sum", "formatSeconds"), ("Mean", "mean", "formatSeconds"),
+                                      ("p50", "p50", "formatSeconds"), ("p95", "p95", "formatSeconds"),
+                                      ("p99", "p99", "formatSeconds"), ("Max", "max", "formatSeconds")):
+            before, now = was["payment"][key], is_["payment"][key]
+            change = ("+" if now > before else "−") + self.text("formatPercent", abs(now - before) / before)
+            self.assertEqual(row[title], [self.text(formatter, before), self.text(formatter, now), change], title)
+        self.assertEqual(row["Added"], ["", "", ""])
+        row = self.rows()["bytes-sent"]
+        before, now = was["bytes-sent"]["added"], is_["bytes-sent"]["added"]
+        self.assertEqual(row["Added"][:2], [self.evaluate(f"formatValue({{type: 'counter', unit: 'byte'}})({each})") for each in (before, now)])
+        self.assertEqual(row["p99"], ["", "", ""])
+
+    def test_says_which_tags_a_run_does_not_have(self):
+        self.compared()
+        rows = self.rows()
+        self.assertEqual(rows["login"]["Total time"][0], "absent")
+        self.assertEqual(rows["sign-in"]["Total time"][1:], ["absent", ""])
+
+    def test_has_signs_only_beyond_noise(self):
+        self.compared()
+        signed = [text for row in self.rows().values() for cell in row.values() for text in cell if text[:1] in SIGNS]
+        self.assertEqual(signed, [])
+        self.evaluate("""(() => { const tag = pcpTrace.data.tags.find(({name}) => name === "payment");
+            tag.beyond_noise = {p99: true, p50: false, count: true}; showComparison(pcpTrace.data); })()""")
+        rows = self.rows()
+        signed = {(tag, title): text[:2].strip() for tag, row in rows.items() for title, (*_, text) in row.items() if text[:1] in SIGNS}
+        self.assertEqual(signed, {("payment", "p99"): "▲", ("payment", "p50"): "≈",
+                                  ("payment", "Calls"): signed.get(("payment", "Calls"))})
+        self.assertIn(signed["payment", "Calls"], ("▲", "▼"))
+        self.assertEqual(self.texts("#compared .worse"), [rows["payment"]["p99"][2]])
+
+    def test_has_both_distributions_on_one_axis(self):
+        self.compared()
+        self.assertEqual(self.texts("#compared-title"), ["payment"])
+        self.assertEqual(self.texts("#compared-charts h3"), ["Distribution", "By percentile"])
+        [first, outline, *words] = self.evaluate("""(() => { const plot = document.querySelector("#compared-charts .plot");
+            const bars = [...plot.querySelectorAll(".bar")].map((it) => it.height.baseVal.value);
+            return [bars.length, plot.querySelectorAll(".outline").length, ...document.querySelector("#compared-charts .key").textContent.split(/(?=is:)/)]; })()""")
+        self.assertGreater(first, 20)
+        self.assertEqual(outline, 1)
+        counts = [f"{tags['payment']['count']:,.0f}" for tags in self.compared()]
+        self.assertEqual(words, [f"was: {counts[0]} calls", f"is: {counts[1]} calls"])
+
+    def test_has_all_calls_in_both_distributions(self):
+        self.compared()
+        for name in ("payment", "checkout", "queue-length"):
+            sums, isContiguous, widest = self.evaluate(f"""(() => {{
+                const [was, is] = [pcpTrace.data.base.tags, pcpTrace.data.tags].map((tags) => tags.find((tag) => tag.name === "{name}").distribution);
+                const {{bars}} = sharedBars([was, is], 600);
+                return [[0, 1].map((side) => bars.reduce((sum, {{shares}}) => sum + shares[side], 0)),
+                    bars.every(({{low}}, i) => i === 0 || Math.abs(low - bars[i - 1].high) < 1e-9 * low), bars.length]; }})()""")
+            for each in sums:
+                self.assertAlmostEqual(each, 1)
+            self.assertTrue(isContiguous)
+            self.assertLessEqual(widest, 90)
+
+    def test_follows_the_choice_of_a_tag_and_is_chosen_from_by_keys(self):
+        self.compared()
+        self.evaluate("pcpTrace.page.choose([pcpTrace.data.tags.find(({name}) => name === 'render')])")
+        self.assertEqual(self.texts("#compared-title"), ["render"])
+        self.assertEqual(self.texts("#compared tr[aria-selected=true] .name"), ["render"])
+        self.evaluate("document.querySelector('#compared .scroll').focus()")
+        self.browser.press("Home")
+        self.assertEqual(self.texts("#compared-title"), ["payment"])
+        self.assertEqual(self.texts("#detail-title .name"), ["payment"])
+
+    def test_shows_a_tag_of_the_older_run_alone(self):
+        self.compared()
+        self.evaluate("[...document.querySelectorAll('#compared tr.choice')].find((it) => it.textContent.startsWith('sign-in')).click()")
+        self.assertEqual(self.texts("#compared-title"), ["sign-in"])
+        self.assertRegex(self.texts("#compared-charts .key")[0], r"^was: [\d,]+ calls$")

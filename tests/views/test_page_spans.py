@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The page of a report: single transactions."""
+
+import json
+import re
+
+from page_case import PageTestCase, recorded
+
+
+class Spans(PageTestCase):
+    """Single transactions, as a list of traces and a waterfall."""
+
+    def rows(self):
+        """The rows that the waterfall shows: a dictionary for each one."""
+        return self.evaluate("""(() => {
+            const text = (row, cell) => row.querySelector(cell)?.textContent;
+            const track = document.querySelector('.waterfall .row .track').getBoundingClientRect();
+            return [...document.querySelectorAll('.waterfall .row:not(.axis)')].map((row) => {
+                const box = row.querySelector('.track i').getBoundingClientRect();
+                return {tag: text(row, '.what .name'), where: text(row, '.where'), took: text(row, '.took'),
+                        level: Number(row.getAttribute('aria-level')), notes: text(row, '.notes') || '',
+                        left: (box.left - track.left) / track.width, width: box.width / track.width,
+                        kind: row.querySelector('.track i').className}; }); })()""")
+
+    def choose(self, index):
+        self.evaluate(f"document.querySelectorAll('#traces button')[{index}].click()")
+        self.browser.settle()
+
+    def assert_waterfall(self, trace):
+        rows = self.rows()
+        self.assertEqual([(row["tag"], row["level"]) for row in rows],
+                         [(span["tag"], span["depth"] + 1) for span in trace["spans"]])
+        for row, span in zip(rows, trace["spans"]):
+            self.assertAlmostEqual(row["left"] + (row["width"] / 2 if row["kind"] == "event" else 0),
+                                   span["offset_ns"] / trace["duration_ns"], delta=0.005)
+            if row["kind"] != "event":
+                self.assertAlmostEqual(row["width"], span["duration_ns"] / trace["duration_ns"], delta=0.01)
+                self.assertEqual(row["took"], self.evaluate(f"formatSeconds({span['duration_ns']} / 1e9)"))
+            self.assertEqual("aborted" in row["kind"], span.get("aborted", False))
+
+    def test_are_those_of_the_run(self):
+        expected = self.page("spans")["spans"]
+        self.assertEqual(self.evaluate("pcpTrace.data.spans"), expected)
+        self.assertEqual(len(expected["slowest"]), 50)
+        self.assertEqual(len(self.texts("#traces button")), 50)
+        self.assertEqual(self.texts("#spans-note"), ["of 1,234 traces with 13,579 spans; 17 spans missed"])
+        for index in (0, 1, 2, 49):
+            self.choose(index)
+            self.assert_waterfall(expected["slowest"][index])
+
+    def test_are_those_of_an_archive(self):
+        archive = recorded("spans", "--spans", "tag=*")
+        expected = self.page(archive)["spans"]
+        self.assertGreater(expected["traces"], 50)
+        self.assertEqual(self.evaluate("pcpTrace.data.spans"), expected)
+        self.assertRegex(self.texts("#spans-note")[0], r"\Aof .* captured by tag=\* limit=1000/s\Z")
+        for index in (0, 49):
+            self.choose(index)
+            self.assert_waterfall(expected["slowest"][index])
+
+    def test_say_where_they_change_and_what_is_known_of_them(self):
+        spans = self.page("spans")["spans"]
+        self.choose(next(i for i, trace in enumerate(spans["slowest"])
+                         if trace["spans"][0]["tag"] == "checkout" and any(span.get("aborted") for span in trace["spans"])))
+        rows = {row["tag"]: row for row in self.rows()}
+        self.assertEqual({tag: row["where"] for tag, row in rows.items() if row["where"]},
+                         {"checkout": "front 4711 @ build7", "reserve": "stock 815 @ build9", "authorise": "bank 99"})
+        self.assertEqual(rows["checkout"]["notes"], "route /cartcustomer golditems 3")
+        self.assertEqual(rows["sql{table=orders}"]["notes"], "rows 12statement update orders set state")
+        self.assertEqual(rows["payment"]["notes"], "aborted: card declined: try again")
+        self.assertIn("see also 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", rows["authorise"]["notes"])
+        self.assertIn("no room for 2 notes", rows["authorise"]["notes"])
+        self.assertEqual([text for text in self.texts(".waterfall .what") if "=" in text and "{" not in text], ["queue-length = 17"])
+        self.assertIn("bytes-sent + 4,096", self.texts(".waterfall .what"))
+
+    def test_say_what_is_not_there(self):
+        spans = self.page("spans")["spans"]["slowest"]
+        self.choose(next(i for i, trace in enumerate(spans) if trace["left_out"]))
+        self.assertIn("200 shorter spans left out", self.texts("#trace-facts span"))
+        self.choose(next(i for i, trace in enumerate(spans) if not trace["has_root"]))
+        self.assertTrue(any(text.startswith("3 parents not recorded") for text in self.texts("#trace-facts span"))
+        self.assertIn("some of its parts were not captured", self.texts("#trace-facts span"))
+        rows = {row["tag"]: row for row in self.rows()}
+        self.assertIn("its part in front<b> was not captured", rows["payment"]["notes"])
+        self.assertNotIn("captured", rows["session"]["notes"]),
+                        self.texts("#trace-facts span"))
+
+    def test_that_are_many_say_how_many_are_below(self):
+        spans = self.page("spans")["spans"]["slowest"]
+        self.choose(next(i for i, trace in enumerate(spans) if trace["left_out"]))
+        heights = "(() => { const {scrollHeight, clientHeight} = document.querySelector('.waterfall'); return [scrollHeight, clientHeight]; })()"
+        scroll, client = self.evaluate(heights)
+        self.assertGreater(client, 30 * 28)
+        rows = (scroll - client) / 28
+        [text] = self.texts(".more")
+        self.assertAlmostEqual(int(re.fullmatch(r"↓ (\d+) more below", text)[1]), rows, delta=1)
+        self.evaluate("document.querySelector('.waterfall').scrollTo(0, 1e6)")
+        self.browser.settle()
+        self.assertEqual(self.texts(".more"), [""])
+        self.choose(next(i for i, trace in enumerate(spans) if not trace["left_out"]))
+        scroll, client = self.evaluate(heights)
+        self.assertEqual(scroll, client)
+        self.assertEqual(self.texts(".more"), [""])
+
+    def test_are_reached_by_keys(self):
+        spans = self.page("spans")["spans"]["slowest"]
+        self.assertEqual(self.evaluate("document.querySelectorAll('#traces button[tabindex=\"0\"]').length"), 1)
+        self.evaluate("document.querySelector('#traces button').focus()")
+        self.browser.press("ArrowDown")
+        self.assertEqual(self.evaluate("pcpTrace.page.trace.trace"), spans[1]["trace"])
+        self.browser.press("End")
+        self.assertEqual(self.evaluate("pcpTrace.page.trace.trace"), spans[-1]["trace"])
+        self.browser.press("Home")
+        self.assertEqual(self.evaluate("pcpTrace.page.trace.trace"), spans[0]["trace"])
+        self.browser.press("Tab")
+        self.assertEqual(self.evaluate("document.activeElement.getAttribute('role')"), "row")
+        self.browser.press("ArrowDown")
+        self.assertEqual(self.evaluate("document.activeElement.querySelector('.name').textContent"), spans[0]["spans"][1]["tag"])
+
+    def test_of_hostile_programs_are_text(self):
+        trace = self.page("hostile")["spans"]["slowest"][0]
+        self.assert_names_are_text(trace)
+        self.assertIsNone(self.evaluate("window.broken"))
+        self.assertEqual(self.evaluate("document.querySelectorAll('#spans img, #spans script, #spans b b, #spans bdi b').length"), 0)
+        notes = self.rows()[0]["notes"]
+        for text in ("<img src x onerror=\"window.broken=5\">", "__proto__ <b>b</b>", "number -1e+300"):
+            self.assertIn(text, notes)
+
+    def assert_names_are_text(self, trace):
+        names = [self.evaluate(f"visibleName({json.dumps(span['tag'])})") for span in trace["spans"]]
+        self.assertEqual([row["tag"] for row in self.rows()], names)
+
+    def test_are_not_spoken_of_where_nobody_asked_for_them(self):
+        self.page("shop")
+        self.assertEqual(self.texts("#spans"), [])
+
+    def test_that_have_not_come_are_said_to_be_missing(self):
+        self.page("without_spans")
+        self.assertEqual(self.texts("#spans-none"), ["No transaction that the filter tag=nosuch limit=1000/s asks for has ended, but 3 spans missed."])
+        self.assertEqual(self.texts("#spans-split"), [])
