@@ -76,7 +76,7 @@ TEST_F(ArchiveChangesOf, TheFirstSampleTellsThatAnAgentBeginsThen) {
     archive.sample(1, {{kCalls, {{"a", 5.0}}}, {kMost, {{"a", 9.0}}}});
     return told();
   };
-  EXPECT_EQ(told_at(0), (Lines{"a 0 5 0-1 from zero", "a 8 9 0-1"}));
+  EXPECT_EQ(told_at(0), (Lines{"a 0 5 0-1 from zero", "a 9 9 0-1"}));
   EXPECT_EQ(told_at(0.5), (Lines{"a 0 0 1-1"}));
 }
 
