@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 
+#include "command/show/comparison_json.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -53,11 +55,6 @@ void write_node(JsonWriter& json, const SpanTrace& trace, const Node& node,
 }
 
 constexpr double kFormat = 1;  // version of the document; within one version nothing is removed
-
-const char* word_for(Condition::Outcome outcome) {
-  constexpr std::array kNames{"passed", "broken", "unknown"};
-  return kNames[static_cast<std::size_t>(outcome)];
-}
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
   json.list(key, texts, [&](const std::string& each) { json.text(each); });
@@ -210,13 +207,16 @@ void write_totals(JsonWriter& json, const Totals& totals) {
             [&](const Imbalance& each) { write_imbalance(json, each); });
 }
 
-std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings) {
+std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings,
+                        const Comparison* comparison) {
   JsonWriter json;
   json.object([&] {
     json.number("format", kFormat);
     write_totals(json, model);
     json.key("base");
     model.base ? json.object([&] { write_totals(json, *model.base); }) : json.null();
+    json.key("comparison");
+    comparison == nullptr ? json.null() : write_comparison(json, *comparison);
     json.list("conditions", findings, [&](const Condition::Finding& finding) {
       json.object([&] {
         json.text("outcome", word_for(finding.outcome));
