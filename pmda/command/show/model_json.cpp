@@ -106,6 +106,28 @@ void write_slowest(JsonWriter& json, const Tag& tag) {
   });
 }
 
+// Totals are times in seconds, sums of values, calls, or what was added to a counter.
+void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
+  json.object([&] {
+    json.text("name", imbalance.name);
+    json.text("type", type_name(imbalance.type));
+    json.text("label", imbalance.label);
+    json.number("values", imbalance.count);
+    json.number("min", imbalance.least);
+    json.number("mean", imbalance.mean);
+    json.number("max", imbalance.greatest());
+    json.number("ratio", imbalance.ratio());
+    json.list("greatest", imbalance.values, [&](const LabelValue& each) {
+      json.object([&] {
+        json.text("value", each.value);
+        json.number("total", each.total);
+      });
+    });
+  });
+}
+
+}  // namespace
+
 void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
   json.object([&] {
     json.text("name", tag.name);
@@ -132,28 +154,6 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
     write_slowest(json, tag);
   });
 }
-
-// Totals are times in seconds, sums of values, calls, or what was added to a counter.
-void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
-  json.object([&] {
-    json.text("name", imbalance.name);
-    json.text("type", type_name(imbalance.type));
-    json.text("label", imbalance.label);
-    json.number("values", imbalance.count);
-    json.number("min", imbalance.least);
-    json.number("mean", imbalance.mean);
-    json.number("max", imbalance.greatest());
-    json.number("ratio", imbalance.ratio());
-    json.list("greatest", imbalance.values, [&](const LabelValue& each) {
-      json.object([&] {
-        json.text("value", each.value);
-        json.number("total", each.total);
-      });
-    });
-  });
-}
-
-}  // namespace
 
 void write_attributes(JsonWriter& json, const SpanEvent& span) {
   for (const ShownAttribute& attribute : attributes_of(span.attributes)) {

@@ -62,6 +62,8 @@ void write_attributes(JsonWriter& json, const SpanEvent& span);
 
 void write_spans(JsonWriter& json, const RecordedSpans& spans);
 
+void write_tag(JsonWriter& json, const Tag& tag, const Run& run);
+
 // The run and its tags, as members of the current object.
 void write_totals(JsonWriter& json, const Totals& totals);
 
