@@ -283,13 +283,14 @@ void append_kinds(std::string& text, const CaptureFilter& filter) {
 
 }  // namespace
 
-Result<CaptureFilter> parse_capture_filter(std::string_view text) {
+Result<CaptureFilter> parse_capture_filter(std::string_view text, std::uint32_t limit) {
   const Error too_long{"a filter has at most 1024 bytes and 32 patterns"};
   if (text.size() > kMaxFilterLength) return too_long;
   if (std::any_of(text.begin(), text.end(), is_control))
     return Error{"a filter is one line without control characters"};
 
   CaptureFilter filter;
+  filter.limit = limit;
   std::array<bool, kWordTypes.size()> seen{};
   const auto skip_blanks = [&] {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));

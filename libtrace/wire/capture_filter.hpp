@@ -43,8 +43,9 @@ struct CaptureFilter {
   bool operator==(const CaptureFilter&) const = default;
 };
 
-// The error is one line: the bad word, and advice.
-Result<CaptureFilter> parse_capture_filter(std::string_view text);
+// The error is one line: the bad word, and advice. `limit` is for a filter that names none.
+Result<CaptureFilter> parse_capture_filter(std::string_view text,
+                                           std::uint32_t limit = kDefaultLimit);
 
 // The canonical text: words in the order above, always with tag and limit, otherwise without
 // defaults, numbers in the usual unit. Equal filters have equal text. It has at most

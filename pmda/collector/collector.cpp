@@ -41,6 +41,11 @@ void Collector::reset(Instant now) {
   parts_->shared.engine.reset(now);
 }
 
+bool Collector::change_period(Duration period, Instant now) {
+  const Lock lock(parts_->shared.mutex);
+  return parts_->shared.engine.change_period(period, now);
+}
+
 void Collector::request_client_log() { parts_->server.request_client_log(); }
 
 }  // namespace pcp::trace::agent

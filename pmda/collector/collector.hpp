@@ -55,6 +55,9 @@ class Collector {
   // Captures and their spans. Valid as long as this object.
   MonitoredSpans& spans();
 
+  // See Engine::change_period().
+  bool change_period(Duration period, Instant now);
+
   // Forgets all values and instances. Numbers stay with their tags as long as there is room.
   void reset(Instant now);
 

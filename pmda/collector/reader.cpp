@@ -139,7 +139,8 @@ SpanTotals Reader::span_totals() const { return shared_->spans.totals(); }
 
 const IngestCounters& Reader::ingest_counters() const { return shared_->counters; }
 
-// engine_options() and changes() need no mutex: options are constant, changes() is atomic.
+// engine_options() and changes() need no mutex: of the options only the period changes, on the main
+// thread, and no other thread reads it without the mutex; changes() is atomic.
 const EngineOptions& Reader::engine_options() const TRACE_UNCHECKED {
   return shared_->engine.options();
 }

@@ -58,7 +58,7 @@ class Reader {
 
   EngineCounters engine_counters() const;
 
-  // Thread: any; the same for the functions below.
+  // Thread: any, but the period is for the main one; any for the functions below.
   const EngineOptions& engine_options() const;
   const IngestCounters& ingest_counters() const;
 

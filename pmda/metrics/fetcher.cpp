@@ -49,8 +49,7 @@ Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
     : domain_(domain),
       reader_(reader),
       client_instances_(clients),
-      gather_status_(std::move(status)),
-      period_s_(std::chrono::duration<double>(reader.engine_options().period).count()) {
+      gather_status_(std::move(status)) {
   for (const Metric& metric : table) metrics_[pmid_of(domain, metric)] = &metric;
 }
 
@@ -95,6 +94,7 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
   if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
   const std::size_t count = reader_.instance_count(type);
+  const double period_s = std::chrono::duration<double>(reader_.engine_options().period).count();
   const std::vector<ValueSet*> sets = make_sets(asked, count);
   reader_.tag_values(type, count, now, [&](std::vector<TagValues>& slice) {
     std::erase_if(slice, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
@@ -102,7 +102,7 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
       const ValueReader& read = asked[i].metric->read;
       ReadValue value;
       for (const TagValues& tag : slice) {
-        if (read(value, tag, period_s_)) sets[i]->add(tag.instance, value.atom);
+        if (read(value, tag, period_s)) sets[i]->add(tag.instance, value.atom);
       }
     }
   });

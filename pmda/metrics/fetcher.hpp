@@ -63,7 +63,6 @@ class Fetcher {
   Reader reader_;
   ClientInstances& client_instances_;
   std::function<AgentStatus(Instant)> gather_status_;
-  double period_s_;
   std::size_t histogram_room_ = 0;  // bytes left in this answer
   std::uint64_t histograms_left_out_ = 0;
   SpanDesk* desk_ = nullptr;

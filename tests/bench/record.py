@@ -43,7 +43,7 @@ def _recorder(tools, tags, seconds):
     tools.progress(f"a recording of {tags:,} tags, {seconds} s")
     with tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
         folder = os.path.join(directory, "run")
-        subprocess.run([tools.command, "record", "-q", "-o", folder, tools.program("many_tags"),
+        subprocess.run([tools.command, "record", "-q", "-t", "1s", "-o", folder, tools.program("many_tags"),
                         str(tags), str(seconds)], check=True,
                        env=os.environ | {"LD_LIBRARY_PATH": tools.library_directory})
         samples = recorded.samples(folder)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import fcntl
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -54,6 +55,9 @@ class Recording(TraceTestCase):
         recording.stdin.write(line + "\n")
         recording.stdin.flush()
         return recording.stdout.readline()
+
+    def report(self):
+        return json.loads(completed(recorded.COMMAND, "report", "--json", self.folder, check=True).stdout)
 
     def last(self, metric):
         return recorded.last_values(self.folder, metric)
@@ -124,6 +128,42 @@ class Programs(Recording):
             self.assertNotEqual(done.returncode, 0, command)
         _, errors = recording.communicate(timeout=PATIENCE_S)
         self.assertRegex(errors, "client pid [0-9]+ of uid 65534, .*: refused: it is not this user's")
+
+    def test_with_labels_stay_apart_by_these(self):
+        """Ranks need no agent for that, and no root."""
+        self.record_well("sh", "-c", "for rank in 0 1 2; do echo obs $rank solve | PMI_RANK=$rank $0; done;"
+                         " echo obs 7 solve | $0", program("traced"), options=["--split=rank,zone"])
+        self.assertEqual(self.last("trace.observe.value"),
+                         {"solve{rank=0}": 0, "solve{rank=1}": 1, "solve{rank=2}": 2, "solve": 7})
+
+    def test_of_a_job_on_other_hosts_are_not_there_which_its_first_rank_says(self):
+        for rank, said in ((0, "pcp-trace record: 2 of the 4 ranks of the job are on this host, and this recording has"
+                               " this host only: start record on each host, and report all folders together"
+                               " (pcp-trace-record(1), Several hosts)\n"), (1, "")):
+            done = recorded.record(f"{self.folder}{rank}", "true", environment=self.plain_environment() | {
+                "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
+            self.assertEqual((done.returncode, done.stderr), (0, said))
+
+    def test_of_a_job_on_several_hosts_are_in_one_report(self):
+        """As the manual says: the launcher starts `record`, in one directory."""
+        unshare = ["unshare", "--uts"] + ([] if os.getuid() == 0 else ["--map-root-user"])
+        if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("no name spaces for host names here")
+        ranks = [subprocess.Popen(
+            [*unshare, "sh", "-c", 'hostname $0 && exec "$@"', host, recorded.COMMAND, "record", "-q", "--split=rank",
+             program("traced")], env=self.plain_environment(PMI_RANK=rank), cwd=self.directory, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for rank, host in enumerate(("saturn", "saturn", "jupiter"))]
+        for rank, process in enumerate(ranks):
+            process.communicate("point solve\nbegin step\nend step\n" * (rank + 1), timeout=PATIENCE_S)
+            self.assertEqual(process.returncode, 0)
+        folders = sorted(os.listdir(self.directory))
+        self.assertEqual(len(folders), 3)
+        done = completed(recorded.COMMAND, "report", "--json", *folders, cwd=self.directory, check=True)
+        shown = json.loads(done.stdout)
+        self.assertEqual(set(shown["run"]["hosts"]), {"saturn", "jupiter"})
+        self.assertEqual({(tag["name"], tag["count"], *tag["hosts"]) for tag in shown["tags"] if tag["type"] == "transact"},
+                         {("step{rank=0}", 1, "saturn"), ("step{rank=1}", 2, "saturn"), ("step{rank=2}", 3, "jupiter")})
 
     def test_that_leave_transactions_open(self):
         self.record_well(program("in_flight"),
@@ -227,8 +267,68 @@ class Programs(Recording):
                                " ulimit -Sn; kill -XFSZ $$", environment=environment,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
                                                                      (200, 4000)))
-        self.assertEqual(done.stdout, "PCP_TRACE_HOST\nPCP_TRACE_PORT\nPCP_TRACE_QUEUE\nPCP_TRACE_SOCKET\n200\n")
+        self.assertEqual(done.stdout, "PCP_TRACE_FLUSH\nPCP_TRACE_HOST\nPCP_TRACE_PORT\nPCP_TRACE_QUEUE\nPCP_TRACE_SOCKET\n200\n")
         self.assertEqual(done.returncode, 128 + signal.SIGXFSZ)
+
+
+class Intervals(Recording):
+    def times(self):
+        """Gives the times of the samples in seconds."""
+        dump = completed("pmdumplog", f"{self.folder}/trace", "trace.agent.uptime", check=True).stdout
+        return [float(value) for value in re.findall(r"\(trace.agent.uptime\): value (\S+)", dump)]
+
+    def test_of_a_short_run_are_short(self):
+        self.record_well(program("traced"), input="begin a\nsleep 0.35\nend a\n")  # load: samples are taken meanwhile
+        self.assertGreaterEqual(len(self.times()), 4)
+        self.assertEqual(self.last("trace.agent.period")[None], 0.1)
+
+    def test_grow_with_the_tags_and_have_all_values_once(self):
+        """The interval that runs becomes longer: each value is in one window, and so each maximum is exact."""
+        few = "".join(f"obs {number} a\nsleep 0.002\n" for number in range(100))  # load: in several short intervals
+        many = "".join(f"obs {number} tag{number}\n" for number in range(600))
+        last = "".join(f"obs {number} a\nsleep 0.002\n" for number in range(100, 200))
+        self.record_well(program("traced"), input=few + many + last)
+        samples = [sample for sample in recorded.samples(self.folder) if "trace.agent.period" in sample]
+        periods = [sample["trace.agent.period"][None] for sample in samples]
+        self.assertEqual(periods, sorted(periods))
+        self.assertEqual((periods[0], periods[-1]), (0.1, 1))
+        tags = {tag["name"]: tag for tag in self.report()["tags"]}
+        self.assertEqual((tags["a"]["count"], tags["a"]["min"], tags["a"]["max"]), (200, 0, 199))
+        self.assertTrue(tags["a"]["max_is_exact"] and tags["a"]["min_is_exact"])
+        in_windows = sum(sample.get("trace.observe.rate", {}).get("a", 0) * period
+                         for sample, period in zip(samples, periods))
+        self.assertAlmostEqual(in_windows, 200, places=3)
+
+    def test_that_end_with_the_run_are_whole(self):
+        """Also if the run ends just after one has ended, which is before its sample is due."""
+        for number in range(12):
+            self.folder = os.path.join(self.directory, str(number))
+            calls = "".join(f"obs {value} a\nsleep 0.001\n" for value in range(90 + number))
+            self.record_well(program("traced"), input=calls)
+            [tag] = self.report()["tags"]
+            self.assertEqual((tag["max"], tag["max_is_exact"], tag["min_is_exact"]), (89 + number, True, True))
+
+    def test_have_values_for_pcps_tools(self):
+        """They begin at the archive's begin, and show a metric's first record."""
+        self.record_well(program("traced"), input="begin a\nsleep 0.05\nend a\n" * 8)  # load: several samples
+        archive = f"{self.folder}/trace"
+        for metric in ("trace.transact.count", "trace.transact.p50"):
+            self.assertRegex(completed("pminfo", "-f", "-a", archive, metric, check=True).stdout,
+                             r'\n    inst \[1 or "a"\] value \S+\n')
+        self.assertRegex(completed("pmlogsummary", archive, "trace.transact.count", check=True).stdout,
+                         r'^trace\.transact\.count \["a"\] [\d.]+ count / sec')
+        values = completed("pmval", "-a", archive, "-t", "100msec", "trace.transact.count", check=True).stdout
+        self.assertRegex(values, r"\n\d\d:\d\d:\d\d\.\d+ +[1-9]\d\.\d+ *\n")
+
+    def test_have_counters_of_zero_at_the_begin(self):
+        """So PCP's tools know the rates of the first interval, too."""
+        self.record_well(program("traced"), input="point a\n", options=["-t", "1min"])
+        for metric in ("trace.point.count", "trace.agent.uptime"):
+            shown = completed("pmval", "-a", f"{self.folder}/trace", "-r", metric, check=True).stdout.splitlines()[-1]
+            self.assertRegex(shown, r"^\d\d:\d\d:\d\d\.\d+ +0(\.0)? *$")
+        self.assertEqual([sample.get("trace.point.count") for sample in recorded.samples(self.folder)],
+                         [None, {"a": 0}, {"a": 1}])
+        self.assertEqual(self.report()["run"]["samples"], 2)
 
 
 class Ends(Recording):

@@ -122,6 +122,41 @@ class OfPrograms(RecordSpansTestCase):
         self.assertEqual(self.replayed(), ({"request": 500, "last": 500}, 0))
         self.assertEqual(self.report()["missed"], 0)
 
+    def test_are_as_many_as_there_is_room_for(self):
+        """A live capture takes 1,000 a second of each process."""
+        run = self.start("tag=request")
+        run.do_many(["begin 0 request", "begin 1 query", "end 1", "end 0"] * 5000)
+        run.end()
+        spans = self.report()
+        self.assertEqual((spans["traces"], spans["spans"], spans["missed"]), (5000, 10000, 0))
+
+    def test_are_shown_at_the_end_the_slowest_first(self):
+        calls = "begin 0 request\nbegin 1 query\nend 1\nend 0\n" * 3
+        done = completed(recorded.COMMAND, "record", "-o", self.folder, "--spans", "tag=request", program("traces"),
+                         input=calls, env=library_environment(OUR_LIBRARY, LC_ALL="C"), timeout=4 * PATIENCE_S)
+        shown = done.stderr[done.stderr.find("captured"):]
+        self.assertRegex(shown, r"\Acaptured 3 traces, 6 spans\n(\nrequest  .*\nrequest .*\n  query .*\n){2}"
+                         rf"\nmore of them: pcp-trace report {re.escape(self.folder)}\n\Z")
+        durations = [trace["duration_ns"] for trace in self.report()["slowest"]]
+        self.assertEqual(durations, sorted(durations, reverse=True))
+
+    def test_are_torn_where_a_parent_was_not_captured(self):
+        """Another trace tells where the parents of such transactions are."""
+        script = ("export PCP_TRACE_SERVICE=order_worker; $0 -e 'PCP_TRACE_SERVICE=bank $0 -e true pay' order;"
+                  " export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01;"
+                  " PCP_TRACE_SERVICE=shop $0 -e true request;"
+                  " export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01;"
+                  " PCP_TRACE_SERVICE=bank $0 -e true pay").replace("$0", OUR_PMTRACE)
+        done = recorded.record(self.folder, "sh", "-c", script, options=["--spans", "tag=*"],
+                               environment=library_environment(OUR_LIBRARY))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual({trace["is_torn"]: {span["tag"]: span.get("torn_from", "whole") for span in trace["spans"]}
+                          for trace in self.report()["slowest"]},
+                         {False: {"order": "whole", "pay": "whole"}, True: {"request": None, "pay": "order_worker"}})
+        shown = completed(recorded.COMMAND, "report", self.folder, check=True).stdout
+        self.assertIn("\n  its part in order_worker was not captured\n", shown)
+        self.assertIn("\n  what called it was not captured\n", shown)
+
     def test_are_there_or_missed(self):
         """However many there are, each counts once."""
         run = self.start("tag=storm limit=500/s")
@@ -213,7 +248,9 @@ class OfPrograms(RecordSpansTestCase):
     def test_are_told_to_programs_in_the_environment(self):
         done = recorded.record(self.folder, "sh", "-c", "echo $PCP_TRACE_CAPTURE", options=["--spans", "tag=a*"],
                                environment=library_environment(OUR_LIBRARY))
-        self.assertEqual(done.stdout, "tag=a* limit=1000/s\n")
+        self.assertEqual(done.stdout, "tag=a* limit=100000/s\n")
+        with open(f"{self.archive}.meta", "rb") as file:
+            self.assertIn(b'"spans":"tag=a*"', file.read())  # as typed
 
     def test_that_nobody_wants_leave_no_trace(self):
         done = recorded.record(self.folder, program("traces"), input="begin 0 request\nend 0\n",
@@ -324,7 +361,7 @@ class OfHosts(RecordSpansTestCase):
         self.assertEqual(self.replayed()[0].total(), self.spans_so_far())
         self.assertTrue(self.report()["has_gap"])
         self.assertRegex(errors, r"\ncaptured \d+ traces, \d+ spans; an unknown number missed\n"
-                         f"the slowest of them: pcp-trace report {re.escape(self.folder)}\n")
+                         f"(.*\\n)+more of them: pcp-trace report {re.escape(self.folder)}\n")
 
     def test_that_one_may_not_see_are_refused(self):
         recording = self.start_recording("tag=request", "-s", "1s", unix=False)

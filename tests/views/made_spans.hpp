@@ -102,6 +102,7 @@ inline RecordedSpans made_spans(WallTime begin, WallTime end) {
   add(deep(begin_us + 100'000));
   SpanTrace orphan = checkout(99, begin_us + 7'000'000, 30);
   orphan.spans.erase(orphan.spans.begin());
+  orphan.torn = {{6, "front<b>"}};
   add(std::move(orphan));
   spans.slowest = slowest.take();
   tags.finish(spans);

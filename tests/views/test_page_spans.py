@@ -79,7 +79,11 @@ class Spans(PageTestCase):
         self.choose(next(i for i, trace in enumerate(spans) if trace["left_out"]))
         self.assertIn("200 shorter spans left out", self.texts("#trace-facts span"))
         self.choose(next(i for i, trace in enumerate(spans) if not trace["has_root"]))
-        self.assertTrue(any(text.startswith("4 parents not recorded") for text in self.texts("#trace-facts span")),
+        self.assertTrue(any(text.startswith("3 parents not recorded") for text in self.texts("#trace-facts span"))
+        self.assertIn("some of its parts were not captured", self.texts("#trace-facts span"))
+        rows = {row["tag"]: row for row in self.rows()}
+        self.assertIn("its part in front<b> was not captured", rows["payment"]["notes"])
+        self.assertNotIn("captured", rows["session"]["notes"]),
                         self.texts("#trace-facts span"))
 
     def test_that_are_many_say_how_many_are_below(self):

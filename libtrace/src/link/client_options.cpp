@@ -92,7 +92,7 @@ void add_rank(ClientOptions& options, const Environment& environment) {
   constexpr std::string_view kRank = "rank";
   for (const auto& label : options.labels)
     if (label.first == kRank) return;
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+  for (const char* const name : kRankVariables) {
     const char* text = environment(name);
     if (text == nullptr) continue;
     if (const auto rank = parse_number(text, 0, std::numeric_limits<std::uint32_t>::max()))

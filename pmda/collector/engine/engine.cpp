@@ -23,6 +23,7 @@ constexpr std::size_t kCoarsenedAtOnce = 4;
 Engine::Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Instant now)
     : options_(options),
       clock_(options.period, options.buckets, now),
+      life_began_(now),
       interval_end_(clock_.begin_of(1)),
       pool_(options.max_histogram_bytes),
       cumulative_(options.max_cumulative_bytes),
@@ -113,7 +114,8 @@ TagHistory& Engine::add_history(TagIndex tag, Instant now) {
 
 void Engine::add(TagHistory& history, const Delta& delta, std::string_view histogram,
                  const wire::BatchAge& age, Instant now) {
-  const auto recent = static_cast<std::uint64_t>(clock_.interval_length().count());
+  const auto recent =
+      static_cast<std::uint64_t>(std::max(clock_.interval_length(), options_.never_late).count());
   if (age.first_ns <= recent || delta.count == 0) {
     history.add(delta, histogram, pool_);
   } else {
@@ -295,6 +297,7 @@ void Engine::vanish(TagIndex tag, std::uint64_t open, Instant now) {
 void Engine::reset(Instant now) {
   discarded_.reserve(discarded_.size() + histories_.size());  // may throw, so before any change
   clock_.restart(now);
+  life_began_ = now;
   current_ = 0;
   interval_end_ = clock_.begin_of(1);
   std::move(histories_.begin(), histories_.end(), std::back_inserter(discarded_));
@@ -308,6 +311,16 @@ void Engine::reset(Instant now) {
   for (auto& each : arrivals_) each.clear();
   tags_.begin_life();
   note_change();
+}
+
+bool Engine::change_period(Duration period, Instant now) {
+  assert(options_.buckets == 1);
+  advance_to(now);
+  if (clock_.interval_at(now) < current_) return false;
+  options_.period = period;
+  clock_.change_period(period, current_);
+  interval_end_ = clock_.begin_of(current_ + 1);
+  return true;
 }
 
 Engine::Discarded Engine::take_discarded() {

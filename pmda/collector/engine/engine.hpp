@@ -66,10 +66,10 @@ class Engine {
   // Adds the value of one call that happened now.
   void apply_value(TagIndex tag, double value, Instant now);
 
-  // Adds a delta. A batch that began at most one interval ago enters the working bucket. An older
-  // batch is divided among the buckets of its time; the share that is older than the window enters
-  // the totals only. Requires: `histogram` is empty, or a valid packed histogram of the delta's
-  // finite values without the unbinned ones.
+  // Adds a delta. A batch that began at most one interval ago, or `never_late`, enters the working
+  // bucket. An older batch is divided among the buckets of its time; the share that is older than
+  // the window enters the totals only. Requires: `histogram` is empty, or a valid packed histogram
+  // of the delta's finite values without the unbinned ones.
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
              const wire::BatchAge& age, Instant now);
 
@@ -93,7 +93,11 @@ class Engine {
   void reset(Instant now);
 
   // The start, or the last reset.
-  Instant begin_of_life() const { return clock_.begin_of(0); }
+  Instant begin_of_life() const { return life_began_; }
+
+  // Gives the running interval, and all later ones, another length. False, and no change, if the
+  // interval of `now` is over already: its values can still be read. Requires: one bucket.
+  bool change_period(Duration period, Instant now);
 
   // Histories lie in blocks that are never empty and never grow. So a history keeps its address,
   // close to the next ones that a fetch reads, and apart from data that outlives a reset.
@@ -186,8 +190,9 @@ class Engine {
   void make_latest() { latest_.resize(tags_.size()); }
   void note_change() { changes_.fetch_add(1, std::memory_order_relaxed); }
 
-  const EngineOptions options_;
+  EngineOptions options_;  // only the period changes
   WindowClock clock_;
+  Instant life_began_;
   std::int64_t current_ = 0;  // interval
   Instant interval_end_;      // of the current one
   HistogramPool pool_;        // the window's

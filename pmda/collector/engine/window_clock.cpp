@@ -18,11 +18,18 @@ std::int64_t divide_down(Wide dividend, std::int64_t divisor) {
 // The greatest k with ceil(k * period / buckets) <= elapsed; for whole nanoseconds this is k *
 // period <= elapsed * buckets.
 std::int64_t WindowClock::interval_at(Instant time) const {
-  return divide_down(Wide{(time - start_).count()} * buckets_, period_.count());
+  return first_ + divide_down(Wide{(time - start_).count()} * buckets_, period_.count());
 }
 
 Instant WindowClock::begin_of(std::int64_t interval) const {
-  return start_ + Duration{-divide_down(-Wide{interval} * period_.count(), buckets_)};
+  return start_ + Duration{-divide_down(-Wide{interval - first_} * period_.count(), buckets_)};
+}
+
+void WindowClock::change_period(Duration period, std::int64_t from) {
+  start_ = begin_of(from);
+  first_ = from;
+  period_ = period;
+  interval_length_ = begin_of(from + 1) - start_;
 }
 
 }  // namespace pcp::trace::agent

@@ -31,7 +31,7 @@ struct DialogueContext {
   TagFinder tag_finder{shared.counters.unsplit};
   SessionTable sessions{options, tag_finder, shared.counters};
   OriginStore origins{options, shared.counters.labels_refused};
-  SpanIntake spans{shared.spans, tag_finder};
+  SpanIntake spans{shared.spans, tag_finder, options.max_spans_a_second};
   std::uint64_t agent_instance = 0;
   std::uint32_t pid = 0;                                // the agent's, for PDU headers
   std::function<void(std::uint64_t)> end_connection{};  // another one resumed its session

@@ -58,6 +58,9 @@ struct IngestOptions {
   // seen to have ended, after this time, or (vanish_at_end) when the collector stops.
   std::chrono::milliseconds vanish_after = std::chrono::minutes(2);
   bool vanish_at_end = false;
+
+  // Spans per second of all processes together, in shares (span_intake.cpp).
+  std::uint32_t max_spans_a_second = 20'000;
 };
 
 }  // namespace pcp::trace::agent

@@ -16,8 +16,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Spans per second of all processes of a host, and the minimum for each process.
-constexpr std::uint32_t kMostASecond = 20'000;
+// Spans per second: the minimum for each process.
 constexpr std::uint32_t kLeastASecond = 100;
 
 constexpr Duration kRound = std::chrono::seconds(10);
@@ -49,8 +48,12 @@ bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now)
 
 }  // namespace
 
-SpanIntake::SpanIntake(MonitoredSpans& spans, TagFinder& finder)
-    : spans_(spans), finder_(finder), captures_(spans.captures()), most_of_a_user_(kMostASecond) {}
+SpanIntake::SpanIntake(MonitoredSpans& spans, TagFinder& finder, std::uint32_t most_a_second)
+    : spans_(spans),
+      finder_(finder),
+      captures_(spans.captures()),
+      most_of_all_(most_a_second),
+      most_of_a_user_(most_a_second) {}
 
 void SpanIntake::introduce(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
@@ -197,7 +200,7 @@ void SpanIntake::share_out() {
     const std::uint32_t part = std::max(whole / parts, kLeastASecond);
     shares_have_changed_ |= std::exchange(share, part) != part;
   };
-  set(most_of_a_user_, kMostASecond, senders_.size());
+  set(most_of_a_user_, most_of_all_, senders_.size());
   for (auto& [user, its] : senders_)
     set(its.most_a_second, most_of_a_user_, std::max(its.now, its.before));
 }

@@ -26,7 +26,7 @@ namespace pcp::trace::agent {
 
 class SpanIntake {
  public:
-  SpanIntake(MonitoredSpans& spans, TagFinder& finder);
+  SpanIntake(MonitoredSpans& spans, TagFinder& finder, std::uint32_t most_a_second);
 
   // A session begins or resumes with a HELLO.
   void introduce(Session& session, const wire::Hello& hello, const Peer& peer);
@@ -81,6 +81,7 @@ class SpanIntake {
     std::uint32_t most_a_second = 0;  // limit for each session
   };
   std::map<std::string, Senders> senders_;  // by user; only users that sent spans
+  const std::uint32_t most_of_all_;         // a second, of all users together
   std::uint32_t most_of_a_user_;
   bool shares_have_changed_ = false;
   Instant round_began_{};

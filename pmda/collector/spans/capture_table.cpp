@@ -3,12 +3,10 @@
 
 #include <algorithm>
 
-#include "wire/capture_filter.hpp"
-
 namespace pcp::trace::agent {
 
-Result<std::string> canonical_filter(std::string_view text) {
-  const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text);
+Result<std::string> canonical_filter(std::string_view text, std::uint32_t limit) {
+  const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text, limit);
   if (!filter) return filter.error();
   return wire::text_of(*filter);
 }

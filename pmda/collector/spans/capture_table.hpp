@@ -16,6 +16,7 @@
 
 #include "base/result.hpp"
 #include "collector/spans/stored_span.hpp"
+#include "wire/capture_filter.hpp"
 
 namespace pcp::trace::agent {
 
@@ -35,8 +36,10 @@ struct ActiveCapture {
   std::size_t users = 0;
 };
 
-// Converts a filter to its canonical form. An error explains what is wrong, in a line.
-Result<std::string> canonical_filter(std::string_view text);
+// Converts a filter to its canonical form. An error explains what is wrong, in a line. `limit` is
+// for a filter that names none.
+Result<std::string> canonical_filter(std::string_view text,
+                                     std::uint32_t limit = wire::kDefaultLimit);
 
 class CaptureTable {
  public:

@@ -52,6 +52,13 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   for (const QuantityValues& values : sample.quantities)
     if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
   if (at_ >= window_.begin) last_ = at_;
+  if (samples_ == 1 && source_.is_sparse() && agent_.uptime_s == 0.0) begin_with_recording();
+}
+
+// An agent that has just begun has no values, and a recorder writes no metrics without values.
+void ArchiveChanges::begin_with_recording() {
+  for (std::optional<WallTime>& sampled : sampled_)
+    if (!sampled) sampled = at_;
 }
 
 // If the agent began to count after the last sample before a mark, it counted from 0.
@@ -122,8 +129,9 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
 // unchanged metrics are omitted, so each sample counts as a reading of all.
 std::optional<WallTime> ArchiveChanges::since(const QuantityValues& values) {
   const std::optional<WallTime>& own = sampled_at(values.what);
-  if (!own || *own < window_.begin || at_ < window_.begin) return {};
-  return source_.is_sparse() ? last_ : own;
+  if (!own || at_ < window_.begin) return {};
+  if (source_.is_sparse()) return last_;
+  return *own < window_.begin ? std::nullopt : own;
 }
 
 void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker) {

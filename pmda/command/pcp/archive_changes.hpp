@@ -99,6 +99,7 @@ class ArchiveChanges {
 
   void take_mark();
   void begin_with_agent(ChangeTaker& taker);
+  void begin_with_recording();
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
   void take_facts_of_agent(const ArchiveSample& sample);
   void take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker);

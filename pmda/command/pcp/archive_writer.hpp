@@ -44,6 +44,9 @@ class ArchiveWriter {
   // True if the size of added instances does not depend on the instances already there.
   bool adds_instances_cheaply() const { return label_.version == ArchiveVersion::V3; }
 
+  // The latest stamp of all records.
+  Stamp last() const { return last_; }
+
   // Stamps of samples, and of their metadata, must not decrease.
   void add_sample(Stamp at, const Sample& sample);
 

@@ -2,13 +2,16 @@
 // One reading of metrics: for each its values, one per instance with a value.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "metrics/pmapi.hpp"
@@ -57,6 +60,35 @@ Sample to_sample(const auto& result) {
   }
   return sample;
 }
+
+// Zero for each value of these metrics. Requires: values of 32 or 64 bits.
+class ZeroSample {
+ public:
+  void add(MetricValues values) {
+    for (pmValue& value : values.values) {
+      if (values.format == PM_VAL_INSITU)
+        value.value.lval = 0;
+      else
+        value.value.pval = zero_like(*value.value.pval);
+    }
+    sample_.push_back(std::move(values));
+  }
+
+  const Sample& sample() const { return sample_; }
+
+ private:
+  using Block = std::array<std::uint32_t, 3>;
+
+  pmValueBlock* zero_like(const pmValueBlock& value) {
+    auto* const block = reinterpret_cast<pmValueBlock*>(blocks_.emplace_back(Block{}).data());
+    block->vtype = value.vtype;
+    block->vlen = sizeof(Block);
+    return block;
+  }
+
+  std::list<Block> blocks_;
+  Sample sample_;
+};
 
 // A sample with one text.
 class TextSample {

@@ -11,6 +11,8 @@
 
 #include "base/clock.hpp"
 #include "base/heap.hpp"
+#include "command/record/record_options.hpp"
+#include "command/record/sampling_interval.hpp"
 #include "metrics/label_sets.hpp"
 #include "metrics/span_items.hpp"
 
@@ -22,8 +24,13 @@ using namespace std::chrono_literals;
 
 constexpr const char* kFlush = "PCP_TRACE_FLUSH";
 constexpr const char* kQueue = "PCP_TRACE_QUEUE";
-constexpr Duration kIntervalOfUsualFlushes = 1s;
+constexpr Duration kUsualFlush = 100ms;
 constexpr int kFlushesInAnInterval = 10;
+constexpr Duration kFlushIfItGrows = 20ms;
+
+// With a short interval, a busy machine may deliver values one or more intervals later. They count
+// in the interval in which they come, so that no interval lacks its extrema.
+constexpr Duration kNeverLate = 1s;
 
 // The terminal belongs to the running program, so messages wait here.
 struct Log {
@@ -43,14 +50,18 @@ void add_to_log(const std::string& line) {
   if (to.lines.size() < Log::kMostBytes) to.lines += line + '\n';
 }
 
-agent::Collector::Options collector_options(Duration interval, std::string socket_path) {
+agent::Collector::Options collector_options(const PrivateAgent::Settings& settings,
+                                            std::string socket_path) {
   agent::Collector::Options options;
-  options.engine.period = interval;
+  options.engine.period = settings.interval.value_or(kFirstInterval);
   options.engine.buckets = 1;
+  options.engine.never_late = kNeverLate;
   options.ingest.tcp = agent::Tcp::Loopback;
   options.ingest.port = 0;
   options.ingest.socket_path = std::move(socket_path);
   options.ingest.only_user = ::geteuid();
+  options.ingest.split = settings.split;
+  options.ingest.max_spans_a_second = kMostSpansASecond;
   options.ingest.vanish_at_end = true;  // all programs should have ended by then
   options.ingest.remember_session =
       std::chrono::hours(24 * 365);  // shows which processes have not ended
@@ -75,30 +86,25 @@ pmDesc description_of(const agent::Metric& metric) {
 
 }  // namespace
 
-PrivateAgent::PrivateAgent(PrivateDirectory directory, Duration interval, std::string filter,
-                           agent::LabelText about)
+PrivateAgent::PrivateAgent(PrivateDirectory directory, Settings settings)
     : directory_(std::move(directory)),
-      interval_(interval),
-      filter_(std::move(filter)),
-      about_(std::move(about)),
+      settings_(std::move(settings)),
       begin_(steady_now()),
       now_(begin_),
       collector_(std::make_unique<agent::Collector>(
-          collector_options(interval, directory_.socket()), add_to_log, begin_)) {
-  if (!filter_.empty()) spans_ = collector_->spans().capture(filter_, {});
+          collector_options(settings_, directory_.socket()), add_to_log, begin_)) {
+  if (!settings_.filter.empty()) spans_ = collector_->spans().capture(settings_.filter, {});
 }
 
 PrivateAgent::~PrivateAgent() {
   if (metrics_) metrics_->release();
 }
 
-Result<std::unique_ptr<PrivateAgent>> PrivateAgent::create(Duration interval, std::string filter,
-                                                           agent::LabelText about) {
+Result<std::unique_ptr<PrivateAgent>> PrivateAgent::create(Settings settings) {
   free_without_delay();
   Result<PrivateDirectory> directory = PrivateDirectory::create();
   if (!directory) return directory.error();
-  std::unique_ptr<PrivateAgent> made(
-      new PrivateAgent(*std::move(directory), interval, std::move(filter), std::move(about)));
+  std::unique_ptr<PrivateAgent> made(new PrivateAgent(*std::move(directory), std::move(settings)));
   agent::Collector& collector = *made->collector_;
   if (const Result<void> listening = collector.listen(); !listening) return listening.error();
   if (collector.max_connections() == 0)
@@ -141,13 +147,14 @@ EnvironmentChanges PrivateAgent::environment() const {
                              {"PCP_TRACE_HOST", "127.0.0.1"},
                              {"PCP_TRACE_PORT", std::to_string(collector_->port())},
                              {"PCP_TRACE_NOAGENT", std::nullopt}};
-  if (!filter_.empty()) changes["PCP_TRACE_CAPTURE"] = filter_;
+  if (!settings_.filter.empty()) changes["PCP_TRACE_CAPTURE"] = settings_.filter;
   // A full queue would cost percentiles. This one takes up to 4 MiB in a busy process.
   if (std::getenv(kQueue) == nullptr) changes[kQueue] = "65536";
   // Otherwise some intervals would get one batch more than others.
-  if (std::getenv(kFlush) == nullptr && interval_ < kIntervalOfUsualFlushes)
-    changes[kFlush] =
-        std::to_string(std::max<std::int64_t>(interval_ / kFlushesInAnInterval / 1ms, 10));
+  const Duration flush =
+      settings_.interval ? *settings_.interval / kFlushesInAnInterval : kFlushIfItGrows;
+  if (std::getenv(kFlush) == nullptr && flush < kUsualFlush)
+    changes[kFlush] = std::to_string(std::max<std::int64_t>(flush / 1ms, 10));
   return changes;
 }
 
@@ -170,7 +177,7 @@ OwnedLabels PrivateAgent::labels(unsigned type, unsigned of) {
   pmLabelSet* sets = nullptr;
   if (type == PM_LABEL_CONTEXT) {
     agent::LabelSets about(1);
-    about.add(PM_IN_NULL, about_);
+    about.add(PM_IN_NULL, settings_.about);
     const int count = about.release(&sets);
     return {sets, count};
   }

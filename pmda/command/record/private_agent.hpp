@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "collector/collector.hpp"
 #include "collector/engine/label_text.hpp"
@@ -24,10 +25,15 @@ namespace pcp::trace::command {
 
 class PrivateAgent final : public RecordedAgent, private agent::SpanDesk {
  public:
-  // `filter` selects the spans to capture; empty: none. `about`: labels of the whole archive (its
-  // context). Also fails if the limit of open files allows no connections.
-  static Result<std::unique_ptr<PrivateAgent>> create(Duration interval, std::string filter,
-                                                      agent::LabelText about);
+  struct Settings {
+    std::optional<Duration> interval{};  // nothing: it grows
+    std::string filter;                  // of the spans to capture; empty: none
+    std::vector<std::string> split;      // keys of process labels that keep tags apart; valid keys
+    agent::LabelText about;              // labels of the whole archive (its context)
+  };
+
+  // Also fails if the limit of open files allows no connections.
+  static Result<std::unique_ptr<PrivateAgent>> create(Settings settings);
   PrivateAgent(const PrivateAgent&) = delete;
   PrivateAgent& operator=(const PrivateAgent&) = delete;
   ~PrivateAgent() override;
@@ -56,17 +62,18 @@ class PrivateAgent final : public RecordedAgent, private agent::SpanDesk {
   Result<Sample> read(std::span<const pmID> metrics, Instant now) override;
   Result<Events> read_events(Instant now) override;
   bool labels_changed() override { return metrics_->labels_changed(); }
+  bool begins_at_zero() const override { return true; }
+  bool change_interval(Duration interval, Instant now) override {
+    return collector_->change_period(interval, now);
+  }
 
  private:
-  PrivateAgent(PrivateDirectory directory, Duration interval, std::string filter,
-               agent::LabelText about);
+  PrivateAgent(PrivateDirectory directory, Settings settings);
   agent::SpanAsker asker(Instant now) override;
   agent::SpanControls controls() const override { return {}; }
 
   PrivateDirectory directory_;  // the last to be destroyed
-  const Duration interval_;
-  const std::string filter_;
-  const agent::LabelText about_;
+  const Settings settings_;
   const Instant begin_;
   Instant now_;
   std::unique_ptr<agent::Collector> collector_;

@@ -18,6 +18,7 @@
 #include "command/interruption.hpp"
 #include "command/options.hpp"
 #include "command/record/host_agent.hpp"
+#include "command/record/job.hpp"
 #include "command/record/private_agent.hpp"
 #include "command/record/record_options.hpp"
 #include "command/record/recording.hpp"
@@ -56,7 +57,7 @@ agent::LabelText labels_of_run(const RecordOptions& options) {
   agent::LabelText labels;
   labels.add("hostname", this_host());
   labels.add("command", joined(options.command), kMostBytes);
-  if (!options.spans.empty()) labels.add("spans", options.spans, kMostBytes);
+  if (!options.spans.empty()) labels.add("spans", options.typed_spans, kMostBytes);
   return labels;
 }
 
@@ -99,8 +100,9 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   std::string text = summary(*model, page, terminal);
   if (model->spans) {
     text += span_counts(*model->spans, shown);
-    if (model->spans->traces > 0)
-      text += "the slowest of them: pcp-trace report " + folder.path() + "\n";
+    text += slowest_trees(*model->spans, shown);
+    if (model->spans->traces > kSlowestTrees)
+      text += "more of them: pcp-trace report " + folder.path() + "\n";
     if (model->spans->traces == 0 && model->spans->missed == 0)
       text += unmatched_filter(options.spans, model->tags, shown);
   }
@@ -144,10 +146,19 @@ std::string what_is_missing(const PrivateAgent& own, const Child& child, bool is
   return is_left_by_some ? kStillRun : "";
 }
 
+void say_what_is_not_recorded() {
+  const std::string elsewhere = what_of_the_job_is_elsewhere(::getenv);
+  if (elsewhere.empty()) return;
+  complain("record", elsewhere +
+                         ", and this recording has this host only: start record on each host, and"
+                         " report all folders together (pcp-trace-record(1), Several hosts)");
+}
+
 int record_command(const RecordOptions& options) {
+  say_what_is_not_recorded();
   std::optional<Child> child(std::in_place);  // before other threads
-  Result<std::unique_ptr<PrivateAgent>> made =
-      PrivateAgent::create(options.interval, options.spans, labels_of_run(options));
+  Result<std::unique_ptr<PrivateAgent>> made = PrivateAgent::create(
+      {options.interval, options.spans, options.split, labels_of_run(options)});
   if (!made) return fail(made.error().message);
   PrivateAgent& agent = **made;
   const std::string name = std::filesystem::path(options.command.front()).filename();

@@ -5,6 +5,7 @@
 
 #include "collector/spans/capture_table.hpp"
 #include "command/options.hpp"
+#include "metrics/parse_argument.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::command {
@@ -27,12 +28,27 @@ Result<ArchiveVersion> parse_version(const std::string& text) {
                "\" is not 2, which all of PCP's releases read, or 3, which those from 6 on read"};
 }
 
+Result<std::string> parse_filter(const std::string& text) {
+  const Result<std::string> canonical = agent::canonical_filter(text);
+  return canonical ? Result<std::string>(text) : canonical.error();
+}
+
+// A host's agent has the usual limit. A long filter may have no room for the greater one.
+std::string canonical_spans(const RecordOptions& options) {
+  if (options.typed_spans.empty()) return "";
+  if (options.host.empty())
+    if (Result<std::string> all = agent::canonical_filter(options.typed_spans, kMostSpansASecond))
+      return *std::move(all);
+  return *agent::canonical_filter(options.typed_spans);
+}
+
 std::vector<Option> table_for(RecordOptions& options) {
   return {
       {"host", 'h', "HOST", "record from HOST's pmcd", parses(parse_host, options.host)},
       {"size", 's', "TIME", "end after this time, such as 60s (default: at ^C)",
        parses(parse_time, options.duration)},
-      {"interval", 't', "TIME", "time between two samples (default 1s)",
+      {"interval", 't', "TIME",
+       "time between two samples (default: from 100ms on,\nit grows with the run; of a host 1s)",
        parses(parse_interval, options.interval)},
       {"output", 'o', "DIR", "folder for the recording (default ./NAME-DATE-TIME.trace)",
        parses(parse_text, options.folder)},
@@ -41,7 +57,9 @@ std::vector<Option> table_for(RecordOptions& options) {
       {"spans", 0, "FILTER",
        "also keep single transactions: 'tag=request share=10%';\n"
        "pcp-trace spans --help lists the words",
-       parses(agent::canonical_filter, options.spans)},
+       parses(parse_filter, options.typed_spans)},
+      {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as rank",
+       parses(agent::parse_keys, options.split)},
       {"wait", 0, nullptr, "wait until the last child of COMMAND has ended", sets(options.waits)},
       {"json", 0, nullptr, "print the summary as JSON, on standard output", sets(options.is_json)},
       {"quiet", 'q', nullptr, "print no summary", sets(options.is_quiet)},
@@ -63,6 +81,8 @@ Result<void> check(const RecordOptions& options) {
     return Error{"a command is recorded on this machine: leave out -h, or the command"};
   if (options.duration && options.host.empty())
     return Error{"-s: is for a host; the recording of a command ends with it"};
+  if (!options.split.empty() && !options.host.empty())
+    return Error{"--split: is for a command; that host's agent decides, by its own --split"};
   if (options.waits && !options.host.empty())
     return Error{"--wait: is for a command; the recording of a host ends with -s, or ^C"};
   return {};
@@ -84,6 +104,7 @@ Examples:
   pcp-trace record ./app --fast
   pcp-trace record -t 100ms -o slow.trace ./app
   pcp-trace record --spans 'tag=checkout*' ./shop
+  pcp-trace record --split=rank mpirun -n 8 ./solver
   pcp-trace record -h shop1 -s 60s
   pcp-trace report              shows the newest recording
 
@@ -105,6 +126,7 @@ Result<RecordOptions> parse_record_options(int argc, char* const* argv) {
   if (options.wants_help) return options;
   options.command = *std::move(others);
   if (host != nullptr && options.host.empty() && options.command.empty()) options.host = host;
+  options.spans = canonical_spans(options);
   if (const Result<void> checked = check(options); !checked) return checked.error();
   return options;
 }

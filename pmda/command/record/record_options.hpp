@@ -2,6 +2,7 @@
 // The command line of `pcp trace record`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,17 +13,23 @@
 
 namespace pcp::trace::command {
 
+// The limit of a filter that names none, of each process. So many spans wait in the collector's
+// memory for a second without loss; the archive's room decides how many are kept.
+inline constexpr std::uint32_t kMostSpansASecond = 100'000;
+
 struct RecordOptions {
-  std::string folder;  // -o; empty: a new one, named after the command or host
-  std::string page;    // --html; empty: in the folder
-  Duration interval = std::chrono::seconds(1);  // -t
-  std::string host;                             // -h; empty: a command is recorded
-  std::optional<Duration> duration;             // -s, of a host
-  std::optional<ArchiveVersion> version;        // --archive-version; default: PCP's configuration
-  std::string spans;                            // --spans, canonical; empty: none
-  bool waits = false;                           // --wait
-  bool is_json = false;                         // --json
-  bool is_quiet = false;                        // --quiet
+  std::string folder;                     // -o; empty: a new one, named after the command or host
+  std::string page;                       // --html; empty: in the folder
+  std::optional<Duration> interval;       // -t; nothing: sampling_interval.hpp
+  std::string host;                       // -h; empty: a command is recorded
+  std::optional<Duration> duration;       // -s, of a host
+  std::optional<ArchiveVersion> version;  // --archive-version; default: PCP's configuration
+  std::string typed_spans;                // --spans; empty: none
+  std::string spans;                      // the same, canonical
+  std::vector<std::string> split;         // --split
+  bool waits = false;                     // --wait
+  bool is_json = false;                   // --json
+  bool is_quiet = false;                  // --quiet
   std::vector<std::string> command;
 
   bool wants_help = false;

@@ -49,6 +49,14 @@ class RecordedAgent {
 
   // True if labels of instances have changed since the last call.
   virtual bool labels_changed() = 0;
+
+  // True if the agent has counted nothing before the recording. So a metric without values needs no
+  // record at the begin to say so.
+  virtual bool begins_at_zero() const { return false; }
+
+  // Makes the interval of `now`, and all later ones, as long as this. False if that is not possible
+  // now; then nothing changes.
+  virtual bool change_interval(Duration, Instant) { return false; }
 };
 
 }  // namespace pcp::trace::command

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "command/pcp/recorded_metrics.hpp"
+#include "command/record/sampling_interval.hpp"
 
 namespace pcp::trace::command {
 
@@ -24,10 +25,18 @@ constexpr Duration kGrace = std::chrono::milliseconds(20);
 // and one per minute after an hour. With many tags it is one per minute from the start.
 constexpr int kColumns = 60;
 constexpr Duration kLongestColumn = std::chrono::seconds(60);
+constexpr Duration kColumnForEachTag = std::chrono::milliseconds(1);  // at least
 constexpr std::size_t kManyInstances = 1000;
 
 // Events wait in limited memory, so they are read this often.
 constexpr Duration kBetweenEvents = std::chrono::seconds(1);
+
+// A host's agent has windows of its own, so there are no shorter intervals to see.
+constexpr Duration kIntervalOfHosts = std::chrono::seconds(1);
+
+Duration first_interval(const RecordOptions& options) {
+  return options.interval.value_or(options.host.empty() ? kFirstInterval : kIntervalOfHosts);
+}
 
 // The version that PCP's own loggers use.
 ArchiveVersion configured_version() {
@@ -94,8 +103,10 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
     return writer.error();
   }
   std::unique_ptr<Recording> made(
-      new Recording(options.interval, begin, *std::move(folder), *std::move(writer), agent, at));
-  if (const Result<void> taken = made->take(SampleWriter::Extent::ChangesAndDistributions, begin);
+      new Recording(options, begin, *std::move(folder), *std::move(writer), agent, at));
+  // At the archive's very begin: PCP's tools begin there.
+  if (const Result<void> taken =
+          made->take(SampleWriter::Extent::ChangesAndDistributions, at, begin);
       !taken) {
     made->take_back();
     return taken.error();
@@ -103,10 +114,13 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
   return made;
 }
 
-Recording::Recording(Duration interval, Instant begin, RecordingFolder folder, ArchiveWriter writer,
-                     RecordedAgent& agent, Stamp at)
-    : interval_(interval),
+Recording::Recording(const RecordOptions& options, Instant begin, RecordingFolder folder,
+                     ArchiveWriter writer, RecordedAgent& agent, Stamp at)
+    : agent_(agent),
+      grows_(!options.interval && options.host.empty()),
+      interval_(first_interval(options)),
       begin_(begin),
+      counted_from_(begin),
       distributions_at_(begin),
       folder_(std::move(folder)),
       last_(at),
@@ -120,8 +134,6 @@ Recording::Recording(Duration interval, Instant begin, RecordingFolder folder, A
 // The wall clock may be set back.
 Stamp Recording::stamp() { return last_ = std::max(last_, present()); }
 
-Instant Recording::boundary(std::int64_t interval) const { return begin_ + interval * interval_; }
-
 Instant Recording::next_sample() const {
   return boundary(intervals_ + 1) + std::min(kGrace, interval_ / 2);
 }
@@ -133,27 +145,43 @@ Instant Recording::next() const {
 
 Duration Recording::between_distributions(Instant now) const {
   if (samples_.instances() > kManyInstances) return kLongestColumn;
-  return std::min((now - begin_) / kColumns, kLongestColumn);
+  const Duration by_size = kColumnForEachTag * static_cast<std::int64_t>(samples_.instances());
+  return std::min(std::max((now - begin_) / kColumns, by_size), kLongestColumn);
 }
 
 Result<void> Recording::take_next() {
   const Instant now = steady_now();
-  if (now < next_sample()) return take_events(stamp(), now);
+  return now < next_sample() ? take_events(stamp(), now) : take_interval(now);
+}
+
+Result<void> Recording::take_interval(Instant now) {
   const bool with_distributions = now >= distributions_at_ + between_distributions(now);
   if (with_distributions) distributions_at_ = now;
-  intervals_ = (now - begin_) / interval_;
-  return take(with_distributions ? SampleWriter::Extent::ChangesAndDistributions
-                                 : SampleWriter::Extent::Changes,
-              now);
+  intervals_ = intervals_until(now);
+  Result<void> taken = take(with_distributions ? SampleWriter::Extent::ChangesAndDistributions
+                                               : SampleWriter::Extent::Changes,
+                            stamp(), now);
+  if (grows_) lengthen_interval(now);
+  return taken;
+}
+
+// The running interval becomes longer, so each value is in one interval. If this one has ended
+// meanwhile, the next sample tries again.
+void Recording::lengthen_interval(Instant now) {
+  const Duration longer = interval_after(now - begin_, samples_.instances());
+  if (longer == interval_ || !agent_.change_interval(longer, now)) return;
+  counted_from_ = boundary(intervals_);
+  intervals_ = 0;
+  interval_ = longer;
 }
 
 Result<void> Recording::finish(const std::string& missing) {
-  const std::int64_t interval = (steady_now() - begin_) / interval_;
-  // An interval that has ended, but whose sample is not due yet.
-  if (interval > intervals_) static_cast<void>(take_next());
+  // An interval that has ended, but whose sample may not be due yet.
+  if (const Instant now = steady_now(); intervals_until(now) > intervals_)
+    static_cast<void>(take_interval(now));
   // The unfinished interval is taken as if it had ended.
   const Result<void> taken =
-      take(SampleWriter::Extent::Everything, boundary(std::max(interval, intervals_) + 1));
+      take(SampleWriter::Extent::Everything, stamp(), boundary(intervals_ + 1));
   writer_.add_end(end_metric().pmid, !taken             ? taken.error().message
                                      : !missing.empty() ? missing
                                                         : std::string(kComplete));
@@ -162,9 +190,8 @@ Result<void> Recording::finish(const std::string& missing) {
 }
 
 // A missing agent may return. The archive then has a gap, and after the gap a full sample.
-Result<void> Recording::take(SampleWriter::Extent extent, Instant now) {
+Result<void> Recording::take(SampleWriter::Extent extent, Stamp at, Instant now) {
   if (writer_.failure()) return {};
-  const Stamp at = stamp();
   Result<void> taken =
       samples_.sample(has_gap_ ? SampleWriter::Extent::Everything : extent, at, now);
   if (!taken && !has_gap_) writer_.add_sample(at, {});

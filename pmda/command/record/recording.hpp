@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // One recording: its folder and archive, and an agent's samples, in step with the agent's
-// intervals.
+// intervals. Without -t the intervals of an own agent grow with the run.
 //
 // Thread: the main one.
 #pragma once
@@ -44,18 +44,24 @@ class Recording {
   std::uint64_t events_left_out() const { return events_.left_out(); }
 
  private:
-  Recording(Duration interval, Instant begin, RecordingFolder folder, ArchiveWriter writer,
-            RecordedAgent& agent, Stamp at);
+  Recording(const RecordOptions& options, Instant begin, RecordingFolder folder,
+            ArchiveWriter writer, RecordedAgent& agent, Stamp at);
   Stamp stamp();
-  Result<void> take(SampleWriter::Extent extent, Instant now);
+  Result<void> take_interval(Instant now);
+  void lengthen_interval(Instant now);
+  Result<void> take(SampleWriter::Extent extent, Stamp at, Instant now);
   Result<void> take_events(Stamp at, Instant now);
   Instant next_sample() const;
-  Instant boundary(std::int64_t interval) const;
+  std::int64_t intervals_until(Instant now) const { return (now - counted_from_) / interval_; }
+  Instant boundary(std::int64_t interval) const { return counted_from_ + interval * interval_; }
   Duration between_distributions(Instant now) const;
 
+  RecordedAgent& agent_;
+  const bool grows_;
   Duration interval_;
-  Instant begin_;
-  std::int64_t intervals_ = 0;  // in the archive
+  const Instant begin_;
+  Instant counted_from_;        // since the interval has its length
+  std::int64_t intervals_ = 0;  // in the archive, since then
   Instant distributions_at_;
   RecordingFolder folder_;
   Stamp last_;  // that stamp() has returned

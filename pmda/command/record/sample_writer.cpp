@@ -63,7 +63,7 @@ void InstanceChanges::end_sample(Number sample) {
 }
 
 SampleWriter::SampleWriter(RecordedAgent& agent, ArchiveWriter& writer, Stamp at)
-    : agent_(agent), writer_(writer) {
+    : agent_(agent), writer_(writer), begin_(at) {
   describe_metrics(at);
 }
 
@@ -108,13 +108,37 @@ Result<void> SampleWriter::sample(Extent extent, Stamp at, Instant now) {
   ++samples_;
   note(*all);
   const bool labels_changed = agent_.labels_changed();
+  const bool goes_back = may_go_back_to_begin();
   for (auto& [domain, its] : domains_) {
     if (labels_changed) its.labels_are_due = true;
-    describe_instances(domain, its, extent, at);
+    describe_instances(domain, its, extent, goes_back ? begin_ : at);
   }
+  if (goes_back)
+    if (const ZeroSample begun = counters_at_begin(*all); !begun.sample().empty())
+      writer_.add_sample(begin_, begun.sample());
   writer_.add_sample(at, part(*std::move(all), extent));
   if (extent != Extent::Changes) with_distributions_ = samples_;
   return {};
+}
+
+// With the second sample one knows tags that were at zero in the first. PCP's tools need two values
+// of a counter for its first rate.
+bool SampleWriter::may_go_back_to_begin() const {
+  return agent_.begins_at_zero() && samples_ == 2 && writer_.last() == begin_;
+}
+
+ZeroSample SampleWriter::counters_at_begin(const Sample& all) const {
+  ZeroSample zeros;
+  for (MetricValues each : all) {
+    const pmDesc& metric = metrics_.at(each.metric);
+    const bool is_of_tags = metric.indom != PM_INDOM_NULL && !is_distribution(each.metric);
+    if (!is_of_tags || metric.sem != PM_SEM_COUNTER) continue;
+    const Instances& described = writer_.instances(metric.indom);
+    std::erase_if(each.values,
+                  [&](const pmValue& value) { return !described.contains(value.inst); });
+    if (!each.values.empty()) zeros.add(std::move(each));
+  }
+  return zeros;
 }
 
 void SampleWriter::note(const Sample& all) {
@@ -178,7 +202,8 @@ Sample SampleWriter::part(Sample all, Extent extent) const {
              its.changes.last_change(instance) <= since;
     });
   }
-  if (extent != Extent::Everything && samples_ > 1)
+  // PCP's tools show a metric's first record, which had better have values.
+  if (extent != Extent::Everything && (samples_ > 1 || agent_.begins_at_zero()))
     std::erase_if(all, [](const MetricValues& each) { return each.values.empty(); });
   return all;
 }

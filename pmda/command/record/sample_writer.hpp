@@ -72,10 +72,13 @@ class SampleWriter {
   void describe_instances(pmInDom domain, Domain& its, Extent extent, Stamp at);
   void add_instances(pmInDom domain, Domain& its, Stamp at);
   Sample part(Sample all, Extent extent) const;
+  bool may_go_back_to_begin() const;
+  ZeroSample counters_at_begin(const Sample& all) const;
   bool is_distribution(pmID metric) const { return metrics_.at(metric).type == PM_TYPE_STRING; }
 
   RecordedAgent& agent_;
   ArchiveWriter& writer_;
+  const Stamp begin_;
   std::unordered_map<pmID, pmDesc> metrics_;
   std::vector<pmID> all_;
   std::vector<pmID> without_distributions_;

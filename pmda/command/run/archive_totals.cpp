@@ -8,7 +8,8 @@ namespace pcp::trace::command {
 
 void ArchiveTotals::take_sample(const SampleTime& time) {
   time_ = time;
-  samples_.push_back(time.at);
+  // A recording has two records at its begin: the second one has counters of zero.
+  if (samples_.empty() || samples_.back() != time.at) samples_.push_back(time.at);
   if (time.from) {
     stretches_.back().end = time.at;
   } else {
@@ -60,8 +61,11 @@ void ArchiveTotals::take_of_window(TagInArchive& tag, const Change& change) {
 // Maxima come before percentiles. A maximum overrides all percentiles.
 void ArchiveTotals::note_slowness(TagInArchive& tag, double value, bool is_p99) const {
   if (tag.slowest && is_p99 && !tag.slowest->is_p99) return;
-  if (!tag.slowest || tag.slowest->is_p99 != is_p99 || value > tag.slowest->value)
-    tag.slowest = SlowestMoment{time_.at, value, is_p99};
+  if (tag.slowest && tag.slowest->is_p99 == is_p99 && value <= tag.slowest->value) return;
+  const std::chrono::duration<double> since_begin = time_.at - stretches_.back().begin;
+  tag.slowest =
+      SlowestMoment{time_.at, value, is_p99, false,
+                    std::min(time_.period_s.value_or(since_begin.count()), since_begin.count())};
 }
 
 void ArchiveTotals::take_histogram(std::size_t tag, std::string_view text) {

@@ -31,7 +31,8 @@ Groups group_by_name(std::vector<Tag> tags);
 // Model order: most total time, most calls, name.
 bool is_before(const Tag& one, const Tag& other);
 
-// Sets the percentiles from the distribution. They stay within exact extremes.
+// Sets the percentiles from the distribution. They are not above the maximum, and not
+// below an exact minimum.
 void take_percentiles(Tag& tag);
 
 }  // namespace pcp::trace::command

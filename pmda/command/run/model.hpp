@@ -60,14 +60,17 @@ inline std::optional<double> value_of(const std::optional<Extreme>& extreme) {
   return extreme ? std::optional(extreme->value) : std::nullopt;
 }
 
-// When a tag was slowest: the sample with the greatest maximum (without maxima: the greatest p99),
-// or the end of a longer captured transaction.
+// When a tag was slowest: the begin of its longest transaction if that one was captured, else the
+// sample with the greatest maximum (without maxima: the greatest p99).
 struct SlowestMoment {
-  // Time of the sample, which covers the time before it, or the transaction's end. Nothing: from
-  // the distribution, which has no times; then `value` is the lower edge of its highest bin.
+  // The begin, or the time of the sample. Nothing: from the distribution, which has no times; then
+  // `value` is the lower edge of its highest bin.
   std::optional<WallTime> at;
   double value = 0;
   bool is_p99 = false;
+  bool is_begin = false;
+  // For a sample: the length of the time before it in which the call ended. Nothing: unknown.
+  std::optional<double> within_s{};
 };
 
 // A tag's totals over the whole run and all hosts. Times are in seconds.
@@ -196,6 +199,9 @@ struct Series {
 struct LongestSpan {
   std::uint64_t duration_ns = 0;
   WallTime end{};
+
+  WallTime begin() const { return end - std::chrono::nanoseconds(duration_ns); }
+  double duration_s() const { return static_cast<double>(duration_ns) / 1e9; }
 };
 
 // The single transactions captured in the run.

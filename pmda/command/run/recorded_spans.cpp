@@ -13,6 +13,7 @@
 #include "command/run/archive_reader.hpp"
 #include "command/run/slowest_traces.hpp"
 #include "command/run/span_tags.hpp"
+#include "command/run/torn_spans.hpp"
 #include "command/run/trace_assembly.hpp"
 
 namespace pcp::trace::command {
@@ -176,8 +177,10 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exemplars* exemplars) {
   SlowestTraces slowest;
+  TornSpans torn;
   SpanTags tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
+    torn.mark(trace);
     tags.add(trace);
     if (exemplars != nullptr) exemplars->add(trace);
     slowest.add(std::move(trace));
@@ -185,6 +188,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   });
   if (found && *found) {
     (*found)->slowest = slowest.take();
+    for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
     tags.finish(**found);
   }
   return found;

@@ -58,17 +58,22 @@ bool has_one_value(const Tag& tag) {
 
 // Agents show maxima of windows, which may not cover the whole run. So the greatest value is at
 // least this one.
-void raise(Tag& tag, double value, const std::optional<WallTime>& at) {
+void raise(Tag& tag, double value) {
   if (tag.max && (tag.max->is_exact || tag.max->value >= value)) return;
   tag.max = Extreme{value, false};
-  if (tag.slowest && tag.slowest->value < value) tag.slowest = SlowestMoment{at, value, false};
+  if (tag.slowest && tag.slowest->value < value) tag.slowest = SlowestMoment{{}, value};
 }
 
 // The distribution tells the bin of the greatest value, but not the value or its time.
 void raise_to_distribution(Tag& tag) {
   if (!tag.distribution || tag.distribution->empty()) return;
   const double least = tag.distribution->quantile_edges(1).least;
-  if (least > 0) raise(tag, least, {});
+  if (least > 0 || tag.max) raise(tag, least);
+}
+
+// Agents give a maximum seven digits. A program may measure a span a little longer than the call.
+bool is_the_longest(const LongestSpan& span, const Extreme& max) {
+  return span.duration_s() >= max.value * (1 - 1e-6);
 }
 
 }  // namespace
@@ -289,6 +294,10 @@ void RunTotals::find_percentiles(Merged& merged) {
   if (tag.percentile_source == PercentileSource::OneWindow)
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
       tag.percentiles[i] = merged.only_window->values[index_of(Quantity::P50) + i];
+  // An agent gives the maximum with seven digits only.
+  if (!tag.max) return;
+  for (std::optional<double>& each : tag.percentiles)
+    if (each) each = std::min(*each, tag.max->value);
 }
 
 void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoice& choice) {
@@ -302,8 +311,12 @@ void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoic
   }
   for (Tag& tag : totals.tags) {
     if (tag.type != TraceType::Transact || tag.calls == 0) continue;
-    if (const auto found = longest.find(tag.name); found != longest.end())
-      raise(tag, static_cast<double>(found->second.duration_ns) / 1e9, found->second.end);
+    const auto found = longest.find(tag.name);
+    if (found == longest.end()) continue;
+    const LongestSpan& its = found->second;
+    raise(tag, its.duration_s());
+    if (tag.max && is_the_longest(its, *tag.max))
+      tag.slowest = SlowestMoment{its.begin(), tag.max->value, false, true};
   }
 }
 

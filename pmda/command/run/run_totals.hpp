@@ -71,6 +71,7 @@ class RunTotals {
 };
 
 // Raises maxima: a captured transaction of the run that was not aborted is one of its tag's calls.
+// If it is the longest, its begin is known.
 void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoice& choice);
 
 }  // namespace pcp::trace::command

@@ -75,6 +75,11 @@ std::uint64_t SpanTrace::end_ns() const {
   return std::ranges::max_element(spans, {}, &SpanEvent::end_ns)->end_ns();
 }
 
+const std::string* torn_from(const SpanTrace& trace, const Node& node) {
+  const auto found = trace.torn.find(node.span->span);
+  return node.lacks_parent() && found != trace.torn.end() ? &found->second : nullptr;
+}
+
 std::vector<Node> nodes_of(const SpanTrace& trace) { return Forest(trace).nodes(); }
 
 }  // namespace pcp::trace::command

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "command/pcp/span_event.hpp"
@@ -16,6 +18,10 @@ struct SpanTrace {
   std::uint64_t left_out = 0;    // spans beyond the limit
   bool is_late = false;          // the rest was handed out before
 
+  // By span: where its parent ran, which was not captured although other parts of the trace were.
+  // Empty: unknown. See torn_spans.hpp.
+  std::map<std::uint64_t, std::string> torn{};
+
   // Begin of the first and end of the last. Requires: there are spans.
   std::uint64_t begin_ns() const;
   std::uint64_t end_ns() const;
@@ -26,7 +32,12 @@ struct Node {
   const SpanEvent* span;
   const SpanEvent* parent;  // null: top level, because it has no parent or the parent is missing
   std::size_t depth;
+
+  bool lacks_parent() const { return parent == nullptr && !span->is_event() && span->parent != 0; }
 };
+
+// The entry of SpanTrace::torn, unless the parent has come later; null if there is none.
+const std::string* torn_from(const SpanTrace& trace, const Node& node);
 
 // All nodes of a trace, parents before children, siblings in order of time. Each span appears once,
 // even with invalid parents.

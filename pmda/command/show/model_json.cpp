@@ -17,13 +17,18 @@ void write_time(JsonWriter& json, const char* key, std::uint64_t ns) {
   json.text(key, rfc3339(WallTime(std::chrono::nanoseconds(ns))));
 }
 
-void write_node(JsonWriter& json, const Node& node, std::uint64_t begin_ns) {
+void write_node(JsonWriter& json, const SpanTrace& trace, const Node& node,
+                std::uint64_t begin_ns) {
   const SpanEvent& span = *node.span;
   json.object([&] {
     json.text("tag", span.tag);
     json.text("kind", name_of(span.kind));
     write_id(json, "span", span.span);
     if (!span.is_event()) write_id(json, "parent", span.parent);
+    if (const std::string* const from = torn_from(trace, node)) {
+      json.key("torn_from");
+      from->empty() ? json.null() : json.text(*from);
+    }
     json.number("depth", node.depth);
     write_time(json, "begin", span.begin_ns);
     json.number("offset_ns", span.begin_ns - begin_ns);
@@ -98,6 +103,8 @@ void write_slowest(JsonWriter& json, const Tag& tag) {
   json.object([&] {
     json.key("at");
     tag.slowest->at ? json.text(rfc3339(*tag.slowest->at)) : json.null();
+    json.truth("is_begin", tag.slowest->is_begin);
+    json.number("within_s", tag.slowest->within_s);
     json.number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
   });
 }
@@ -162,16 +169,21 @@ void write_trace(JsonWriter& json, const SpanTrace& trace) {
   const std::vector<Node> nodes = nodes_of(trace);
   const std::uint64_t begin_ns = trace.begin_ns();
   bool has_root = false;
-  for (const Node& each : nodes) has_root |= !each.span->is_event() && each.span->parent == 0;
+  bool is_torn = false;
+  for (const Node& each : nodes) {
+    has_root |= !each.span->is_event() && each.span->parent == 0;
+    is_torn |= torn_from(trace, each) != nullptr;
+  }
   json.object([&] {
     json.key("trace");
     trace.id.is_set() ? json.text(text_of(trace.id)) : json.null();
     write_time(json, "begin", begin_ns);
     json.number("duration_ns", trace.end_ns() - begin_ns);
     json.truth("has_root", has_root);
+    json.truth("is_torn", is_torn);
     json.truth("is_late", trace.is_late);
     json.number("left_out", trace.left_out);
-    json.list("spans", nodes, [&](const Node& node) { write_node(json, node, begin_ns); });
+    json.list("spans", nodes, [&](const Node& node) { write_node(json, trace, node, begin_ns); });
   });
 }
 

@@ -29,10 +29,17 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
   if (slowest == nullptr) return "";
   const SlowestMoment& moment = *slowest->slowest;
   std::string after;
-  if (moment.at) {
+  if (moment.at && moment.is_begin) {
     const double since_begin_s = std::chrono::duration<double>(*moment.at - run.begin).count();
     after = ", at " + Shown::time(*moment.at) + ", " + shown.duration(since_begin_s) +
             " from the start";
+  } else if (moment.at) {
+    const double within_s = moment.within_s.value_or(0);
+    if (within_s > 0) after = ", in the " + (within_s == 1 ? "second" : shown.duration(within_s));
+    const auto at = std::chrono::floor<std::chrono::milliseconds>(moment.at->time_since_epoch());
+    after += (after.empty() ? ", before " : " before ") + Shown::time(*moment.at);
+    if (within_s > 0 && within_s < 1)
+      after += "." + std::to_string(1000 + at.count() % 1000).substr(1);
   }
   const std::string what = (moment.is_p99 ? "p99 "
                             : moment.at   ? ""

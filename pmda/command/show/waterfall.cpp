@@ -27,9 +27,24 @@ std::string milliseconds(std::uint64_t ns) {
   return "." + digits.substr(1);
 }
 
+std::size_t line_count(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string first_lines(const std::string& text, std::size_t most) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < most && end < text.size(); ++i) end = text.find('\n', end) + 1;
+  return text.substr(0, end);
+}
+
 bool are_of_several_hosts(const std::vector<SpanEvent>& spans) {
   return std::any_of(spans.begin(), spans.end(),
                      [&](const SpanEvent& span) { return span.host != spans.front().host; });
+}
+
+std::string torn_text(const std::string& from) {
+  return from.empty() ? "what called it was not captured"
+                      : "its part in " + from + " was not captured";
 }
 
 class Waterfall {
@@ -88,8 +103,7 @@ std::string Waterfall::text() {
   const std::size_t lines = std::min(nodes.size(), most_spans_);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
-    if (node.parent == nullptr && !node.span->is_event() && node.span->parent != 0)
-      ++missing_parents_;
+    if (node.lacks_parent() && torn_from(trace_, node) == nullptr) ++missing_parents_;
     if (i < lines) text += line(node) + notes(node);
   }
   return text + end(nodes.size() - lines);
@@ -119,7 +133,7 @@ std::string Waterfall::line(const Node& node) const {
   return Shown::trimmed(bar_columns_ > 0 ? line + " " + bar(span) : line) + "\n";
 }
 
-// The program's notes about a span, and the reason of an abort.
+// The program's notes about a span, the reason of an abort, and a parent that was not captured.
 std::string Waterfall::notes(const Node& node) const {
   const SpanEvent& span = *node.span;
   std::string lines;
@@ -127,6 +141,7 @@ std::string Waterfall::notes(const Node& node) const {
     lines +=
         shown_.bad(note(node, "aborted" + (span.reason.empty() ? "" : ": " + span.reason))) + "\n";
   const auto say = [&](const std::string& text) { lines += shown_.faint(note(node, text)) + "\n"; };
+  if (const std::string* const from = torn_from(trace_, node)) say(torn_text(*from));
   if (!span.attributes.empty()) say(shown_attributes(span.attributes));
   if (!span.links.empty()) say("see also " + span.links);
   if (span.left_out > 0) say("there was no room for " + Shown::counted(span.left_out, "note"));
@@ -209,6 +224,23 @@ std::string span_counts(const RecordedSpans& spans, const Shown& shown) {
   const bool is_all = spans.missed == 0 && !spans.has_gap;
   return shown.faint("captured ") + what +
          (is_all ? "" : "; " + Shown::missed(spans.missed, spans.has_gap)) + "\n";
+}
+
+// Each gets as many spans as its lines allow: a span may have lines of its own below it.
+std::string slowest_trees(const RecordedSpans& spans, const Shown& shown) {
+  constexpr std::size_t kMostLines = 19;  // and an empty one at the end
+  const std::size_t trees = std::min(spans.slowest.size(), kSlowestTrees);
+  std::string text;
+  for (std::size_t i = 0; i < trees; ++i) {
+    const std::size_t most_lines = kMostLines / trees - 1;
+    std::string tree;
+    for (std::size_t most_spans = most_lines - 1; most_spans > 0; --most_spans) {
+      tree = waterfall(spans.slowest[i], shown, most_spans);
+      if (line_count(tree) <= most_lines) break;
+    }
+    text += "\n" + first_lines(tree, most_lines);
+  }
+  return text.empty() ? "" : text + "\n";
 }
 
 std::string span_summary(const RecordedSpans& spans, const Shown& shown) {

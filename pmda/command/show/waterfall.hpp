@@ -20,7 +20,12 @@ std::string waterfall(const SpanTrace& trace, const Shown& shown,
 // The number of a run's single transactions, in one line.
 std::string span_counts(const RecordedSpans& spans, const Shown& shown);
 
-// The same, and the slowest as trees.
+inline constexpr std::size_t kSlowestTrees = 2;
+
+// The slowest ones as trees, in at most 20 lines. The first and the last line are empty.
+std::string slowest_trees(const RecordedSpans& spans, const Shown& shown);
+
+// The number, and the slowest as larger trees.
 std::string span_summary(const RecordedSpans& spans, const Shown& shown);
 
 }  // namespace pcp::trace::command

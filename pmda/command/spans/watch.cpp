@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "command/run/torn_spans.hpp"
 #include "command/run/trace_assembly.hpp"
 #include "command/show/explanation.hpp"
 #include "command/show/shown.hpp"
@@ -61,9 +62,10 @@ class Watch {
     for (SpanEvent& span : news.spans) assembly_.add(std::move(span), now);
   }
 
-  void give(const std::vector<SpanTrace>& traces) {
-    for (const SpanTrace& trace : traces) {
+  void give(std::vector<SpanTrace> traces) {
+    for (SpanTrace& trace : traces) {
       if (is_enough_) return;
+      torn_.mark(trace);
       ++watched_.traces;
       watched_.spans += trace.spans.size() + trace.left_out;
       is_enough_ = !take_(trace) || watched_.traces == options_.traces;
@@ -75,6 +77,7 @@ class Watch {
   const std::function<bool(const SpanTrace&)>& take_;
   SpanFeed feed_;
   TraceAssembly assembly_;
+  TornSpans torn_;
   Watched watched_;
   std::size_t hosts_left_;
   bool has_come_ = false;

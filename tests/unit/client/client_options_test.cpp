@@ -146,7 +146,8 @@ TEST(ClientOptions, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
 using Labels = decltype(ClientOptions::labels);
 
 TEST(ClientOptions, TakeTheRankFromWhateverHasStartedTheJob) {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                           "PALS_RANKID", "FLUX_TASK_RANK", "SLURM_PROCID"})
     EXPECT_EQ(read({{name, "12"}}).options.labels, (Labels{{"rank", "12"}})) << name;
   EXPECT_EQ(read({{"PMI_RANK", "3"}, {"SLURM_PROCID", "0"}, {"PCP_TRACE_LABELS", "zone=eu"}})
                 .options.labels,

@@ -69,6 +69,24 @@ TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 9 3 0-1"}));
 }
 
+TEST_F(ArchiveChangesOf, TheFirstSampleTellsThatAnAgentBeginsThen) {
+  const auto told_at = [this](double uptime) {
+    ArchiveOfTags& archive = make();
+    archive.sample(0, {{"trace.agent.uptime", {{"", uptime}}}});
+    archive.sample(1, {{kCalls, {{"a", 5.0}}}, {kMost, {{"a", 9.0}}}});
+    return told();
+  };
+  EXPECT_EQ(told_at(0), (Lines{"a 0 5 0-1 from zero", "a 9 9 0-1"}));
+  EXPECT_EQ(told_at(0.5), (Lines{"a 0 0 1-1"}));
+}
+
+TEST_F(ArchiveChangesOf, ATagThatComesInTheWantedTimeBeginsAtZeroThere) {
+  ArchiveOfTags& archive = make();
+  archive.begin(0).sample(5, {{"trace.agent.period", {{"", 1.0}}}});
+  archive.sample(6, {{kCalls, {{"a", 3.0}}}});
+  EXPECT_EQ(told({moment(4)}), (Lines{"a 0 3 5-6 from zero"}));
+}
+
 TEST_F(ArchiveChangesOf, WhatHasNotChangedNeedNotBeInASample) {
   ArchiveOfTags& archive = make();
   archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});

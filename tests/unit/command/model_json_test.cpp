@@ -48,7 +48,7 @@ const std::string kTags =
     R"("rate":null,"failed":null,"vanished":null,"nonfinite":null,"sum":null,"mean":null,"busy":null,"min":null,)"
     R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
     R"("percentiles_from":"several hosts","last":null,"added":null,)"
-    R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","p99":0.25}}],)"
+    R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","is_begin":false,"within_s":null,"p99":0.25}}],)"
     R"("imbalances":[{"name":"compute","type":"transact","label":"rank","values":2,)"
     R"("min":1,"mean":2,"max":3,"ratio":1.5,"greatest":[{"value":"7","total":3}]}])";
 
@@ -98,7 +98,7 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
        R"("min":16,"min_is_exact":true,"max":17,"max_is_exact":false,)"
        R"("p50":18,"p90":19,"p95":20,"p99":21,"p999":22,"percentiles_from":"histogram",)"
        R"("last":23,"added":24,)",
-       R"("max":0.25}}])"})
+       R"("is_begin":false,"within_s":null,"max":0.25}}])"})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
 }
 
@@ -106,7 +106,20 @@ TEST(ReportAsJson, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
   Model run = a_known_run();
   run.tags[0].slowest->at.reset();
   const std::string json = report_json(run);
-  EXPECT_NE(json.find(R"("slowest":{"at":null,"max":0.25})"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("slowest":{"at":null,"is_begin":false,"within_s":null,"max":0.25})"),
+            std::string::npos)
+      << json;
+}
+
+TEST(ReportAsJson, SaysWhetherTheSlowestMomentIsABeginOrInATime) {
+  Model run = a_known_run();
+  run.tags[0].slowest->within_s = 0.5;
+  EXPECT_NE(report_json(run).find(R"("is_begin":false,"within_s":0.5,"max":0.25})"),
+            std::string::npos);
+  run.tags[0].slowest->within_s.reset();
+  run.tags[0].slowest->is_begin = true;
+  EXPECT_NE(report_json(run).find(R"("is_begin":true,"within_s":null,"max":0.25})"),
+            std::string::npos);
 }
 
 TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
@@ -172,7 +185,7 @@ TEST(TraceJson, HasAllThatIsKnownInALine) {
   EXPECT_EQ(
       trace_json(trace),
       R"({"trace":"0000000000001234000000000000abcd","begin":"2027-01-15T08:00:00.000000000Z",)"
-      R"("duration_ns":1e+07,"has_root":true,"is_late":false,"left_out":0,"spans":[)"
+      R"("duration_ns":1e+07,"has_root":true,"is_torn":false,"is_late":false,"left_out":0,"spans":[)"
       R"({"tag":"a \"b\"\\x0a","kind":"server","span":"0000000000000001","parent":null,"depth":0,)"
       R"("begin":"2027-01-15T08:00:00.000000000Z","offset_ns":0,"duration_ns":1e+07,)"
       R"("aborted":true,"reason":"no","host":"saturn","service":"shop","process":"shop","pid":11,)"
@@ -188,6 +201,16 @@ TEST(TraceJson, SaysWhetherTheRootIsThere) {
   SpanTrace trace;
   trace.spans = {span_of("child", 2, 1)};
   EXPECT_NE(trace_json(trace).find(R"("has_root":false)"), std::string::npos);
+}
+
+TEST(TraceJson, SaysWhereItIsTorn) {
+  SpanTrace trace;
+  trace.spans = {span_of("request", 1, 0), span_of("pay", 3, 2), span_of("send", 5, 4)};
+  trace.torn = {{3, "order_worker"}, {5, ""}};
+  const std::string json = trace_json(trace);
+  EXPECT_NE(json.find(R"("is_torn":true)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("parent":"0000000000000002","torn_from":"order_worker")"), json.npos);
+  EXPECT_NE(json.find(R"("parent":"0000000000000004","torn_from":null)"), json.npos);
 }
 
 std::string text(std::string_view value) {

@@ -40,16 +40,34 @@ TEST(RecordOptions, AHostIsRecordedForATime) {
   EXPECT_EQ(options->host, "shop");
   EXPECT_EQ(options->duration, 2min);
   EXPECT_EQ(options->version, ArchiveVersion::V3);
-  EXPECT_EQ(options->interval, 1s);
+  EXPECT_FALSE(options->interval);
 }
 
 TEST(RecordOptions, AFilterOfSpansIsCheckedAndMadeCanonical) {
   const auto options = parse({"--spans", "share=10%  tag=request", "app"});
   ASSERT_TRUE(options) << options.error().message;
-  EXPECT_EQ(options->spans, "tag=request share=10% limit=1000/s");
+  EXPECT_EQ(options->typed_spans, "share=10%  tag=request");
+  EXPECT_EQ(options->spans, "tag=request share=10% limit=100000/s");
   EXPECT_EQ(parse({"app"})->spans, "");
   EXPECT_TRUE(error_of(parse({"--spans", "tga=request", "app"})).starts_with("--spans: "));
   EXPECT_TRUE(error_of(parse({"--spans=", "app"})).starts_with("--spans: "));
+}
+
+// The room in the recording decides; a host's agent has other monitors, too.
+TEST(RecordOptions, AFilterOfSpansHasAHighLimitUnlessItNamesOne) {
+  EXPECT_EQ(parse({"--spans", "tag=a limit=5/s", "app"})->spans, "tag=a limit=5/s");
+  EXPECT_EQ(parse({"--spans", "tag=a", "-h", "shop"})->spans, "tag=a limit=1000/s");
+  // Its canonical text has room for the usual limit only.
+  const std::string long_filter = "tag=" + std::string(1024 - 4 - 13, 'x');
+  ASSERT_TRUE(parse({"--spans", long_filter, "app"}));
+  EXPECT_TRUE(parse({"--spans", long_filter, "app"})->spans.ends_with(" limit=1000/s"));
+}
+
+TEST(RecordOptions, LabelsToSplitByAreThoseOfTheAgentsOption) {
+  const auto options = parse({"--split=service,rank", "app"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->split, (Words{"rank", "service"}));
+  EXPECT_TRUE(parse({"app"})->split.empty());
 }
 
 TEST(RecordOptions, TakesWhatPcpGivesInTheEnvironment) {
@@ -76,6 +94,10 @@ TEST(RecordOptions, AMistakeIsNamed) {
       {{"-h", "shop", "app"}, "on this machine"},
       {{"-s", "5s", "app"}, "-s: "},
       {{"-h", "shop", "--wait"}, "--wait: "},
+      {{"-h", "shop", "--split=rank"}, "--split: is for a command; that host's agent decides"},
+      {{"--split=", "app"}, "--split: \"\" is not service, pid, or the name of a label"},
+      {{"--split=Rank", "app"}, "--split: \"Rank\" is not service, pid, or the name of a label"},
+      {{"--split=rank,rank", "app"}, "--split: \"rank\" is there twice"},
       {{"-h", "/run/x"}, "-h: a host is a name; for a socket, unix:/run/x"},
       {{"--spans", "tag=a", "slower=10ms", "app"}, "--spans: slower=10ms is a word of the filter"},
       {{"-t"}, "-t: needs an argument"},

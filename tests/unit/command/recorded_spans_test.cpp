@@ -85,6 +85,15 @@ TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
             (std::map<std::string, bool>{{"fast", false}, {"part", true}, {"slow", false}}));
 }
 
+TEST_F(RecordedSpansOf, AnArchiveSayWhereTheyAreTorn) {
+  write({{1, {{"torn", 1, 0, ns_at(0.1), 900 * kMs, 1}, {"part", 3, 2, ns_at(0.2), kMs, 1}}},
+         {2, {{"whole", 4, 0, ns_at(1), kMs, 2}, {"part", 5, 4, ns_at(1), kMs, 2}}}});
+  const RecordedSpans found = spans();
+  ASSERT_EQ(found.slowest.size(), 2U);
+  EXPECT_EQ(found.slowest[0].torn, (std::map<std::uint64_t, std::string>{{3, "shop"}}));
+  EXPECT_TRUE(found.slowest[1].torn.empty());
+}
+
 TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {
   write({{5, {{"request", 1, 0, ns_at(1), 800 * kMs, 1}}}});
   write({{3, {{"reserve", 2, 1, ns_at(1.2), 300 * kMs, 1}}},
@@ -122,19 +131,29 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   tag.max = Extreme{0.2, false};
   tag.slowest = SlowestMoment{moment(1), 0.2, false};
   Tag exact = tag;
-  exact.max->is_exact = true;
+  exact.max = Extreme{0.8999, true};
   Tag slower = tag;
   slower.max->value = slower.slowest->value = 0.91;
-  Totals run{{}, {tag, exact, slower}};
+  Tag same = tag;
+  same.max->is_exact = true;
+  same.max->value = same.slowest->value = static_cast<float>(0.9);
+  Totals run{{}, {tag, exact, slower, same}};
   run.run.begin = moment(0);
   run.run.end = moment(5);
   raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max->value, 0.9);
   EXPECT_FALSE(run.tags[0].max->is_exact);
   EXPECT_EQ(run.tags[0].slowest->value, 0.9);
-  EXPECT_EQ(run.tags[0].slowest->at, moment(1.4));
-  EXPECT_EQ(run.tags[1].max->value, 0.2);
+  EXPECT_EQ(run.tags[0].slowest->at, moment(0.5));
+  EXPECT_TRUE(run.tags[0].slowest->is_begin);
+  EXPECT_EQ(run.tags[1].max->value, 0.8999);
+  EXPECT_EQ(run.tags[1].slowest->value, 0.8999);
+  EXPECT_TRUE(run.tags[1].slowest->is_begin);
   EXPECT_EQ(run.tags[2].slowest->at, moment(1));
+  EXPECT_FALSE(run.tags[2].slowest->is_begin);
+  EXPECT_EQ(run.tags[3].max->value, static_cast<float>(0.9));
+  EXPECT_EQ(run.tags[3].slowest->at, moment(0.5));
+  EXPECT_TRUE(run.tags[3].slowest->is_begin);
   run.tags = {tag};
   run.run.end = moment(1);  // the span has ended later
   raise_to_spans(run, spans(), {});

@@ -20,6 +20,7 @@ class FakeAgent : public RecordedAgent {
   std::map<int, std::string> shapes;
   Instances names;
   bool is_there = true;
+  bool begins_now = false;
   bool has_new_labels = false;
   int label_requests = 0;
 
@@ -33,6 +34,7 @@ class FakeAgent : public RecordedAgent {
     return {};
   }
   Instances instances(pmInDom) override { return names; }
+  bool begins_at_zero() const override { return begins_now; }
   bool labels_changed() override { return std::exchange(has_new_labels, false); }
   Result<Sample> read(std::span<const pmID> metrics, Instant) override {
     if (!is_there) return Error{"gone"};
@@ -99,6 +101,30 @@ TEST_P(Recorded, WhatGoesOnAsItWasIsNotWrittenAgain) {
   ASSERT_TRUE(sample(Changes, 4));
   ASSERT_TRUE(sample(Everything, 5));
   EXPECT_EQ(written(), (Lines{" 0[1]=5 0[2]=7", " 0[2]=8", "", "", " 0[1]=5", " 0[1]=5 0[2]=8"}));
+}
+
+// PCP's tools show a metric's first record.
+TEST_P(Recorded, AnAgentThatBeginsWithTheRecordingNeedNotSayThatItHasNoValues) {
+  source.begins_now = true;
+  begin({{1, 5}}, ChangesAndDistributions);
+  ASSERT_TRUE(writer.finish());
+  open();
+  pmapi::ArchiveResult* first = nullptr;
+  ASSERT_GE(pmapi::fetch_archive(&first), 0);
+  EXPECT_EQ(first->numpmid, 1);  // not the distributions
+  pmapi::free_archive_result(first);
+}
+
+// PCP's tools need two values of a counter for its first rate.
+TEST_P(Recorded, CountersOfTagsOfTheFirstIntervalAreZeroAtTheBegin) {
+  source.begins_now = true;
+  source.names = {{1, "a"}, {2, "b"}};
+  begin({});
+  source.counts = {{1, 5}};
+  ASSERT_TRUE(sample(ChangesAndDistributions, 1));
+  source.counts = {{1, 6}, {2, 7}};
+  ASSERT_TRUE(sample(Changes, 2));
+  EXPECT_EQ(written(), (Lines{"", " 0[1]=0", " 0[1]=5", " 0[1]=6 0[2]=7"}));
 }
 
 TEST_P(Recorded, DistributionsAreWrittenWhenAskedForAndOnlyWhereSomethingHasHappenedSince) {

@@ -38,7 +38,7 @@ Tag transaction(const std::string& name) {
   tag.max = Extreme{0.0201, true};
   tag.percentiles = {0.0012, 0.003, 0.0034, 0.0088, 0.01};
   tag.percentile_source = PercentileSource::Histogram;
-  tag.slowest = SlowestMoment{WallTime(std::chrono::seconds(1'800'000'060)), 0.0201, false};
+  tag.slowest = SlowestMoment{WallTime(std::chrono::seconds(1'800'000'060)), 0.0201, false, true};
   return tag;
 }
 
@@ -134,6 +134,22 @@ TEST(Summary, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
   tag.slowest = SlowestMoment{{}, 0.039, false};
   const std::string text = summary({an_hour(), {tag}}, "", kPlain);
   EXPECT_NE(text.find("\nslowest  >39.0 ms in checkout\n"), std::string::npos) << text;
+}
+
+TEST(Summary, KnowsTheTimeInWhichTheSlowestCallEndedIfNotItsBegin) {
+  Tag tag = transaction("checkout");
+  const auto line = [&](std::optional<double> within_s) {
+    tag.slowest = SlowestMoment{WallTime(std::chrono::milliseconds(1'800'000'060'120)), 0.0201,
+                                false, false, within_s};
+    const std::string text = summary({an_hour(), {tag}}, "", kPlain);
+    const std::size_t begin = text.find("\nslowest ") + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  const std::string time = Shown::time(WallTime(std::chrono::seconds(1'800'000'060)));
+  EXPECT_EQ(line(1), "slowest  20.1 ms in checkout, in the second before " + time);
+  EXPECT_EQ(line(60), "slowest  20.1 ms in checkout, in the 60.0 s before " + time);
+  EXPECT_EQ(line(0.1), "slowest  20.1 ms in checkout, in the 100 ms before " + time + ".120");
+  EXPECT_EQ(line({}), "slowest  20.1 ms in checkout, before " + time);
 }
 
 TEST(Summary, SaysThatTheSlowestLeavesAbortedOnesOut) {

@@ -91,6 +91,45 @@ TEST(Waterfall, SaysWhatItLacks) {
   EXPECT_NE(text.find("\n  and 5 spans, which are too many\n"), text.npos);
 }
 
+TEST(Waterfall, MarksWhatWasNotCaptured) {
+  SpanEvent pay = span_of("pay", 3, 2, 5, 4);
+  pay.attributes = "rows=12";
+  SpanTrace trace = trace_of({span_of("request", 1, 0, 0, 10), pay});
+  trace.torn = {{3, "order_worker"}};
+  EXPECT_EQ(below_head(waterfall(trace, kPlain)),
+            "request                       shop 11               10.0 ms ====================\n"
+            "pay                           shop 11               4.00 ms           ========\n"
+            "  its part in order_worker was not captured\n"
+            "  rows=12\n");
+  trace.torn = {{3, ""}};
+  EXPECT_NE(waterfall(trace, kPlain).find("\n  what called it was not captured\n"),
+            std::string::npos);
+}
+
+TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
+  RecordedSpans spans;
+  EXPECT_EQ(slowest_trees(spans, kPlain), "");
+  std::vector<SpanEvent> many{span_of("root", 1, 0)};
+  for (std::uint64_t i = 2; i <= 101; ++i) {
+    many.push_back(span_of("step", i, 1));
+    many.back().attributes = "rows=12";
+    many.back().left_out = 1;
+  }
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const std::vector<std::ptrdiff_t> expected{20, 19, 19};
+  for (const std::ptrdiff_t most : expected) {
+    spans.slowest.push_back(trace_of(many));
+    const std::string text = slowest_trees(spans, kPlain);
+    EXPECT_LE(lines(text), most);
+    EXPECT_GE(lines(text), 15);
+    EXPECT_TRUE(text.starts_with("\nroot ")) << text;
+    EXPECT_TRUE(text.ends_with("\n\n")) << text;
+    EXPECT_NE(text.find(" lines more"), std::string::npos) << text;
+  }
+}
+
 TEST(Waterfall, OfManySpansIsCut) {
   std::vector<SpanEvent> spans{span_of("root", 1, 0)};
   for (std::uint64_t i = 2; i <= 1001; ++i) spans.push_back(span_of("a", i, 1));

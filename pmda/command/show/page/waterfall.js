@@ -41,7 +41,7 @@ function barOf(span, length) {
   return element('i', {class: span.aborted ? 'span aborted' : 'span', style});
 }
 
-// The program's notes about a span, and the reason of an abort.
+// The program's notes about a span, the reason of an abort, and a parent that was not captured.
 function notesOf(span) {
   const note = (name, ...words) =>
       element('span', {class: 'note'}, element('b', {}, name), ...words);
@@ -49,6 +49,10 @@ function notesOf(span) {
   if (span.aborted) {
     const why = span.reason ? `: ${visibleName(span.reason)}` : '';
     notes.push(element('span', {class: 'failed'}, 'aborted' + why));
+  }
+  if ('torn_from' in span) {
+    const part = span.torn_from ? `its part in ${visibleName(span.torn_from)}` : 'what called it';
+    notes.push(element('span', {class: 'torn'}, `${part} was not captured`));
   }
   for (const [key, value] of Object.entries(span.attributes || {}))
     notes.push(note(visibleName(key), ' ', element('bdi', {}, visibleName(String(value)))));
@@ -98,10 +102,13 @@ function timeAxis(ns) {
 // Remarks about an incomplete trace.
 function remarksOf(trace) {
   const missing =
-      trace.spans.filter((span) => span.depth === 0 && span.parent && !isEvent(span)).length;
+      trace.spans
+          .filter((span) => span.depth === 0 && span.parent && !isEvent(span) && !('torn_from' in span))
+          .length;
   return [
     trace.left_out ? `${plural(trace.left_out, 'shorter span')} left out` : '',
     trace.is_late ? 'a part of a longer trace' : '',
+    trace.is_torn ? 'some of its parts were not captured' : '',
     !trace.is_late && missing ?
         `${plural(missing, 'parent')} not recorded: still open, traced elsewhere, or not captured` :
         ''

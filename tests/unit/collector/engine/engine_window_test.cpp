@@ -38,6 +38,43 @@ TEST(EngineWindow, ShowsNothingBeforeTheFirstBucketIsComplete) {
   EXPECT_TRUE(world.find(TraceType::Point, "p")->in_window);
 }
 
+TEST(EngineWindow, ChangesItsLengthWithTheRunningIntervalAndLosesNothing) {
+  World world(window(100ms, 1));
+  const auto observe = [&](Duration time, double value) {
+    world.at(time);
+    world.value(TraceType::Observe, "x", value);
+  };
+  const auto window_at = [&](Duration time) {
+    world.at(time);
+    return world.find(TraceType::Observe, "x")->window;
+  };
+  observe(50ms, 1);
+  observe(110ms, 2);  // before the change, in the interval that changes
+  EXPECT_EQ(window_at(120ms).max, 1);
+  ASSERT_TRUE(world.engine.change_period(500ms, world.now));
+  EXPECT_EQ(world.engine.options().period, 500ms);
+  EXPECT_EQ(window_at(130ms).max, 1);  // the completed one is still to be read
+  observe(550ms, 3);
+  EXPECT_EQ(window_at(599ms).max, 1);
+  const Delta longer = window_at(600ms);
+  EXPECT_EQ(longer.count, 2u);
+  EXPECT_EQ(longer.min, 2);
+  EXPECT_EQ(longer.max, 3);
+  EXPECT_EQ(window_at(1100ms).count, 0u);
+  EXPECT_EQ(world.engine.begin_of_life(), World::kStart);
+}
+
+TEST(EngineWindow, DoesNotChangeItsLengthAfterTheIntervalHasEnded) {
+  World world(window(100ms, 1));
+  world.at(130ms);
+  const Instant now = world.now;
+  world.at(210ms);
+  world.value(TraceType::Observe, "x");
+  EXPECT_FALSE(world.engine.change_period(500ms, now));
+  EXPECT_EQ(world.engine.options().period, 100ms);
+  EXPECT_EQ(world.engine.next_rotation(world.now), World::kStart + 300ms);
+}
+
 struct Division {
   Duration period;
   std::uint32_t buckets;

@@ -45,6 +45,23 @@ TEST_F(LateBatch, AsRecentAsOneIntervalEntersTheWorkingBucket) {
   EXPECT_EQ(window_at(112s), 0u);
 }
 
+TEST(LateBatchOfShortIntervals, EntersTheWorkingBucketAsLongAsTheOptionsAllow) {
+  EngineOptions options;
+  options.period = 100ms;
+  options.buckets = 1;
+  options.never_late = 1s;
+  World world(options);
+  for (const auto& [age, late] : {std::pair{1000ms, 0u}, std::pair{1001ms, 1u}}) {
+    world.at(20s);
+    world.batch(TraceType::Observe, "x", {1},
+                {static_cast<std::uint64_t>(Duration(age).count()),
+                 static_cast<std::uint64_t>(Duration(age).count())});
+    EXPECT_EQ(world.engine.counters().late, late);
+    world.at(20100ms);
+    EXPECT_EQ(world.in_window(TraceType::Observe, "x"), 1u);
+  }
+}
+
 TEST_F(LateBatch, EntersTheBucketsOfItsTime) {
   world.at(101s);
   send(9s, 0s);  // values from 92 s on; the next rotation removes 90 to 92

@@ -49,6 +49,21 @@ TEST(WindowClock, SurvivesTheLongestTimes) {
   EXPECT_GT(interval, 0);
 }
 
+TEST(WindowClock, GoesOnCountingFromTheIntervalInWhichThePeriodChanges) {
+  WindowClock clock(100ms, 1, at(7s));
+  clock.change_period(250ms, 3);
+  EXPECT_EQ(clock.interval_at(at(7299ms)), 2);
+  EXPECT_EQ(clock.begin_of(3), at(7300ms));
+  EXPECT_EQ(clock.interval_at(at(7549ms)), 3);
+  EXPECT_EQ(clock.begin_of(4), at(7550ms));
+  EXPECT_EQ(clock.interval_length(), 250ms);
+  clock.change_period(1s, 5);
+  EXPECT_EQ(clock.begin_of(5), at(7800ms));
+  EXPECT_EQ(clock.begin_of(6), at(8800ms));
+  clock.restart(at(20s));
+  EXPECT_EQ(clock.begin_of(1), at(21s));
+}
+
 TEST(WindowClock, KnowsItsLongestInterval) {
   const WindowClock clock(1s, 3, at(123456789ns));
   EXPECT_EQ(clock.interval_length(), 333333334ns);

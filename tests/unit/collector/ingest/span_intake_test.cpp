@@ -339,6 +339,15 @@ TEST_F(SharesOfPrograms, AreSmallerTheMoreSendSome) {
   EXPECT_TRUE(eventually_has(peers[0], 5'000));
 }
 
+TEST_F(SpansOfPrograms, HaveTheLimitOfTheOptions) {
+  start_with([](auto& options) { options.max_spans_a_second = 100'000; });
+  const auto monitor = capture("tag=a");
+  TestPeer peer = unix_socket();
+  const auto welcome = peer.hello(1);
+  ASSERT_TRUE(welcome && welcome->control);
+  EXPECT_EQ(welcome->control->most_a_second, 100'000u);
+}
+
 // Programs that come by TCP are another user.
 TEST_F(SharesOfPrograms, AreNoSmallerForTheManyOfAnotherUser) {
   const auto monitor = capture("tag=a");

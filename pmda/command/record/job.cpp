@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "wire/defaults.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+// The ranks of the job, and those of them on this host. Only ranks have these variables.
+struct Sizes {
+  const char* all;
+  const char* here;
+};
+constexpr std::array kSizes{Sizes{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                            Sizes{"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"},
+                            Sizes{"PMI_SIZE", "MPI_LOCALNRANKS"},  // MPICH, Intel MPI
+                            Sizes{"PMI_SIZE", "PMI_LOCAL_SIZE"}};  // PALS
+
+// The hosts of the job. Slurm's last two are those of an allocation: scripts have them, too.
+constexpr std::array kHosts{"SLURM_STEP_NUM_NODES", "FLUX_JOB_NNODES", "SLURM_JOB_NUM_NODES",
+                            "SLURM_NNODES"};
+
+// Nothing if the variable is not a positive number.
+std::optional<std::uint32_t> count_in(const Variables& variables, const char* name) {
+  const char* const text = variables(name);
+  if (text == nullptr) return {};
+  const std::string_view digits(text);
+  std::uint32_t count = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), count);
+  if (error != std::errc() || end != digits.end() || count == 0) return {};
+  return count;
+}
+
+bool is_first_rank(const Variables& variables) {
+  const auto rank = std::find_if(kRankVariables.begin(), kRankVariables.end(),
+                                 [&](const char* name) { return variables(name) != nullptr; });
+  return rank == kRankVariables.end() || variables(*rank) == std::string_view("0");
+}
+
+std::string elsewhere(const Variables& variables) {
+  for (const auto& [all_name, here_name] : kSizes) {
+    const auto all = count_in(variables, all_name);
+    const auto here = count_in(variables, here_name);
+    if (!all || !here) continue;
+    if (*here >= *all) return "";
+    return std::to_string(*here) + " of the " + std::to_string(*all) +
+           " ranks of the job are on this host";
+  }
+  for (const char* const name : kHosts) {
+    const auto hosts = count_in(variables, name);
+    if (hosts) return *hosts == 1 ? "" : "the job has " + std::to_string(*hosts) + " hosts";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string what_of_the_job_is_elsewhere(const Variables& variables) {
+  return is_first_rank(variables) ? elsewhere(variables) : "";
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/torn_spans.hpp"
+
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+SpanEvent in(const std::string& service, SpanEvent span) {
+  span.service = service;
+  return span;
+}
+
+// A request that passes through a worker to a bank.
+SpanTrace whole() {
+  SpanTrace trace;
+  trace.spans = {in("shop", span_of("request", 1, 0)), in("order_worker", span_of("order", 2, 1)),
+                 in("bank", span_of("pay", 3, 2)), in("bank", span_of("sql", 4, 3))};
+  return trace;
+}
+
+SpanTrace without(std::size_t index) {
+  SpanTrace trace = whole();
+  trace.spans.erase(trace.spans.begin() + static_cast<std::ptrdiff_t>(index));
+  return trace;
+}
+
+using Torn = std::map<std::uint64_t, std::string>;
+
+TEST(TornSpans, LackAParentWhileOtherPartsAreThere) {
+  TornSpans torn;
+  SpanTrace trace = without(1);
+  torn.mark(trace);
+  EXPECT_EQ(trace.torn, (Torn{{3, ""}}));
+  const std::vector<Node> nodes = nodes_of(trace);
+  EXPECT_EQ(torn_from(trace, nodes[0]), nullptr);
+  ASSERT_NE(torn_from(trace, nodes[1]), nullptr);
+  trace.spans.push_back(in("order_worker", span_of("order", 2, 1)));  // it was only late
+  for (const Node& node : nodes_of(trace)) EXPECT_EQ(torn_from(trace, node), nullptr);
+}
+
+TEST(TornSpans, AreNoneInAWholeTraceOrInOneThatBeganElsewhere) {
+  TornSpans torn;
+  SpanTrace trace = whole();
+  torn.mark(trace);
+  EXPECT_TRUE(trace.torn.empty());
+  trace.spans.erase(trace.spans.begin());
+  torn.mark(trace);
+  EXPECT_TRUE(trace.torn.empty());
+}
+
+TEST(TornSpans, AreNotFoundInWhatWasCutOrCameLater) {
+  TornSpans torn;
+  for (const bool is_late : {false, true}) {
+    SpanTrace trace = without(1);
+    trace.is_late = is_late;
+    trace.left_out = is_late ? 0 : 1;
+    torn.mark(trace);
+    EXPECT_TRUE(trace.torn.empty()) << is_late;
+  }
+}
+
+TEST(TornSpans, AreFromTheServiceThatCallsInAllOtherTraces) {
+  TornSpans torn;
+  SpanTrace before = without(1);
+  torn.mark(before);
+  SpanTrace other = whole();
+  torn.mark(other);
+  SpanTrace after = without(1);
+  torn.mark(after);
+  EXPECT_EQ(after.torn, (Torn{{3, "order_worker"}}));
+  torn.name(before);
+  EXPECT_EQ(before.torn, (Torn{{3, "order_worker"}}));
+}
+
+TEST(TornSpans, AreFromAnUnknownServiceIfSeveralCall) {
+  TornSpans torn;
+  SpanTrace one = whole();
+  torn.mark(one);
+  SpanTrace other = whole();
+  other.spans[1].service = "refund_worker";
+  torn.mark(other);
+  SpanTrace trace = without(1);
+  torn.mark(trace);
+  EXPECT_EQ(trace.torn, (Torn{{3, ""}}));
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
