@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import tempfile
+import xml.etree.ElementTree
 
 import recorded
 from pmlogger import Pmlogger
@@ -209,6 +210,78 @@ class OfARecording(ReportTestCase):
         done = report("--compare", before, self.record(*CALLS, "point come"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("only before (1): gone\nonly now (1): come\n", done.stdout)
+
+    def test_can_be_compared_over_several_runs(self):
+        runs = [self.record(*CALLS * calls, *["obs 7 o"] * more, name=f"{calls}-{more}.trace")
+                for calls, more in ((3, 0), (3, 1), (3, 2), (3, 3), (3, 4), (3, 5))]
+        done = report("--json", "--compare", *runs[:3], "--", *runs[3:])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        whole = strict_json(done.stdout)
+        self.assertEqual(whole["base"]["run"]["archives"], [f"{run}/trace" for run in runs[:3]])
+        self.assertEqual(whole["run"]["archives"], [f"{run}/trace" for run in runs[3:]])
+        comparison = whole["comparison"]
+        self.assertEqual((comparison["work"], comparison["judged_by"]), (1, "runs"))
+        changes = {tag["name"]: tag["changes"] for tag in comparison["tags"]}
+        self.assertEqual(changes["a"]["count"], {"before": 9, "now": 9, "verdict": "noise"})
+        self.assertEqual((changes["o"]["count"]["before"], changes["o"]["count"]["now"]), (12, 21))
+        self.assertNotEqual(changes["a"]["max"]["verdict"], "not judged")
+        done = report("--json", "--compare", *runs[:2], "--", *runs[3:])
+        self.assertEqual(strict_json(done.stdout)["comparison"]["judged_by"], "intervals")
+        done = report("--compare", runs[0], "--", runs[0])
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+    def test_fails_if_it_has_changed(self):
+        before = self.record(*CALLS * 3, name="before.trace")
+        now = self.record(*CALLS * 3, *["point p"] * 3)
+        for condition, status in (("p count > +99%", 2), ("a count > +0%", 0), ("a mean > +900%", 2), ("b count > +1%", 2)):
+            done = report("--compare", before, now, "--fail-if", condition)
+            self.assertEqual(done.returncode, status, (condition, done.stdout))
+        done = report("--fail-if", "a mean > +20%", now)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("'a mean > +20%': a change in percent needs an older run: --compare BASE", done.stderr)
+
+    def test_fails_if_a_share_is_too_great(self):
+        calls = [call for status, count in (("200", 199), ("503", 1)) for _ in range(count)
+                 for call in (f"begin r{{status={status}}}", f"end r{{status={status}}}")]
+        folder = self.record(*calls)
+        for condition, status in (("r{status=5*} share > 0.5%", 0), ("r{status=5*} share >= 0.5%", 1),
+                                  ("r{status=5*} share > 0.49%", 1), ("r{code=5*} share > 1%", 2)):
+            done = report("--fail-if", condition, folder)
+            self.assertEqual(done.returncode, status, (condition, done.stdout))
+        self.assertIn("no label set has code", done.stdout)
+
+    def test_can_be_a_junit_report(self):
+        hostile = "begin <&\"'|`\x01\x1b\u20ac"
+        folder = self.record(*CALLS, hostile, hostile.replace("begin", "end"))
+        file = self.path("report.xml")
+        done = report("--junit", file, "--fail-if", "* count > 0", "--fail-if", "a count > 1", "--fail-if", "b count > 1", folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        suite = xml.etree.ElementTree.parse(file).getroot()[0]
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("7", "5", "1"))
+        cases = {case.get("name"): case for case in suite}
+        self.assertEqual(cases["* count > 0: a"][0].tag, "failure")
+        self.assertEqual(len(cases["a count > 1: a"]), 0)
+        self.assertEqual(cases["b count > 1"][0].text, "unknown: b count > 1: no tag matches")
+        self.assertIn("* count > 0: <&\"'|`\\x01\\x1b\u20ac", cases)
+        for lost in (["--html", self.path("nowhere/page.html"), folder], [self.path("nowhere")]):
+            self.assertEqual(report("--junit", file, "--fail-if", "a count > 1", *lost).returncode, 2)
+            suite = xml.etree.ElementTree.parse(file).getroot()[0]
+            self.assertEqual((suite.get("tests"), suite.get("errors")), ("1", "1"), lost)
+        done = report("--junit", self.path("nowhere/report.xml"), "--fail-if", "a count > 1", folder)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("nowhere/report.xml: cannot write the JUnit report: ", done.stderr)
+
+    def test_can_be_markdown(self):
+        before = self.record(*CALLS, name="before.trace")
+        now = self.record(*CALLS * 2)
+        done = report("--markdown", "--fail-if", "a count > 1", now)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("\n| `a` | 2 | 0 | ", done.stdout)
+        self.assertTrue(done.stdout.endswith("**Conditions:** 1 broken\n\n- **!** `broken: a count > 1: a has 2`\n"), done.stdout)
+        done = report("--markdown", "--compare", before, now)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\n| `a` | 1 → 2 | ", done.stdout)
+        self.assertEqual(report("--markdown", "--json", now).returncode, 2)
 
     def test_can_be_a_page(self):
         page = self.path("page.html")

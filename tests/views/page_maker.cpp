@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "command/run/archive_reader.hpp"
+#include "command/run/imbalance.hpp"
 #include "command/show/json_writer.hpp"
 #include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
@@ -194,6 +195,38 @@ Model families() {
   return model;
 }
 
+// A job whose later ranks take longer.
+Model ranks() {
+  Model model = model_of(30, seconds(1));
+  Maker maker(model);
+  for (int rank = 0; rank < 8; ++rank)
+    for (const char* const step : {"a", "b"})
+      maker.measure("compute{rank=" + std::to_string(rank) + ";step=" + step + "}",
+                    TraceType::Transact, {20, 0.002 * (1 + rank), 0.3});
+  maker.measure("init", TraceType::Transact, {1, 0.1, 0.2});
+  model.imbalances = imbalances_of(model.tags);
+  return model;
+}
+
+// As many label sets as an agent shows, with as many labels as the page offers.
+Model label_sets() {
+  Model model = model_of(60, seconds(1));
+  Maker maker(model);
+  for (int i = 0; i < 10'000; ++i) {
+    std::string name = "request{";
+    for (int label = 0; label < 8; ++label)
+      name += (label == 0 ? "" : ";") + std::string(1, static_cast<char>('a' + label)) + "=" +
+              std::to_string(i % (label == 0 ? 10'000 : 7 * label));
+    name += "}";
+    if (i < 550)
+      maker.measure(name, TraceType::Transact, {5, 0.004, 0.4}, i >= 50);
+    else
+      maker.add_total_only(name, 1000 + i);
+  }
+  model.imbalances = imbalances_of(model.tags);
+  return model;
+}
+
 Model only_points() {
   Model model = model_of(20, milliseconds(100));
   Maker maker(model);
@@ -267,6 +300,8 @@ Result<Model> model_named(const std::string& name) {
   if (name == "one_sample") return one_sample();
   if (name == "one_value") return one_value();
   if (name == "families") return families();
+  if (name == "ranks") return ranks();
+  if (name == "label_sets") return label_sets();
   return read_model({{name}, {}, "UTC"});
 }
 

@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "command/pcp/guarded_reading.hpp"
-#include "command/pcp/recording_folder.hpp"
+#include "command/replace_file.hpp"
+#include "command/report/compared_runs.hpp"
 #include "command/report/report_input.hpp"
 #include "command/report/report_options.hpp"
 #include "command/run/archive_reader.hpp"
+#include "command/show/comparison.hpp"
 #include "command/show/condition.hpp"
+#include "command/show/junit.hpp"
+#include "command/show/markdown.hpp"
 #include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
 #include "command/show/shown.hpp"
@@ -34,26 +38,27 @@ int give_up(const std::string& why) {
   return kCannotTell;
 }
 
-Result<std::optional<Totals>> read_base(const ReportOptions& options) {
-  if (options.base.empty()) return std::optional<Totals>();
-  Result<std::string> archive = find_archive(options.base);
-  if (!archive) return archive.error();
-  Result<Totals> totals =
-      read_totals({{*std::move(archive)}, {}, options.time_zone, options.choice});
-  if (!totals) return totals.error();
-  return std::optional(*std::move(totals));
+// The run, and its comparison with an older one.
+struct Report {
+  Model model;
+  std::optional<Comparison> comparison;  // refers to the model
+};
+
+Condition::Finding unknown(const std::string& why) {
+  return {Condition::Outcome::Unknown, "unknown: " + why, "the recording"};
 }
 
-Findings check(const std::vector<Condition>& conditions, const Totals& run) {
+Findings check(const std::vector<Condition>& conditions, const Report& report) {
+  const auto& [run, comparison] = report;
   if (conditions.empty()) return {};
   Findings all;
   for (const Incomplete& each : run.run.incomplete)
-    all.push_back(
-        {Condition::Outcome::Unknown, "unknown: " + each.archive + " may lack calls: " + each.why});
-  if (run.run.elapsed_s() <= 0)
-    return {{Condition::Outcome::Unknown, "unknown: one sample tells of no time, and of no calls"}};
+    all.push_back(unknown(each.archive + " may lack calls: " + each.why));
+  if (run.run.elapsed_s() <= 0) return {unknown("one sample tells of no time, and of no calls")};
   for (const Condition& condition : conditions) {
-    Findings some = condition.check(run.tags, run.run.incomplete.empty());
+    const bool is_complete = run.run.incomplete.empty() &&
+                             (!condition.is_relative() || run.base->run.incomplete.empty());
+    Findings some = condition.check({run, is_complete, comparison ? &*comparison : nullptr});
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   return all;
@@ -75,44 +80,64 @@ void print(const Findings& findings, std::ostream& out) {
     if (finding.outcome != Condition::Outcome::Passed) out << finding.line << '\n';
 }
 
-Result<Model> read(const ReportOptions& options) {
+Result<void> read(const ReportOptions& options, Report& report) {
   const Result<ReadRequest> request = make_request(options);
   if (!request) return request.error();
-  Result<Model> model = read_model(*request, !options.page.empty());
-  if (!model) return model;
-  Result<std::optional<Totals>> base = read_base(options);
-  if (!base) return base.error();
-  if (*base && is_among(request->archives, (*base)->run.archives.front()))
-    return Error{options.base + ": is the run itself; name the one to compare with it"};
-  model->base = *std::move(base);
-  return model;
+  const bool needs_series = !options.page.empty() || !options.base.empty();
+  Result<Model> model = read_model(*request, needs_series);
+  if (!model) return model.error();
+  report.model = *std::move(model);
+  Result<std::optional<Comparison>> comparison = compare_runs(options, *request, report.model);
+  if (!comparison) return comparison.error();
+  report.comparison = *std::move(comparison);
+  return {};
 }
 
-void show(const Model& model, const ReportOptions& options, const Findings& findings) {
+void show(const Report& report, const ReportOptions& options, const Findings& findings) {
+  const auto& [model, comparison] = report;
   if (options.is_json) {
     std::cerr << incompleteness(model.run, Shown(terminal_of(STDERR_FILENO)));
-    std::cout << report_json(model, findings);
+    std::cout << report_json(model, findings, comparison ? &*comparison : nullptr);
     return print(findings, std::cerr);
   }
+  if (options.is_markdown) {
+    std::cout << (comparison ? markdown(*model.base, model, *comparison, findings)
+                             : markdown(model, findings));
+    return;
+  }
   const Terminal terminal = terminal_of(STDOUT_FILENO);
-  if (model.base)
-    std::cout << comparison(*model.base, model, terminal);
+  if (comparison)
+    std::cout << shown_comparison(*model.base, model, *comparison, terminal);
   else
     std::cout << summary(model, options.page, terminal, options.table);
   if (model.spans) std::cout << "\n" << span_summary(*model.spans, Shown(terminal));
   print(findings, std::cout);
 }
 
+Result<void> write_junit(const ReportOptions& options, const Findings& findings) {
+  if (options.junit.empty()) return {};
+  const Result<void> written = replace_file(options.junit, junit(findings));
+  if (!written)
+    return Error{options.junit + ": cannot write the JUnit report: " + written.error().message};
+  return {};
+}
+
 int run(const ReportOptions& options) {
-  const Result<Model> model = read(options);
-  if (!model) return give_up(model.error().message);
-  const Findings findings = check(options.conditions, *model);
+  Report report;
+  if (const Result<void> done = read(options, report); !done) {
+    // Errors of this file are of less interest.
+    (void)write_junit(options, {unknown(done.error().message)});
+    return give_up(done.error().message);
+  }
+  const Findings findings = check(options.conditions, report);
   if (!options.page.empty()) {
-    const Result<void> written = write_page(*model, options.page);
+    const Result<void> written = write_page(report.model, options.page);
     if (!written) return give_up(written.error().message);
   }
-  show(*model, options, findings);
+  show(report, options, findings);
   if (!std::cout.flush()) return give_up("what was to be shown could not be written");
+  if (const Result<void> written = write_junit(options, findings); !written)
+    return give_up(written.error().message);
   return status_of(findings);
 }
 
@@ -125,6 +150,9 @@ int report(int argc, char* const* argv) {
     std::cout << report_usage();
     return kPassed;
   }
+  // An older file would say that all is well, if this report does not come to its end.
+  const Result<void> written = write_junit(*options, {unknown("the report has not ended")});
+  if (!written) return give_up(written.error().message);
   return guarded("report", kCannotTell, [&] { return run(*options); });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/report/report_options.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <tuple>
 
 #include "command/options.hpp"
+#include "command/show/shown.hpp"
 #include "metrics/parse_argument.hpp"
 #include "metrics/pmapi.hpp"
 
@@ -61,8 +63,12 @@ std::vector<Option> table_for(ReportOptions& options) {
       {"html", 0, "FILE", "write a page for a browser, in one file",
        parses(parse_file, options.page)},
       {"json", 0, nullptr, "print all tags with all values as JSON", sets(options.is_json)},
-      {"compare", 0, "BASE", "compare with an older run, an archive or a folder",
-       parses(parse_archive, options.base)},
+      {"markdown", 0, nullptr, "print tables and findings as GitHub's Markdown",
+       sets(options.is_markdown)},
+      {"junit", 0, "FILE", "write the findings of --fail-if as a JUnit report",
+       parses(parse_file, options.junit)},
+      {"compare", 0, "BASE", "compare with an older run; with several:\nOLDER... -- NEWER...",
+       adds(parse_archive, options.base)},
       {"fail-if", 0, "CONDITION", "end with status 1 if this is true; may be repeated",
        adds(Condition::parse, options.conditions)},
       {"start", 'S', "TIME", "show the run from this time on", parses(parse_moment, options.start)},
@@ -108,16 +114,29 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   pmGetOptions(argc, argv, &pcp);
   const Result<void> stored = store_environment(pcp, options);
   pmFreeOptions(&pcp);
-  const auto others = read_options(argc, argv, table_for(options), OtherWords::Anywhere,
-                                   "no such option, or its argument is missing");
+  // The words behind "--", which divides the runs of a comparison.
+  char* const* const behind = std::find(argv + 1, argv + argc, std::string_view("--"));
+  const auto others =
+      read_options(static_cast<int>(behind - argv), argv, table_for(options), OtherWords::Anywhere,
+                   "no such option, or its argument is missing");
   if (!others) return others.error();
   options.table.folds = !options.choice.by;
   if (options.wants_help) return options;
   if (!stored) return stored.error();
+  if (options.is_json && options.is_markdown)
+    return Error{"--json and --markdown do not go together"};
   if (pcp.errors > 0 || (options.has_archives_zone && !options.time_zone.empty()))
     return Error{"these options do not go together"};
   if (pcp.nhosts > 0) return Error{std::string("-h: ") + kNoHosts};
-  options.archives.insert(options.archives.end(), others->begin(), others->end());
+  for (const Condition& each : options.conditions)
+    if (each.is_relative() && options.base.empty())
+      return Error{"--fail-if: '" + printed_name(each.text()) +
+                   "': a change in percent needs an older run: --compare BASE"};
+  options.are_runs = !options.base.empty() && behind != argv + argc;
+  std::vector<std::string>& to = options.are_runs ? options.base : options.archives;
+  to.insert(to.end(), others->begin(), others->end());
+  if (behind != argv + argc)
+    options.archives.insert(options.archives.end(), behind + 1, argv + argc);
   return options;
 }
 
@@ -133,15 +152,21 @@ logged "trace" of our agent or PCP's own.
 )",
                table_for(none), R"(
 A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
-  TAG   a pattern as in a shell (* ? [...]), or an exact tag in double quotes
+  TAG   a pattern as in a shell (* ? [...]), or an exact tag in double quotes;
+        with labels, name{status=5*}: all label sets that have these labels
   WHAT  count, rate, failed, failed%, vanished (open when their program ended),
-        mean, p50, p90, p95, p99, p999, max
+        total, mean, min, p50, p75, p90, p95, p99, p999, max; value (the last one),
+        added (to a counter); share (of the calls of a name, for TAG with labels);
+        max/mean by LABEL (how uneven the total is over the values of a label)
   OP    < <= > >= == !=
-  UNIT  ns, us, ms, s or min for times of transactions; without a unit mean,
-        percentiles and max are those of observed values
+  UNIT  ns, us, ms, s or min for times of transactions; without a unit total, mean,
+        min, percentiles and max are those of observed values; % for shares
+With --compare, 'TAG WHAT > +20%' and 'TAG WHAT < -20%' are about the change since
+the older run. They are true only if the change is also more than noise.
 
 Signs: - unknown; > or more; busy: calls in progress, on average; {3 sets}: the
-label sets of a name together, with the worst of them below.
+label sets of a name together, with the worst of them below. In a comparison ^ and
+v: greater or less, by more than noise; sums are compared at equal work.
 
 Status: 0 success, and no condition is true; 1 a condition is true; 2 wrong usage,
 an archive that cannot be read, or a condition that cannot be decided.
@@ -152,7 +177,10 @@ Examples:
   pcp-trace report --by status --where 'route=/cart'
   pcp-trace report --html page.html shop1.trace shop2.trace
   pcp-trace report --compare before.trace after.trace
+  pcp-trace report --compare old1.trace old2.trace old3.trace -- new?.trace
   pcp-trace report --fail-if '* p99 > 50ms' --fail-if 'checkout failed% > 0.1'
+  pcp-trace report --fail-if 'request{status=5*} share > 0.1%'
+  pcp-trace report --compare before.trace after.trace --fail-if '* p95 > +20%'
   pcp-trace report -S @10:00 -T @10:05 /var/log/pcp/pmlogger/web/20261122
   pcp-trace report --json | jq '.tags[] | {name, p99}'
 )");

@@ -15,10 +15,13 @@ namespace pcp::trace::command {
 
 struct ReportOptions {
   std::vector<std::string> archives;  // or folders; none: the newest folder here
-  std::string base;                   // --compare; empty: no comparison
+  std::vector<std::string> base;      // --compare, the older ones; none: no comparison
+  bool are_runs = false;              // each archive is a run of its own
   std::vector<Condition> conditions;  // --fail-if
   std::string page;                   // --html; empty: none
+  std::string junit;                  // --junit; empty: none
   bool is_json = false;               // --json
+  bool is_markdown = false;           // --markdown
   LabelChoice choice;                 // --by, --where, --filter
   TableChoice table;                  // --top, --all, --sort
 

@@ -126,6 +126,8 @@ Result<Totals> read_totals(const ReadRequest& request) {
   return Totals(*std::move(model));
 }
 
+Result<Model> read_course(const ReadRequest& request) { return read(request, true, false); }
+
 Result<Model> read_model(const ReadRequest& request, bool with_series) {
   return read(request, with_series, true);
 }

@@ -31,6 +31,9 @@ Result<Totals> read_totals(const ReadRequest& request);
 // Series are only needed for the page.
 Result<Model> read_model(const ReadRequest& request, bool with_series = true);
 
+// Without single transactions.
+Result<Model> read_course(const ReadRequest& request);
+
 // Assembles the spans of the archives into traces, in bounded memory, and hands out each trace that
 // began in the requested time. The rest of a very long trace comes later, marked as late. `take`
 // returns false to stop. Returns the counts, without traces; nothing: no archive has spans.

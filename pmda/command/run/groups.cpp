@@ -2,12 +2,14 @@
 #include "command/run/groups.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include "command/run/label_choice.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/histogram_bins.hpp"
 
@@ -157,6 +159,27 @@ Groups group_tags(std::vector<Tag> tags,
 Groups group_by_name(std::vector<Tag> tags) {
   return group_tags(std::move(tags),
                     [](const std::string& tag) { return std::string(bare_name(tag)); });
+}
+
+std::vector<Grouping> groupings_of(const std::vector<Tag>& tags) {
+  constexpr std::size_t kMostLabels = 8;
+  Groups by_name = group_by_name(tags);
+  if (by_name.tags.size() == tags.size()) return {};
+  std::map<std::string, std::size_t> uses;
+  for (const Tag& tag : tags)
+    if (const auto parsed = parse_dimensions(tag.name))
+      for (const Dimension& label : parsed->labels) ++uses[std::string(label.key)];
+  std::vector<std::pair<std::string, std::size_t>> labels(uses.begin(), uses.end());
+  std::ranges::stable_sort(labels, std::greater<>(), &std::pair<std::string, std::size_t>::second);
+  labels.resize(std::min(labels.size(), kMostLabels));
+  std::vector<Grouping> all;
+  all.push_back({{}, std::move(by_name)});
+  for (const auto& [label, count] : labels) {
+    const LabelChoice choice{.by = std::vector{label}};
+    all.push_back(
+        {label, group_tags(tags, [&](const std::string& tag) { return choice.group_of(tag); })});
+  }
+  return all;
 }
 
 bool is_before(const Tag& one, const Tag& other) {

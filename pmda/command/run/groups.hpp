@@ -28,6 +28,15 @@ Groups group_tags(std::vector<Tag> tags,
 // All label sets of a name.
 Groups group_by_name(std::vector<Tag> tags);
 
+// One way to add up the tags of a report: by a label, or all label sets of a name (no label).
+struct Grouping {
+  std::optional<std::string> label;
+  Groups groups;
+};
+
+// By name, and by each of the most frequent labels. None if no name has several label sets.
+std::vector<Grouping> groupings_of(const std::vector<Tag>& tags);
+
 // Model order: most total time, most calls, name.
 bool is_before(const Tag& one, const Tag& other);
 

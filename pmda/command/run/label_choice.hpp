@@ -20,9 +20,9 @@ struct WantedLabel {
 struct LabelChoice {
   // Tags of one name with the same values of these labels are added up. Empty: all tags of one
   // name. Nothing: no tags are added up.
-  std::optional<std::vector<std::string>> by;
-  std::vector<WantedLabel> where;  // all of them
-  std::optional<Glob> names;       // of the whole tag, or of its name without labels
+  std::optional<std::vector<std::string>> by{};
+  std::vector<WantedLabel> where{};  // all of them
+  std::optional<Glob> names{};       // of the whole tag, or of its name without labels
 
   // The labels that decide. An archive may have them beside a tag's own ones.
   std::vector<std::string> keys() const;

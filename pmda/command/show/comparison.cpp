@@ -1,102 +1,171 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/comparison.hpp"
+
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <cmath>
+#include <cstddef>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "command/show/comparison_columns.hpp"
 #include "command/show/summary.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::size_t kMostPairs = 20;
+constexpr std::size_t kMostTags = 15;
 constexpr std::size_t kValue = 8;
-constexpr std::size_t kChange = 9;
-constexpr std::size_t kColumn = kValue + kChange;
-constexpr std::size_t kRun = 4;  // "was", "is"
+constexpr std::size_t kColumn = kValue + 1;  // with the sign
+constexpr std::size_t kRun = 4;              // "was", "now"
+constexpr std::size_t kFewestOfName = 22;
 
-struct Pair {
-  const Tag* before;
-  const Tag* now;
-};
+using Kinds = std::array<std::vector<const ComparedTag*>, kComparedKinds.size()>;
 
-// Which direction of change is better.
-enum class Better { Less, Neither };
+// Leaves the tags to be shown: two transactions for each tag of another kind, as long as there are
+// any.
+void keep_first(Kinds& kinds, std::size_t most) {
+  std::array<std::size_t, kComparedKinds.size()> kept{};
+  for (bool dealt = true; dealt && most > 0;) {
+    dealt = false;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      const std::size_t more =
+          std::min({most, kinds[kind].size() - kept[kind], std::size_t{kind == 0 ? 2U : 1U}});
+      kept[kind] += more;
+      most -= more;
+      dealt = dealt || more > 0;
+    }
+  }
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) kinds[kind].resize(kept[kind]);
+}
 
 class ComparisonTable {
  public:
-  explicit ComparisonTable(const Shown& shown)
-      : shown_(shown), name_columns_(shown.terminal().columns - 3 * kColumn - kRun) {}
+  ComparisonTable(const Comparison& comparison, const Shown& shown, const Kinds& kinds);
 
-  std::string heading() const;
-  std::string rows(const Pair& pair) const;
+  std::string heading(std::size_t kind) const;
+  std::string rows(const ComparedTag& tag);
+
+  // Explains the signs, and what has none.
+  std::string notes() const;
 
  private:
-  using Value = std::optional<double>;
+  std::string values(const Tag& tag) const;
+  std::string changes(const ComparedTag& tag);
+  std::string change(const ComparedTag& tag, Figure figure);
+  std::string lost(const ComparedTag& tag) const;
 
-  std::string change(const Value& before, const Value& now, Better better) const;
-
+  const Comparison& comparison_;
   const Shown& shown_;
+  std::vector<ComparedColumn> columns_;
   std::size_t name_columns_;
+  bool has_signs_ = false;
+  std::size_t not_judged_ = 0;
 };
 
-std::string ComparisonTable::heading() const {
-  std::string line = Shown::left("", name_columns_ + kRun);
-  for (const char* const name : {"per second", "p50", "p99"}) {
-    line += Shown::right(name, kValue) + std::string(std::size_t{kChange}, ' ');
-  }
+// A narrow terminal drops the least important columns.
+ComparisonTable::ComparisonTable(const Comparison& comparison, const Shown& shown,
+                                 const Kinds& kinds)
+    : comparison_(comparison),
+      shown_(shown),
+      columns_(kComparedColumns.begin(), kComparedColumns.end()) {
+  const bool has_failed = std::ranges::any_of(kinds[0], [](const ComparedTag* tag) {
+    return tag->before->failed.value_or(0) + tag->now->failed.value_or(0) > 0;
+  });
+  if (!has_failed)
+    std::erase_if(columns_, [](const auto& column) { return column.figure == Figure::Failed; });
+  const std::size_t most = (shown.terminal().columns - kFewestOfName - kRun) / kColumn;
+  while (columns_.size() > most)
+    columns_.erase(std::ranges::min_element(columns_, {}, &ComparedColumn::importance));
+  name_columns_ = shown.terminal().columns - kRun - columns_.size() * kColumn;
+}
+
+std::string ComparisonTable::heading(std::size_t kind) const {
+  std::string line = Shown::left(kComparedKinds[kind], name_columns_ + kRun);
+  for (const ComparedColumn& column : columns_)
+    line += Shown::right(title_in(column, kind), kValue) + " ";
   return shown_.bold(Shown::trimmed(line)) + "\n";
 }
 
-std::string ComparisonTable::change(const Value& before, const Value& now, Better better) const {
-  if (!before || !now) return std::string(kChange, ' ');
-  std::string text = " " + shown_.change(*before, *now);
-  if (!Shown::has_changed(*before, *now)) return Shown::left(text, kChange);
-  text += *now > *before ? shown_.sign("▲", "^") : shown_.sign("▼", "v");
-  if (better == Better::Less) text = *now < *before ? shown_.good(text) : shown_.bad(text);
-  return Shown::left(text, kChange);
+std::string ComparisonTable::values(const Tag& tag) const {
+  std::string line;
+  for (const ComparedColumn& column : columns_)
+    line += Shown::right(compared_value(tag, figure_in(column, tag), shown_), kValue) + " ";
+  return line;
 }
 
-std::string ComparisonTable::rows(const Pair& pair) const {
-  const auto& [before, now] = pair;
-  const auto rate = [this](const Value& value) {
-    return Shown::right(value ? Shown::measured(*value) : shown_.nothing(), kValue);
+std::string ComparisonTable::change(const ComparedTag& tag, Figure figure) {
+  const Difference& change = tag.of(figure);
+  if (!change.is_known()) return std::string(kColumn, ' ');
+  const std::string text = Shown::right(shown_.change(*change.before, *change.now), kValue);
+  if (!change.is_real()) {
+    if (change.verdict == Verdict::NotJudged && may_be_judged(figure, comparison_)) ++not_judged_;
+    return shown_.faint(text) + " ";
+  }
+  has_signs_ = true;
+  const bool is_more = *change.now > *change.before;
+  const std::string sign = text + (is_more ? shown_.sign("▲", "^") : shown_.sign("▼", "v"));
+  if (!is_worse_if_more(figure, *tag.now)) return sign;
+  return is_more ? shown_.bad(sign) : shown_.good(sign);
+}
+
+std::string ComparisonTable::changes(const ComparedTag& tag) {
+  std::string line;
+  for (const ComparedColumn& column : columns_) line += change(tag, figure_in(column, *tag.now));
+  return line;
+}
+
+// Under the name.
+std::string ComparisonTable::lost(const ComparedTag& tag) const {
+  const Difference& total = tag.of(Figure::Total);
+  if (!tag.lost_s || !Shown::has_changed(*total.before, *total.now)) return "";
+  const std::string text =
+      (*tag.lost_s > 0 ? "  lost " : "  saved ") + shown_.duration(std::abs(*tag.lost_s));
+  return !total.is_real()  ? shown_.faint(text)
+         : *tag.lost_s > 0 ? shown_.bad(text)
+                           : shown_.good(text);
+}
+
+std::string ComparisonTable::rows(const ComparedTag& tag) {
+  const auto line = [this](const std::string& name, std::string_view run,
+                           const std::string& cells) {
+    return Shown::trimmed(Shown::left(name, name_columns_) + shown_.faint(Shown::left(run, kRun)) +
+                          cells) +
+           "\n";
   };
-  const auto value_of = [this](const Tag& tag, std::size_t which) {
-    const Value& known = tag.percentiles[which];
-    const std::string text = known ? shown_.value(tag.type, *known) : shown_.nothing();
-    return Shown::right(has_histogram(tag.type) ? text : "", kValue);
-  };
-  const std::string gap(kChange, ' ');
-  std::string first = Shown::left(shown_.name(now->name, name_columns_ - 1), name_columns_);
-  first += shown_.faint("was ") + rate(before->rate) + gap + value_of(*before, kP50) + gap +
-           value_of(*before, kP99);
-  const Better percentiles = now->type == TraceType::Transact ? Better::Less : Better::Neither;
-  std::string second = std::string(name_columns_, ' ') + shown_.faint("is  ");
-  second += rate(now->rate) + change(before->rate, now->rate, Better::Neither);
-  for (const std::size_t which : {kP50, kP99})
-    second += value_of(*now, which) +
-              change(before->percentiles[which], now->percentiles[which], percentiles);
-  return Shown::trimmed(first) + "\n" + Shown::trimmed(second) + "\n";
+  return line(shown_.name(tag.now->name, name_columns_ - 1), "was", values(*tag.before)) +
+         line(lost(tag), "now", values(*tag.now)) + line("", "", changes(tag));
 }
 
-using Key = std::pair<TraceType, std::string>;
-
-std::map<Key, const Tag*> by_name(const std::vector<Tag>& tags) {
-  std::map<Key, const Tag*> all;
-  for (const Tag& tag : tags) all.emplace(Key(tag.type, tag.name), &tag);
-  return all;
+std::string ComparisonTable::notes() const {
+  std::string lines;
+  if (has_signs_)
+    lines += shown_.faint(shown_.sign("▲ ▼", "^ v") +
+                          " more than noise: equal runs seldom differ so much") +
+             "\n";
+  if (not_judged_ > 0)
+    lines += shown_.faint(Shown::counted(not_judged_, "difference") +
+                          " not judged: too few intervals with calls, or too little total time") +
+             "\n";
+  if (std::abs(comparison_.work - 1) > 1e-9)
+    lines += shown_.faint("calls, failed, total, added: at equal work, " +
+                          Shown::number(comparison_.work) + " times the older run's") +
+             "\n";
+  return lines;
 }
+
+using TypeAndName = std::pair<TraceType, std::string_view>;
 
 // Tags that the other run lacks, in one line.
 std::string only_in(const std::string& label, const std::vector<Tag>& tags,
-                    const std::map<Key, const Tag*>& others, const Shown& shown) {
+                    const std::vector<Tag>& others, const Shown& shown) {
+  std::set<TypeAndName> known;
+  for (const Tag& tag : others) known.emplace(tag.type, tag.name);
   std::string names;
   std::size_t count = 0;
   for (const Tag& tag : tags) {
-    if (others.contains(Key(tag.type, tag.name))) continue;
+    if (known.contains(TypeAndName(tag.type, tag.name))) continue;
     // enough for the widest line
     if (names.size() < 200) names += (names.empty() ? "" : ", ") + tag.name;
     ++count;
@@ -108,30 +177,30 @@ std::string only_in(const std::string& label, const std::vector<Tag>& tags,
 
 }  // namespace
 
-std::string comparison(const Totals& base, const Totals& now, const Terminal& terminal) {
+std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
+                             const Terminal& terminal) {
   const Shown shown(terminal);
-  const auto older = by_name(base.tags);
-  std::vector<Pair> pairs;
-  for (const Tag& tag : now.tags) {
-    const auto before = older.find(Key(tag.type, tag.name));
-    if (before != older.end()) pairs.push_back({before->second, &tag});
-  }
   std::string text = incompleteness(base.run, shown) + incompleteness(now.run, shown) +
-                     shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("is:  ") +
+                     shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("now: ") +
                      summary_head(now.run, shown) + "\n";
-  const ComparisonTable table(shown);
-  if (pairs.empty())
-    text += "No tag is in both.\n";
-  else
-    text += table.heading();
-  const std::size_t rows = std::min(pairs.size(), kMostPairs);
-  for (std::size_t i = 0; i < rows; ++i) text += table.rows(pairs[i]);
-  if (pairs.size() > rows)
-    text += shown.faint("and " + std::to_string(pairs.size() - rows) +
+  if (comparison.tags.empty()) text += "No tag is in both.\n";
+  Kinds kinds = by_kind(comparison);
+  keep_first(kinds, kMostTags);
+  ComparisonTable table(comparison, shown, kinds);
+  std::size_t rows = 0;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind].empty()) continue;
+    text += (rows > 0 ? "\n" : "") + table.heading(kind);
+    for (const ComparedTag* const tag : kinds[kind]) text += table.rows(*tag);
+    rows += kinds[kind].size();
+  }
+  if (comparison.tags.size() > rows)
+    text += shown.faint("and " + std::to_string(comparison.tags.size() - rows) +
                         " more: see the page (--html FILE), or --json") +
             "\n";
-  return text + only_in("only before", base.tags, by_name(now.tags), shown) +
-         only_in("only now", now.tags, older, shown);
+  if (rows > 0) text += "\n";
+  return text + table.notes() + only_in("only before", base.tags, now.tags, shown) +
+         only_in("only now", now.tags, base.tags, shown);
 }
 
 }  // namespace pcp::trace::command

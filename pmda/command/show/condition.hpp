@@ -5,10 +5,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "command/run/comparison.hpp"
 #include "command/run/model.hpp"
+#include "command/show/tag_pattern.hpp"
+#include "command/show/value_range.hpp"
 
 namespace pcp::trace::command {
 
@@ -23,47 +27,93 @@ class Condition {
   struct Finding {
     Outcome outcome{};
     std::string line;
+    std::string about{};  // the same without outcome and value, so equal in the next run
   };
 
-  // One finding per matching tag, in order; or the reason why there is none. If calls may be
-  // missing, counts and maxima are lower bounds, and nothing else is known.
-  std::vector<Finding> check(const std::vector<Tag>& tags, bool are_complete) const;
+  struct Checked {
+    const Totals& run;
+    bool is_complete;              // else counts and maxima are lower bounds, nothing else is known
+    const Comparison* comparison;  // with an older run; null: none
+  };
+
+  // One finding per matching tag, in order; or the reason why there is none.
+  std::vector<Finding> check(const Checked& checked) const;
+
+  // True if it is about the change since an older run: it needs a comparison.
+  bool is_relative() const { return is_relative_; }
+
+  const std::string& text() const { return text_; }
 
  private:
-  enum class What { Count, Rate, Failed, FailedShare, Vanished, Mean, Percentile, Max };
-  enum class Operator { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
-
-  // The bounds of a value; equal if the value is known.
-  struct Range {
-    double least;
-    double greatest;
+  enum class What {
+    Count,
+    Rate,
+    Failed,
+    FailedShare,
+    Vanished,
+    Total,
+    Mean,
+    Min,
+    Percentile,
+    Max,
+    Value,
+    Added,
+    Share,
+    Imbalance
   };
+  enum class Operator { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
+  struct Word {
+    std::string_view name;
+    What what;
+  };
+  static const std::vector<Word>& words();
 
   Result<void> take_tag(std::string_view& rest);
   Result<void> take_what(std::string_view& rest);
+  Result<void> take_label(std::string_view& rest);
   Result<void> take_operator(std::string_view& rest);
   Result<void> take_number(std::string_view& rest);
+  Result<void> take_unit(std::string_view unit);
+  Result<void> take_change(bool is_negative) const;
 
-  bool matches(const Tag& tag) const;
+  bool may_be_time() const;
+  bool is_percent() const;
   bool is_of_transactions() const;
   bool applies_to(TraceType type) const;
-  std::optional<Range> value_of(const Tag& tag) const;
-  std::optional<Range> percentile_of(const Tag& tag) const;
-  std::optional<Range> known_without_missing(const Tag& tag) const;
-  std::optional<bool> holds(const Range& range) const;
+  std::optional<Figure> figure() const;
+
+  std::optional<ValueRange> value_of(const Tag& tag) const;
+  std::optional<ValueRange> value_of_known_type(const Tag& tag) const;
+  std::optional<ValueRange> known_without_missing(const Tag& tag) const;
+  std::optional<bool> holds(const ValueRange& range) const;
+
   Finding finding(const Tag& tag, bool is_complete) const;
+  Finding finding_of(const std::string& name, const std::optional<ValueRange>& range,
+                     const std::string& shown) const;
+  Finding finding_of(const std::string& name, Outcome outcome, const std::string& shown) const;
+  Finding unknown(const std::string& why) const;
+  std::vector<Finding> check_changes(const Checked& checked) const;
+  Finding change_of(const ComparedTag& tag) const;
+  std::vector<Finding> check_shares(const Checked& checked) const;
+  std::vector<Finding> check_imbalances(const Checked& checked) const;
+  std::string why_none(const std::vector<Tag>& tags) const;
+
   std::string shown_value(double value) const;
-  std::string shown_range(const Range& range) const;
+  std::string shown_range(const ValueRange& range) const;
   std::string why_unknown(const Tag& tag) const;
 
   std::string text_;
-  std::string tag_;
-  bool is_glob_ = false;
+  TagPattern tag_;
   What what_{};
-  std::size_t percentile_ = 0;
+  Figure percentile_{};
+  std::string label_;  // of an imbalance
   Operator operator_{};
   double number_ = 0;  // in seconds if is_time_
   bool is_time_ = false;
+  bool is_relative_ = false;
 };
+
+// "passed", "broken" or "unknown".
+const char* word_for(Condition::Outcome outcome);
 
 }  // namespace pcp::trace::command

@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 
+#include "command/show/comparison_json.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -53,11 +55,6 @@ void write_node(JsonWriter& json, const SpanTrace& trace, const Node& node,
 }
 
 constexpr double kFormat = 1;  // version of the document; within one version nothing is removed
-
-const char* word_for(Condition::Outcome outcome) {
-  constexpr std::array kNames{"passed", "broken", "unknown"};
-  return kNames[static_cast<std::size_t>(outcome)];
-}
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
   json.list(key, texts, [&](const std::string& each) { json.text(each); });
@@ -109,6 +106,28 @@ void write_slowest(JsonWriter& json, const Tag& tag) {
   });
 }
 
+// Totals are times in seconds, sums of values, calls, or what was added to a counter.
+void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
+  json.object([&] {
+    json.text("name", imbalance.name);
+    json.text("type", type_name(imbalance.type));
+    json.text("label", imbalance.label);
+    json.number("values", imbalance.count);
+    json.number("min", imbalance.least);
+    json.number("mean", imbalance.mean);
+    json.number("max", imbalance.greatest());
+    json.number("ratio", imbalance.ratio());
+    json.list("greatest", imbalance.values, [&](const LabelValue& each) {
+      json.object([&] {
+        json.text("value", each.value);
+        json.number("total", each.total);
+      });
+    });
+  });
+}
+
+}  // namespace
+
 void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
   json.object([&] {
     json.text("name", tag.name);
@@ -135,28 +154,6 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
     write_slowest(json, tag);
   });
 }
-
-// Totals are times in seconds, sums of values, calls, or what was added to a counter.
-void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
-  json.object([&] {
-    json.text("name", imbalance.name);
-    json.text("type", type_name(imbalance.type));
-    json.text("label", imbalance.label);
-    json.number("values", imbalance.count);
-    json.number("min", imbalance.least);
-    json.number("mean", imbalance.mean);
-    json.number("max", imbalance.greatest());
-    json.number("ratio", imbalance.ratio());
-    json.list("greatest", imbalance.values, [&](const LabelValue& each) {
-      json.object([&] {
-        json.text("value", each.value);
-        json.number("total", each.total);
-      });
-    });
-  });
-}
-
-}  // namespace
 
 void write_attributes(JsonWriter& json, const SpanEvent& span) {
   for (const ShownAttribute& attribute : attributes_of(span.attributes)) {
@@ -210,13 +207,16 @@ void write_totals(JsonWriter& json, const Totals& totals) {
             [&](const Imbalance& each) { write_imbalance(json, each); });
 }
 
-std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings) {
+std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings,
+                        const Comparison* comparison) {
   JsonWriter json;
   json.object([&] {
     json.number("format", kFormat);
     write_totals(json, model);
     json.key("base");
     model.base ? json.object([&] { write_totals(json, *model.base); }) : json.null();
+    json.key("comparison");
+    comparison == nullptr ? json.null() : write_comparison(json, *comparison);
     json.list("conditions", findings, [&](const Condition::Finding& finding) {
       json.object([&] {
         json.text("outcome", word_for(finding.outcome));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command/run/comparison.hpp"
 #include "command/run/model.hpp"
 #include "command/run/span_trace.hpp"
 #include "command/show/condition.hpp"
@@ -61,10 +62,13 @@ void write_attributes(JsonWriter& json, const SpanEvent& span);
 
 void write_spans(JsonWriter& json, const RecordedSpans& spans);
 
+void write_tag(JsonWriter& json, const Tag& tag, const Run& run);
+
 // The run and its tags, as members of the current object.
 void write_totals(JsonWriter& json, const Totals& totals);
 
-// The whole document of `report --json`. Ends with a newline.
-std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings = {});
+// The whole document of `report --json`. Ends with a newline. Without a comparison it is null.
+std::string report_json(const Model& model, const std::vector<Condition::Finding>& findings = {},
+                        const Comparison* comparison = nullptr);
 
 }  // namespace pcp::trace::command

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <vector>
 
 #include "base/escape.hpp"
@@ -276,6 +277,10 @@ std::string Shown::time(WallTime moment) { return formatted_time("%H:%M:%S", mom
 std::string Shown::marked(std::string_view code, std::string_view text) const {
   if (!terminal_.has_colors || text.empty()) return std::string(text);
   return std::string("\033[").append(code).append("m").append(text).append("\033[0m");
+}
+
+std::string printed_name(std::string_view name) {
+  return Shown(Terminal{true, false, 80}).name(name, std::numeric_limits<std::size_t>::max());
 }
 
 std::size_t columns_of(std::string_view text) {

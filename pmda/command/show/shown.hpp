@@ -93,6 +93,9 @@ class Shown {
   Terminal terminal_;
 };
 
+// A whole name for a line of a log: without anything that a terminal interprets.
+std::string printed_name(std::string_view name);
+
 // The width of a text that is fit to be shown.
 std::size_t columns_of(std::string_view text);
 

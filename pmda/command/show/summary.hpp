@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A run in at most 25 lines: where its time went; or two runs side by side.
+// A run in at most 25 lines: where its time went.
 #pragma once
 
 #include <string>
@@ -13,9 +13,6 @@ namespace pcp::trace::command {
 // Lines end with a newline. `page` is the HTML page's file, empty if there is none.
 std::string summary(const Totals& totals, const std::string& page, const Terminal& terminal,
                     const TableChoice& choice = {});
-
-// Shows what became slower or faster than in an older run, and by how much.
-std::string comparison(const Totals& base, const Totals& now, const Terminal& terminal);
 
 // The first lines: what was recorded, where and when.
 std::string summary_head(const Run& run, const Shown& shown);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/condition.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ Tag checkout() {
   tag.failed = 100;
   tag.vanished = 2;
   tag.rate = 90;
+  tag.sum = 18;
   tag.mean = 0.020;
+  tag.min = Extreme{0.002, true};
   tag.max = Extreme{0.5, true};
   tag.percentiles = {0.010, 0.030, 0.040, 0.060, 0.100};
   tag.percentile_source = PercentileSource::OneWindow;
@@ -44,7 +47,9 @@ std::vector<Condition::Finding> findings(const std::string& text, const std::vec
                                          bool are_complete = true) {
   const Result<Condition> condition = Condition::parse(text);
   EXPECT_TRUE(condition) << condition.error().message;
-  return condition ? condition->check(tags, are_complete) : std::vector<Condition::Finding>(1);
+  const Totals run{{}, tags};
+  return condition ? condition->check({run, are_complete, nullptr})
+                   : std::vector<Condition::Finding>(1);
 }
 
 Outcome outcome(const std::string& text, const std::vector<Tag>& tags) {
@@ -68,6 +73,64 @@ TEST(Condition, IsBrokenWhereItIsTrue) {
         "checkout vanished > 2", "checkout failed% > 10", "checkout max >= 1s",
         "checkout mean == 21ms", "checkout max > 0.009min"})
     EXPECT_EQ(outcome(passed, {checkout()}), Outcome::Passed) << passed;
+}
+
+// Exact values, on both sides of the border.
+TEST(Condition, IsTrueFromTheBorderOn) {
+  const Tag tag = checkout();
+  Tag bytes = named({}, "bytes");
+  bytes.type = TraceType::Counter;
+  bytes.calls = 3;
+  bytes.counted = 4096;
+  bytes.last = 5000;
+  Tag seen = queue();
+  seen.last = 7;
+  seen.sum = 42;
+  seen.min = Extreme{-3, true};
+  for (const auto& [what, border, less] :
+       std::vector<std::array<std::string, 3>>{{"checkout total", "18s", "17.999s"},
+                                               {"checkout min", "2ms", "1.999ms"},
+                                               {"checkout count", "900", "899"},
+                                               {"checkout failed%", "10", "9.999"},
+                                               {"bytes added", "4096", "4095"},
+                                               {"bytes value", "5000", "4999"},
+                                               {"queue value", "7", "6.999"},
+                                               {"queue total", "42", "41.9"},
+                                               {"queue min", "-3", "-3.001"}}) {
+    const std::vector<Tag> tags{tag, bytes, seen};
+    EXPECT_EQ(outcome(what + " > " + border, tags), Outcome::Passed) << what;
+    EXPECT_EQ(outcome(what + " >= " + border, tags), Outcome::Broken) << what;
+    EXPECT_EQ(outcome(what + " > " + less, tags), Outcome::Broken) << what;
+    EXPECT_EQ(outcome(what + " == " + border, tags), Outcome::Broken) << what;
+    EXPECT_EQ(outcome(what + " <= " + less, tags), Outcome::Passed) << what;
+  }
+}
+
+TEST(Condition, OfTheSeventyFifthPercentileNeedsADistribution) {
+  Tag tag = checkout();
+  EXPECT_EQ(findings("checkout p75 > 1s", {tag})[0].line,
+            "unknown: checkout p75 > 1s: checkout has no p75 in this recording");
+  tag.percentile_source = PercentileSource::Histogram;
+  tag.distribution.emplace();
+  for (int i = 0; i < 900; ++i) tag.distribution->add(i < 670 ? 0.010 : 0.020);
+  EXPECT_EQ(outcome("checkout p75 > 19ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout p75 > 20ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout p75 > 21ms", {tag}), Outcome::Passed);
+  tag.percentile_source = PercentileSource::OneValue;
+  tag.distribution.reset();
+  tag.min = tag.max = Extreme{0.020, true};
+  EXPECT_EQ(outcome("checkout p75 > 20ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(outcome("checkout p75 >= 20ms", {tag}), Outcome::Broken);
+}
+
+TEST(Condition, OfAMinimumThatMayBeLessIsKnownAsFarAsItIs) {
+  Tag tag = checkout();
+  tag.min = Extreme{0.002, false};
+  EXPECT_EQ(outcome("checkout min < 3ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout min < 1ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout min > 2ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(findings("* min > 1ms", {tag})[0].line,
+            "unknown: * min > 1ms: checkout has at most 2.00 ms");
 }
 
 TEST(Condition, SaysWhichTagBrokeItAndWithWhat) {
@@ -185,6 +248,10 @@ TEST(Condition, WhereCallsMayBeMissingOnlyWhatGrowsIsKnownToBreak) {
            {"max > 400ms", "broken: * max > 400ms: checkout has at least 500 ms"},
            {"max > 1s", "unknown: * max > 1s: checkout has at least 500 ms"},
            {"mean > 1ms", "unknown: * mean > 1ms: checkout has calls that may be missing"},
+           {"total > 17s", "broken: * total > 17s: checkout has at least 18.0 s"},
+           {"total > 19s", "unknown: * total > 19s: checkout has at least 18.0 s"},
+           {"min < 3ms", "broken: * min < 3ms: checkout has at most 2.00 ms"},
+           {"min < 1ms", "unknown: * min < 1ms: checkout has at most 2.00 ms"},
            {"rate > 1", "unknown: * rate > 1: checkout has calls that may be missing"},
            {"failed > 1%", "unknown: * failed > 1%: checkout has calls that may be missing"},
            {"p99 > 1ms", "unknown: * p99 > 1ms: checkout has calls that may be missing"}})
@@ -259,6 +326,10 @@ TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
             "ns, us, ms, s, min");
   EXPECT_EQ(findings("queue failed > 0", {queue()})[0].line,
             "unknown: queue failed > 0: no transaction matches");
+  EXPECT_EQ(findings("queue added > 0", {queue()})[0].line,
+            "unknown: queue added > 0: no counter matches");
+  EXPECT_EQ(findings("checkout value > 0", {checkout()})[0].line,
+            "unknown: checkout value > 0: no observation or counter matches");
 }
 
 TEST(Condition, SharesOfNothingAreUnknown) {
@@ -280,6 +351,21 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"checkout p99 > 1 parsec", "\"parsec\" is no unit"},
            {"checkout count > 1ms", "\"ms\" is no unit"},
            {"checkout p99 > 1%", "\"%\" is no unit"},
+           {"checkout value > 1s", "\"s\" is no unit"},
+           {"checkout added > 1%", "\"%\" is no unit"},
+           {"checkout p99 > +20", "is a change in percent, as in +20%"},
+           {"checkout p99 > +-20%", "is no number"},
+           {"checkout p99 < +20%", "as in > +20% or < -20%"},
+           {"checkout p99 > -20%", "as in > +20% or < -20%"},
+           {"checkout p99 == +20%", "as in > +20% or < -20%"},
+           {"checkout value > +20%", "a change in percent is one of count"},
+           {"checkout min > +20%", "a change in percent is one of count"},
+           {"checkout share > 1%", "a share needs labels"},
+           {"checkout{status=5*} share > 1", "a share is in percent"},
+           {"checkout{status=5*} share > +1%", "a change in percent is one of count"},
+           {"\"checkout\"x share > 1%", "behind the quotation mark come labels"},
+           {"checkout max/mean > 1.2", "max/mean needs a label"},
+           {"checkout max/mean by > 1.2", "max/mean needs a label"},
            {"checkout p99 > 1ms and more", "\"ms and more\" is no unit"},
            {"\"checkout p99 > 1ms", "second quotation mark"}}) {
     const Result<Condition> condition = Condition::parse(text);

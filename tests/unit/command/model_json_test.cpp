@@ -54,10 +54,11 @@ const std::string kTags =
 
 TEST(ReportAsJson, HasAllThatIsKnown) {
   const Model run = a_run();
-  EXPECT_EQ(report_json(run, {{Condition::Outcome::Unknown, "why"}}),
-            "{\"format\":1," + kRun + "," + kTags +
-                R"(,"base":null,"conditions":[{"outcome":"unknown","text":"why"}],"spans":null})" +
-                "\n");
+  EXPECT_EQ(
+      report_json(run, {{Condition::Outcome::Unknown, "why"}}),
+      "{\"format\":1," + kRun + "," + kTags +
+          R"(,"base":null,"comparison":null,"conditions":[{"outcome":"unknown","text":"why"}],"spans":null})" +
+          "\n");
 }
 
 // All its numbers differ.

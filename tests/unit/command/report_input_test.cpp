@@ -32,13 +32,16 @@ class ReportInput : public OfArchives {
       archive.sample(begin + second, {{kCalls, {{"a", 1.0 * second}}}});
     archive.finish();
   }
-  Result<ReadRequest> request_for(std::vector<std::string> words) {
+  static Result<ReportOptions> options_of(std::vector<std::string> words) {
     words.insert(words.begin(), "report");
-    words.push_back(path());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    const auto options = parse_report_options(static_cast<int>(words.size()), arguments.data());
+    return parse_report_options(static_cast<int>(words.size()), arguments.data());
+  }
+  Result<ReadRequest> request_for(std::vector<std::string> words) {
+    words.push_back(path());
+    const auto options = options_of(std::move(words));
     if (!options) return options.error();
     return make_request(*options);
   }
@@ -189,6 +192,28 @@ TEST_F(ReportInput, ThatIsNoTimeZoneIsAnError) {
   }
   for (const std::string zone : {"Europe/Berlin", "UTC", "<+03>-3", "CET-1CEST"})
     EXPECT_TRUE(request_for({"-Z", zone})) << zone;
+}
+
+TEST_F(ReportInput, MayBeSeveralRunsOnEachSide) {
+  using Names = std::vector<std::string>;
+  struct Case {
+    Names words, base, archives;
+    bool are_runs;
+  };
+  for (const auto& [words, base, archives, are_runs] : std::vector<Case>{
+           {{"--compare", "a", "b"}, {"a"}, {"b"}, false},
+           {{"--compare", "a", "b", "c"}, {"a"}, {"b", "c"}, false},
+           {{"b", "--compare=a"}, {"a"}, {"b"}, false},
+           {{"--compare", "a", "b", "--", "c", "--json"}, {"a", "b"}, {"c", "--json"}, true},
+           {{"--compare", "a", "b", "--json", "c", "--", "d"}, {"a", "b", "c"}, {"d"}, true},
+           {{"--compare", "a", "--", "b"}, {"a"}, {"b"}, true},
+           {{"a", "--", "b"}, {}, {"a", "b"}, false}}) {
+    const auto options = options_of(words);
+    ASSERT_TRUE(options) << options.error().message;
+    EXPECT_EQ(options->base, base) << words.back();
+    EXPECT_EQ(options->archives, archives) << words.back();
+    EXPECT_EQ(options->are_runs, are_runs) << words.back();
+  }
 }
 
 TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {

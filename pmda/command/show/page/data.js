@@ -93,6 +93,8 @@ async function readData() {
   addDistributions(data.tags, document_.distributions);
   data.spans = document_.spans;
   data.exemplars = document_.exemplars;
+  data.imbalances = document_.imbalances;
+  data.groupings = document_.groupings;
   data.groups = document_.groups;
   if (document_.base) data.base = baseOf(document_.base);
   return data;

@@ -2,7 +2,7 @@
 # Assembles the page without its data, as page_frame.cpp in the build directory.
 find_file(DYGRAPHS_SCRIPT dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH REQUIRED
           DOC "The chart library that pages have inside (Debian: libjs-dygraphs)")
-set(page_scripts data.js format.js names.js view.js ticks.js labels.js table.js thinning.js chart.js heat.js shapes.js detail.js figures.js
+set(page_scripts data.js format.js names.js view.js ticks.js labels.js table.js thinning.js chart.js heat.js shapes.js detail.js figures.js groups.js
     columns.js cards.js load.js comparison.js compared_shapes.js waterfall.js spans.js exemplars.js page.js)
 set(page_files ${page_scripts} page.html page.css)
 list(TRANSFORM page_files PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

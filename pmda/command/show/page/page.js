@@ -7,8 +7,17 @@ const mostChosen = 6;
 
 const page = {
   data: null,
+  tags: [],  // of the table: those of the data, or added up
   chosen: [],
   kind: null,
+
+  showTags(tags) {
+    const kind = this.kind;
+    this.tags = tags;
+    this.kind = null;
+    showKinds(tags);
+    this.choose([firstOf(tags, kind) || tags[0]]);
+  },
 
   choose(tags) {
     this.chosen = tags.filter(({type}) => type === tags[0].type);
@@ -16,6 +25,7 @@ const page = {
     this.table.mark(new Map(
         this.chosen.map((tag, i) => [tag, this.chosen.length > 1 ? tagColor(i) : ink('accent')])));
     showDetail(this.chosen);
+    showShares(this.chosen);
     comparison.follow(this.chosen[0]);
   },
 
@@ -29,12 +39,12 @@ const page = {
     this.kind = kind;
     for (const button of byId('kinds').children)
       button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
-    const {columns, sortedBy} = columnsOf(kind, this.data);
+    const {columns, sortedBy} = columnsOf(kind, {...this.data, tags: this.tags});
     this.table = new Table(byId('tags'), {
       label: `All tags: ${kindNames[kind]}s`,
       columns,
       sortedBy,
-      rows: this.data.tags.filter(({type}) => type === kind),
+      rows: this.tags.filter(({type}) => type === kind),
       onChoose: (tag, isMore) => isMore ? this.add(tag) : this.choose([tag])
     });
     this.search();
@@ -45,7 +55,7 @@ const page = {
     const matches = ({name}) => wanted.every((word) => name.toLowerCase().includes(word));
     this.table.filter(matches);
     for (const button of byId('kinds').children) {
-      const tags = this.data.tags.filter(({type}) => type === button.dataset.kind);
+      const tags = this.tags.filter(({type}) => type === button.dataset.kind);
       const shown = wanted.length ? `${formatCount(tags.filter(matches).length)} of ` : '';
       button.querySelector('span').textContent = shown + formatCount(tags.length);
     }
@@ -89,7 +99,7 @@ function showSlowest({tags}) {
       ...known.slice(0, 7).map((tag) => momentElement(tag, tag.slowestAt, tag.slowestValue, true)));
 }
 
-function showKinds({tags}) {
+function showKinds(tags) {
   const kinds = Object.keys(kindNames).filter((kind) => tags.some(({type}) => type === kind));
   byId('kinds').replaceChildren(...kinds.map((kind) => {
     const button = element(
@@ -132,6 +142,7 @@ function showRun(data) {
   clock.offset = data.run.zone.offset;
   clock.isFine = data.run.interval_s < 0.95;
   page.data = data;
+  page.tags = data.tags;
   showFacts(data);
   showCards(data);
   const missing = data.run.incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
@@ -145,7 +156,8 @@ function showRun(data) {
   if (data.tags.length === 0) return;
   byId('tags-panel').hidden = false;
   byId('overview').hidden = !data.tags.some(({type}) => type === 'transact');
-  const kinds = showKinds(data);
+  const kinds = showKinds(data.tags);
+  showGroupings(data);
   showSlowest(data);
   showSpans(data);
   showComparison(data);

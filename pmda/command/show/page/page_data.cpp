@@ -8,12 +8,14 @@
 #include <ctime>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "command/run/groups.hpp"
 #include "command/show/json_writer.hpp"
 #include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
@@ -147,7 +149,32 @@ class Packer {
         });
       });
     }
+    json_.list("groupings", groupings_of(model_.tags),
+               [&](const Grouping& grouping) { write_grouping(grouping); });
     if (model_.base) json_.object("base", [&] { write_base(*model_.base); });
+  }
+
+  // As many groups as tags have series, and as many distributions as tags have fine series.
+  void write_grouping(const Grouping& grouping) {
+    constexpr std::size_t kMostGroups = 550;
+    constexpr std::size_t kMostDistributions = 50;
+    const std::size_t count = std::min(grouping.groups.tags.size(), kMostGroups);
+    json_.object([&] {
+      json_.key("label");
+      grouping.label ? json_.text(*grouping.label) : json_.null();
+      json_.list("tags", std::span(grouping.groups.tags).first(count),
+                 [&](const Tag& tag) { write_tag(json_, tag, model_.run); });
+      json_.list("members", std::span(grouping.groups.members).first(count),
+                 [&](const std::vector<std::size_t>& members) {
+                   json_.array([&] {
+                     for (const std::size_t each : members) json_.number(static_cast<double>(each));
+                   });
+                 });
+      json_.array("distributions", [&] {
+        for (std::size_t i = 0; i < std::min(count, kMostDistributions); ++i)
+          write_distribution(i, grouping.groups.tags[i].distribution);
+      });
+    });
   }
 
   // With the distributions of the tags that have one in the newer run.

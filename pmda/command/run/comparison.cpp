@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "command/run/equal_work.hpp"
+#include "command/run/judgement.hpp"
+#include "command/run/noise.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+std::vector<ComparedTag> pairs_of(const Totals& before, const Totals& now) {
+  using Key = std::pair<TraceType, std::string_view>;
+  std::map<Key, const Tag*> older;
+  for (const Tag& tag : before.tags) older.emplace(Key(tag.type, tag.name), &tag);
+  std::vector<ComparedTag> pairs;
+  for (const Tag& tag : now.tags) {
+    const auto found = older.find(Key(tag.type, tag.name));
+    if (found != older.end()) pairs.push_back({found->second, &tag, {}, {}});
+  }
+  return pairs;
+}
+
+bool is_count(Figure figure) { return is_sum(figure) && figure != Figure::Total; }
+
+void fill(ComparedTag& tag, double work) {
+  for (std::size_t i = 0; i < kFigures; ++i) {
+    const auto figure = static_cast<Figure>(i);
+    Difference& change = tag.changes[i];
+    change.before = value_of(*tag.before, figure);
+    change.now = value_of(*tag.now, figure);
+    if (change.before && is_sum(figure)) *change.before *= work;
+  }
+  const Difference& total = tag.of(Figure::Total);
+  if (total.is_known()) tag.lost_s = *total.now - *total.before;
+}
+
+bool is_great_enough(const Difference& change, Figure figure, bool is_over_runs) {
+  const double least = quantile_of(figure) ? kLeastOfPercentiles : 0;
+  return std::abs(*change.now - *change.before) >=
+         std::abs(*change.before) * (is_over_runs ? least : std::max(kLeastChange, least));
+}
+
+// All differences are judged together, since each of them could be a false alarm.
+void judge(std::vector<ComparedTag>& tags, const Judgement& judgement) {
+  struct Judged {
+    Difference* change;
+    Figure figure;
+    double chance;
+  };
+  std::vector<Judged> all;
+  for (std::size_t n = 0; n < tags.size(); ++n) {
+    ComparedTag& tag = tags[n];
+    for (std::size_t i = 0; i < kFigures; ++i) {
+      Difference& change = tag.changes[i];
+      const auto figure = static_cast<Figure>(i);
+      if (!change.is_known()) continue;
+      if (is_count(figure) && change.is_none()) {  // exact, so there is nothing to judge
+        change.verdict = Verdict::Noise;
+      } else if (const auto chance =
+                     n < kJudgedTags ? judgement.chance_of(tag, figure) : std::nullopt) {
+        all.push_back({&change, figure, *chance});
+      }
+    }
+  }
+  std::vector<double> chances;
+  for (const Judged& each : all) chances.push_back(each.chance);
+  const double limit = limit_of(std::move(chances));
+  for (const Judged& each : all)
+    each.change->verdict =
+        each.chance <= limit && is_great_enough(*each.change, each.figure, judgement.is_over_runs())
+            ? Verdict::Real
+            : Verdict::Noise;
+}
+
+}  // namespace
+
+bool Difference::is_none() const {
+  return is_known() &&
+         std::abs(*now - *before) <= 1e-7 * std::max(std::abs(*now), std::abs(*before));
+}
+
+std::optional<double> quantile_of(Figure figure) {
+  switch (figure) {
+    case Figure::P50:
+      return kPercentiles[kP50];
+    case Figure::P75:
+      return 0.75;
+    case Figure::P90:
+      return kPercentiles[kP90];
+    case Figure::P95:
+      return kPercentiles[kP95];
+    case Figure::P99:
+      return kPercentiles[kP99];
+    case Figure::P999:
+      return kPercentiles[kP999];
+    default:
+      return {};
+  }
+}
+
+std::optional<double> value_of(const Tag& tag, Figure figure) {
+  if (!has_figure(tag.type, figure)) return {};
+  switch (figure) {
+    case Figure::Calls:
+      return tag.calls;
+    case Figure::Rate:
+      return tag.rate;
+    case Figure::Failed:
+      return tag.failed;
+    case Figure::Total:
+      return tag.sum;
+    case Figure::Mean:
+      return tag.mean;
+    case Figure::P50:
+      return tag.percentiles[kP50];
+    case Figure::P75:
+      return p75_of(tag);
+    case Figure::P90:
+      return tag.percentiles[kP90];
+    case Figure::P95:
+      return tag.percentiles[kP95];
+    case Figure::P99:
+      return tag.percentiles[kP99];
+    case Figure::P999:
+      return tag.percentiles[kP999];
+    case Figure::Max:
+      return value_of(tag.max);
+    case Figure::Added:
+      return tag.counted;
+  }
+  return {};
+}
+
+std::optional<double> p75_of(const Tag& tag) {
+  if (tag.percentile_source == PercentileSource::OneValue) return value_of(tag.max);
+  if (!is_of_histogram(tag.percentile_source)) return {};
+  double value = tag.distribution->quantile(0.75);
+  if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
+  if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
+  return value;
+}
+
+std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {
+  const std::vector<ComparedTag> pairs = pairs_of(before, now);
+  std::set<TagKey> wanted;
+  for (std::size_t i = 0; i < std::min(pairs.size(), kJudgedTags); ++i)
+    wanted.emplace(pairs[i].now->type, pairs[i].now->name);
+  if (const ComparedTag* const measure = equal_work(pairs).measure)
+    wanted.emplace(measure->now->type, measure->now->name);
+  return wanted;
+}
+
+Comparison compare(const Side& before, const Side& now) {
+  Comparison made;
+  made.tags = pairs_of(before.totals, now.totals);
+  const EqualWork work = equal_work(made.tags);
+  made.work = work.factor;
+  for (ComparedTag& tag : made.tags) fill(tag, made.work);
+  const Judgement judgement(before, now, work.measure);
+  made.is_over_runs = judgement.is_over_runs();
+  judge(made.tags, judgement);
+  std::ranges::stable_sort(made.tags, std::ranges::greater(),
+                           [](const ComparedTag& tag) { return tag.lost_s.value_or(0); });
+  return made;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A run in pieces of time, thinned so that a comparison of many archives needs little memory: about
+// a megabyte for each. The source of what is known about the noise of a run.
+//
+// Thread: one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command/run/model.hpp"
+
+namespace pcp::trace::command {
+
+using TagKey = std::pair<TraceType, std::string>;
+
+struct RunPiece {
+  WallTime end{};
+  double seconds = 0;
+  double calls = 0;
+  double failed = 0;
+  double sum = 0;
+  double counted = 0;
+};
+
+struct TagPieces {
+  std::vector<RunPiece>
+      of_run;                 // of the whole run, also without calls; the same times for all tags
+  std::vector<RunPiece> own;  // only with calls
+  std::vector<TimedHistogram> histograms;
+};
+
+class RunPieces {
+ public:
+  // Adds an archive, with its series. Archives may cover the same time, or follow each other.
+  void add(const Model& archive);
+
+  // Puts all pieces into the order of time. Nothing may be added afterwards.
+  void finish();
+
+  // Null: not among the tags with the most total time.
+  const TagPieces* find(TraceType type, const std::string& name) const;
+
+ private:
+  std::vector<RunPiece> of_run_;  // only times
+  std::map<TagKey, TagPieces> tags_;
+};
+
+}  // namespace pcp::trace::command

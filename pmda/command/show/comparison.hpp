@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Two runs side by side, for people at a terminal.
+#pragma once
+
+#include <string>
+
+#include "command/run/comparison.hpp"
+#include "command/show/shown.hpp"
+
+namespace pcp::trace::command {
+
+// Shows what became slower or faster than in an older run, and by how much. Lines end with a
+// newline.
+std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
+                             const Terminal& terminal);
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/comparison_columns.hpp"
+
+namespace pcp::trace::command {
+
+std::size_t kind_of(const Tag& tag) {
+  return tag.type == TraceType::Transact ? 0 : tag.type == TraceType::Observe ? 1 : 2;
+}
+
+Figure figure_in(const ComparedColumn& column, const Tag& tag) {
+  return column.figure == Figure::Total && tag.type == TraceType::Counter ? Figure::Added
+                                                                          : column.figure;
+}
+
+std::string_view title_in(const ComparedColumn& column, std::size_t kind) {
+  const bool is_distribution = column.figure >= Figure::Mean && column.figure <= Figure::Max;
+  if (kind == 0) return column.title;
+  if (kind == 1)
+    return column.figure == Figure::Calls ? "values" : is_distribution ? column.title : "";
+  return column.figure == Figure::Calls ? "calls" : column.figure == Figure::Total ? "added" : "";
+}
+
+bool is_worse_if_more(Figure figure, const Tag& tag) {
+  return tag.type == TraceType::Transact && figure != Figure::Calls && figure != Figure::Rate;
+}
+
+std::string compared_value(const Tag& tag, Figure figure, const Shown& shown) {
+  if (!has_figure(tag.type, figure)) return "";
+  const std::optional<double> value = value_of(tag, figure);
+  if (!value) return shown.nothing();
+  if (figure == Figure::Calls || figure == Figure::Failed) return Shown::count(*value);
+  const bool is_lower_limit = figure == Figure::Max && tag.max && !tag.max->is_exact;
+  return (is_lower_limit ? shown.at_least() : "") + shown.value(tag.type, *value);
+}
+
+bool may_be_judged(Figure figure, const Comparison& comparison) {
+  return figure != Figure::Max || comparison.is_over_runs;
+}
+
+std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> by_kind(
+    const Comparison& comparison) {
+  std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> kinds;
+  for (const ComparedTag& tag : comparison.tags) kinds[kind_of(*tag.now)].push_back(&tag);
+  return kinds;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The figures that a comparison shows, and what a change of them means.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command/run/comparison.hpp"
+#include "command/show/shown.hpp"
+
+namespace pcp::trace::command {
+
+// A column, which observations, points and counters may share with transactions.
+struct ComparedColumn {
+  Figure figure;
+  std::string_view title;
+  int importance;  // a narrow table has the most important ones
+};
+
+inline constexpr std::array kComparedColumns{
+    ComparedColumn{Figure::Calls, "calls", 8}, ComparedColumn{Figure::Failed, "failed", 7},
+    ComparedColumn{Figure::Total, "total", 6}, ComparedColumn{Figure::Mean, "mean", 4},
+    ComparedColumn{Figure::P50, "p50", 3},     ComparedColumn{Figure::P95, "p95", 5},
+    ComparedColumn{Figure::P99, "p99", 2},     ComparedColumn{Figure::Max, "max", 1}};
+
+// Transactions; observations; points and counters.
+inline constexpr std::array<std::string_view, 3> kComparedKinds{"Transactions", "Observations",
+                                                                "Points, counters"};
+std::size_t kind_of(const Tag& tag);
+
+// The figure of this column for a tag: a counter has the added amount where others have the total
+// time.
+Figure figure_in(const ComparedColumn& column, const Tag& tag);
+
+// The heading of a column over tags of a kind; empty: they have no such value.
+std::string_view title_in(const ComparedColumn& column, std::size_t kind);
+
+// True if more of it is worse; else a change is neither good nor bad.
+bool is_worse_if_more(Figure figure, const Tag& tag);
+
+// The value as text; empty: a tag of this type has none.
+std::string compared_value(const Tag& tag, Figure figure, const Shown& shown);
+
+// True if the change can be judged in principle: a maximum only over several runs.
+bool may_be_judged(Figure figure, const Comparison& comparison);
+
+// The tags by kind, each kind in order.
+std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> by_kind(
+    const Comparison& comparison);
+
+}  // namespace pcp::trace::command

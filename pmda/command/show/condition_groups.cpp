@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The part of Condition that is about more than one tag: changes since an older run, and shares of
+// label sets.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "command/show/condition.hpp"
+#include "command/show/shown.hpp"
+#include "wire/dimensions.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+// The library counts further label sets of a name under the bare name.
+constexpr std::size_t kMostLabelSets = 1000;
+
+// The calls of a name by their labels.
+struct CallsOfName {
+  double matching = 0;
+  double labelled = 0;
+  double bare = 0;
+  std::size_t sets = 0;
+  bool has_keys = false;
+  bool are_known = true;
+
+  // Calls without labels are a total over all label sets, or calls of any label set. Their part
+  // in the share is between none and, if label sets were too many, all of them.
+  ValueRange percent() const {
+    const double matching_bare = sets >= kMostLabelSets ? bare : 0;
+    return {
+        100 * matching / (labelled + bare),
+        std::max(100 * matching / labelled, 100 * (matching + matching_bare) / (labelled + bare))};
+  }
+};
+
+}  // namespace
+
+std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) const {
+  std::map<std::pair<TraceType, std::string>, CallsOfName> all;
+  for (const Tag& tag : checked.run.tags) {
+    const std::string name(bare_name(tag.name));
+    if (!tag_.matches_name(name)) continue;
+    CallsOfName& calls = all[{tag.type, name}];
+    const double its = tag.calls + tag.failed.value_or(0);
+    if (tag.type == TraceType::Transact && !tag.failed) calls.are_known = false;
+    const std::optional<Dimensions> labels = parse_dimensions(tag.name);
+    if (!labels) {
+      calls.bare += its;
+      continue;
+    }
+    ++calls.sets;
+    calls.labelled += its;
+    calls.has_keys = calls.has_keys || tag_.has_keys(*labels);
+    if (tag_.matches_labels(*labels)) calls.matching += its;
+  }
+  std::vector<Finding> findings;
+  for (const auto& [key, calls] : all) {
+    if (!calls.has_keys) continue;
+    const bool is_known = checked.is_complete && calls.are_known && calls.labelled > 0;
+    const std::optional<ValueRange> range =
+        is_known ? std::optional(calls.percent()) : std::nullopt;
+    findings.push_back(
+        finding_of(key.second, range,
+                   is_known ? shown_range(*range) + ", " + Shown::count(calls.matching) + " of " +
+                                  Shown::count(calls.labelled + calls.bare) + " calls"
+                   : !checked.is_complete ? "calls that may be missing"
+                   : calls.labelled == 0  ? "no calls"
+                                          : "no count of failed calls in this recording"));
+  }
+  if (findings.empty())
+    findings.push_back(unknown(all.empty() ? "no tag matches" : "no label set has " + tag_.keys()));
+  return findings;
+}
+
+// Totals that are unknown, negative or all zero, and those of one value of the label, have none.
+std::vector<Condition::Finding> Condition::check_imbalances(const Checked& checked) const {
+  std::vector<Finding> findings;
+  for (const Imbalance& each : checked.run.imbalances) {
+    if (each.label != label_ || !tag_.matches_name(each.name)) continue;
+    if (!checked.is_complete) {
+      findings.push_back(finding_of(each.name, Outcome::Unknown, "calls that may be missing"));
+      continue;
+    }
+    const std::string most = label_ + " " + printed_name(each.values.front().value);
+    findings.push_back(finding_of(each.name, exactly(each.ratio()),
+                                  Shown::measured(each.ratio()) + ", of " + most + ", over " +
+                                      Shown::counted(each.count, "value")));
+  }
+  if (findings.empty())
+    findings.push_back(unknown("no name matches that has several values of " + label_));
+  return findings;
+}
+
+std::vector<Condition::Finding> Condition::check_changes(const Checked& checked) const {
+  if (checked.comparison == nullptr) return {unknown("there is no older run")};
+  std::vector<Finding> findings;
+  for (const Tag& tag : checked.run.tags) {
+    if (!tag_.matches(tag.name) || !applies_to(tag.type)) continue;
+    const auto& tags = checked.comparison->tags;
+    const auto found = std::ranges::find(tags, &tag, &ComparedTag::now);
+    if (!checked.is_complete)
+      findings.push_back(finding_of(tag.name, Outcome::Unknown, "calls that may be missing"));
+    else if (found == tags.end())
+      findings.push_back(finding_of(tag.name, Outcome::Unknown, "no calls in the older run"));
+    else
+      findings.push_back(change_of(*found));
+  }
+  if (findings.empty()) findings.push_back(unknown(why_none(checked.run.tags)));
+  return findings;
+}
+
+// A difference within noise is no change, however great it is.
+Condition::Finding Condition::change_of(const ComparedTag& tag) const {
+  const Difference& change = tag.of(*figure());
+  const bool is_share = what_ == What::FailedShare;
+  const std::optional<double> before = is_share ? failed_percent(*tag.before) : change.before;
+  const std::optional<double> now = is_share ? failed_percent(*tag.now) : change.now;
+  if (!before || !now)
+    return finding_of(tag.now->name, Outcome::Unknown, "a change that is not known");
+  const Shown shown(Terminal{false, false, 80});
+  const auto value = [&](double number) {
+    return may_be_time() ? shown.value(tag.now->type, number)
+                         : Shown::number(number) + (is_share ? "%" : "");
+  };
+  const std::string text =
+      shown.change(*before, *now) + ", from " + value(*before) + " to " + value(*now);
+  if (change.verdict == Verdict::NotJudged)
+    return finding_of(tag.now->name, Outcome::Unknown, text + ", which cannot be judged");
+  if (change.verdict == Verdict::Noise)
+    return finding_of(tag.now->name, Outcome::Passed, text + ", within noise");
+  const bool is_scaled = is_sum(*figure()) && !is_share;  // its older value is at equal work
+  const std::optional<ValueRange> from = is_scaled ? exactly(before) : value_of(*tag.before);
+  const std::optional<ValueRange> to = value_of(*tag.now);
+  return finding_of(tag.now->name, from && to ? change_percent(*from, *to) : std::nullopt, text);
+}
+
+}  // namespace pcp::trace::command

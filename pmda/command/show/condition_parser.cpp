@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The part of Condition that reads its text.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "command/show/condition.hpp"
+#include "command/show/shown.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kForm =
+    "'TAG WHAT OP NUMBER[UNIT]', as in 'checkout p99 > 50ms' or '\"my tag\" failed% > 1'";
+
+void skip_blanks(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+}
+
+template <typename Belongs>
+std::string_view take_while(std::string_view& rest, Belongs belongs) {
+  const auto end = std::find_if_not(rest.begin(), rest.end(), belongs);
+  const std::string_view taken = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+  rest.remove_prefix(taken.size());
+  return taken;
+}
+
+bool is_letter_of_label(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+bool is_letter_of_what(char c) { return is_letter_of_label(c) || c == '%' || c == '/'; }
+
+struct Unit {
+  std::string_view name;
+  double length_s;
+};
+constexpr std::array kTimeUnits{
+    Unit{"ns", 1e-9},   Unit{"us", 1e-6},   Unit{"µs", 1e-6},   Unit{"ms", 1e-3}, Unit{"s", 1},
+    Unit{"nsec", 1e-9}, Unit{"usec", 1e-6}, Unit{"msec", 1e-3}, Unit{"sec", 1},   Unit{"min", 60}};
+
+}  // namespace
+
+const std::vector<Condition::Word>& Condition::words() {
+  static const std::vector<Word> all{
+      {"count", What::Count},         {"rate", What::Rate},         {"failed", What::Failed},
+      {"failed%", What::FailedShare}, {"vanished", What::Vanished}, {"total", What::Total},
+      {"mean", What::Mean},           {"min", What::Min},           {"max", What::Max},
+      {"value", What::Value},         {"added", What::Added},       {"share", What::Share},
+      {"max/mean", What::Imbalance}};
+  return all;
+}
+
+Result<Condition> Condition::parse(const std::string& text) {
+  Condition condition;
+  condition.text_ = text;
+  std::string_view rest = text;
+  for (const auto take : {&Condition::take_tag, &Condition::take_what, &Condition::take_label,
+                          &Condition::take_operator, &Condition::take_number}) {
+    skip_blanks(rest);
+    if (const Result<void> taken = (condition.*take)(rest); !taken)
+      return Error{"'" + printed_name(text) + "': " + taken.error().message};
+  }
+  return condition;
+}
+
+Result<void> Condition::take_tag(std::string_view& rest) {
+  if (rest.empty()) return Error{"is empty. A condition is " + std::string(kForm)};
+  Result<TagPattern> taken = TagPattern::take(rest);
+  if (!taken) return taken.error();
+  tag_ = *std::move(taken);
+  return {};
+}
+
+Result<void> Condition::take_what(std::string_view& rest) {
+  const std::string_view word = take_while(rest, is_letter_of_what);
+  for (const Word& each : words()) {
+    if (word != each.name) continue;
+    what_ = each.what;
+    if (what_ == What::Share && !tag_.has_labels())
+      return Error{"a share needs labels, as in 'request{status=5*} share > 0.1%'"};
+    return {};
+  }
+  for (std::size_t i = 0; i < kFigures; ++i) {
+    if (word != kFigureNames[i] || !quantile_of(static_cast<Figure>(i))) continue;
+    what_ = What::Percentile;
+    percentile_ = static_cast<Figure>(i);
+    return {};
+  }
+  return Error{
+      "after the tag comes count, rate, failed, failed%, vanished, total, mean, min, p50, p75, "
+      "p90, p95, p99, p999, max, value, added, share, or max/mean by LABEL, not \"" +
+      printed_name(word.empty() ? rest : word) + "\""};
+}
+
+// Only an imbalance is by a label.
+Result<void> Condition::take_label(std::string_view& rest) {
+  if (what_ != What::Imbalance) return {};
+  const std::string_view by = take_while(rest, is_letter_of_label);
+  skip_blanks(rest);
+  label_ = take_while(rest, is_letter_of_label);
+  if (by == "by" && !label_.empty()) return {};
+  return Error{"max/mean needs a label, as in 'compute max/mean by rank > 1.2'"};
+}
+
+Result<void> Condition::take_operator(std::string_view& rest) {
+  struct Sign {
+    std::string_view text;
+    Operator meaning;
+  };
+  constexpr std::array kSigns{
+      Sign{"<=", Operator::LessOrEqual}, Sign{">=", Operator::GreaterOrEqual},
+      Sign{"==", Operator::Equal},       Sign{"!=", Operator::NotEqual},
+      Sign{"<", Operator::Less},         Sign{">", Operator::Greater}};
+  for (const Sign& sign : kSigns) {
+    if (!rest.starts_with(sign.text)) continue;
+    operator_ = sign.meaning;
+    rest.remove_prefix(sign.text.size());
+    return {};
+  }
+  return Error{"before the number comes one of < <= > >= == !="};
+}
+
+Result<void> Condition::take_number(std::string_view& rest) {
+  const std::string_view text = rest;
+  const bool has_plus = rest.starts_with('+');
+  const bool is_negative = rest.starts_with('-');
+  if (has_plus) rest.remove_prefix(1);
+  const auto [end, error] = std::from_chars(rest.begin(), rest.end(), number_);
+  if (error != std::errc() || !std::isfinite(number_) || (has_plus && std::signbit(number_)))
+    return Error{"\"" + printed_name(text) + "\" is no number"};
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.begin()));
+  skip_blanks(rest);
+  const std::string_view unit = rest.substr(0, rest.find_last_not_of(kBlanks) + 1);
+  is_relative_ = unit == "%" && (has_plus || is_negative);
+  if (is_relative_) return take_change(is_negative);
+  if (has_plus) return Error{"a number with a sign is a change in percent, as in +20%"};
+  return take_unit(unit);
+}
+
+Result<void> Condition::take_change(bool is_negative) const {
+  if (!figure())
+    return Error{
+        "a change in percent is one of count, rate, failed, failed%, total, mean, p50, p75, p90, "
+        "p95, p99, p999, max and added"};
+  const bool is_more = operator_ == Operator::Greater || operator_ == Operator::GreaterOrEqual;
+  const bool is_less = operator_ == Operator::Less || operator_ == Operator::LessOrEqual;
+  if (is_negative ? is_less : is_more) return {};
+  return Error{"a change in percent is as in > +20% or < -20%"};
+}
+
+Result<void> Condition::take_unit(std::string_view unit) {
+  if (what_ == What::Share && unit != "%") return Error{"a share is in percent, as in 0.1%"};
+  if (unit.empty()) return {};
+  if (unit == "%" && (what_ == What::Failed || is_percent())) {
+    if (what_ == What::Failed) what_ = What::FailedShare;
+    return {};
+  }
+  for (const Unit& each : kTimeUnits) {
+    if (unit != each.name || !may_be_time()) continue;
+    number_ *= each.length_s;
+    is_time_ = true;
+    return {};
+  }
+  return Error{"\"" + printed_name(unit) + "\" is no unit of it. Valid are " +
+               (may_be_time() ? "ns, us, ms, s and min" : "% of failed, and none")};
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/markdown.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+#include "command/show/comparison_columns.hpp"
+#include "command/show/shown.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kMostRows = 30;
+constexpr std::size_t kMostFindings = 30;
+constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kLongestName = 120;
+
+const Shown& shown() {
+  static const Shown made(Terminal{true, false, 120});
+  return made;
+}
+
+std::string one_code(std::string_view text) {
+  return markdown_code(shown().name(text, kLongestName));
+}
+
+// A cell ends at the next bar, also in code.
+std::string in_cell(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '|') safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
+
+std::string about(const Run& run) {
+  std::string archives;
+  for (std::size_t i = 0; i < std::min(run.archives.size(), kMostNamed); ++i)
+    archives += (i > 0 ? ", " : "") + one_code(run.archives[i]);
+  if (run.archives.size() > kMostNamed)
+    archives += " and " + std::to_string(run.archives.size() - kMostNamed) + " more";
+  return archives + (run.command.empty() ? "" : " of " + one_code(run.command)) + ", " +
+         Shown::date(run.begin) + ", " + shown().duration(run.elapsed_s()) + "\n";
+}
+
+std::string incomplete(const Run& run) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(run.incomplete.size(), kMostNamed); ++i)
+    text += "**incomplete:** " +
+            one_code(run.incomplete[i].archive + ": " + run.incomplete[i].why) + "\n\n";
+  return text;
+}
+
+// Writes the tags of a kind as a table.
+template <typename Item>
+std::string table(std::size_t kind, const std::vector<Item>& items,
+                  const std::function<std::string(const Item&)>& name_of,
+                  const std::function<std::string(const Item&, const ComparedColumn&)>& cell_of) {
+  std::string head = "| " + std::string(kComparedKinds[kind]) + " |";
+  std::string line = "|---|";
+  for (const ComparedColumn& column : kComparedColumns) {
+    if (title_in(column, kind).empty()) continue;
+    head += " " + std::string(title_in(column, kind)) + " |";
+    line += "--:|";
+  }
+  std::string rows;
+  for (const Item& item : items) {
+    rows += "| " + in_cell(one_code(name_of(item))) + " |";
+    for (const ComparedColumn& column : kComparedColumns)
+      if (!title_in(column, kind).empty()) rows += " " + in_cell(cell_of(item, column)) + " |";
+    rows += "\n";
+  }
+  return head + "\n" + line + "\n" + rows + "\n";
+}
+
+// Both values, and the change between them.
+std::string changed(const ComparedTag& tag, const ComparedColumn& column) {
+  const Figure figure = figure_in(column, *tag.now);
+  const std::string before = compared_value(*tag.before, figure, shown());
+  const std::string now = compared_value(*tag.now, figure, shown());
+  const Difference& change = tag.of(figure);
+  std::string text = before == now ? now : before + " → " + now;
+  if (!change.is_known() || !Shown::has_changed(*change.before, *change.now)) return text;
+  const std::string percent = shown().change(*change.before, *change.now);
+  if (!change.is_real()) return text + " (" + percent + ")";
+  return text + " **" + percent + (*change.now > *change.before ? "▲" : "▼") + "**";
+}
+
+std::string rest(std::size_t all, std::size_t shown_ones) {
+  if (all <= shown_ones) return "";
+  return "and " + std::to_string(all - shown_ones) + " more tags\n\n";
+}
+
+std::string listed(const std::vector<Condition::Finding>& findings) {
+  std::string counts;
+  std::string lines;
+  std::size_t left = kMostFindings;
+  std::size_t more = 0;
+  for (const auto outcome :
+       {Condition::Outcome::Broken, Condition::Outcome::Unknown, Condition::Outcome::Passed}) {
+    const auto count = std::ranges::count(findings, outcome, &Condition::Finding::outcome);
+    if (count == 0) continue;
+    counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + word_for(outcome);
+    for (const Condition::Finding& each : findings) {
+      if (each.outcome != outcome) continue;
+      if (left == 0) {
+        ++more;
+        continue;
+      }
+      --left;
+      lines += "- " + std::string(outcome == Condition::Outcome::Passed ? "" : "**!** ") +
+               markdown_code(shown().name(each.line, 3 * kLongestName)) + "\n";
+    }
+  }
+  if (findings.empty()) return "";
+  if (more > 0) lines += "- and " + std::to_string(more) + " more\n";
+  return "**Conditions:** " + counts + "\n\n" + lines;
+}
+
+}  // namespace
+
+// The fence is longer than each run of backticks in the text.
+std::string markdown_code(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  const bool needs_blanks = text.empty() || text.front() == '`' || text.back() == '`' ||
+                            text.front() == ' ' || text.back() == ' ';
+  const std::string blank = needs_blanks ? " " : "";
+  return fence + blank + std::string(text) + blank + fence;
+}
+
+std::string markdown(const Totals& run, const std::vector<Condition::Finding>& findings) {
+  std::string text = incomplete(run.run) + about(run.run) + "\n";
+  std::array<std::vector<const Tag*>, kComparedKinds.size()> kinds;
+  for (std::size_t i = 0; i < std::min(run.tags.size(), kMostRows); ++i)
+    kinds[kind_of(run.tags[i])].push_back(&run.tags[i]);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind].empty()) continue;
+    text += table<const Tag*>(
+        kind, kinds[kind], [](const Tag* tag) { return tag->name; },
+        [](const Tag* tag, const ComparedColumn& column) {
+          return compared_value(*tag, figure_in(column, *tag), shown());
+        });
+  }
+  return text + rest(run.tags.size(), kMostRows) + listed(findings);
+}
+
+std::string markdown(const Totals& base, const Totals& now, const Comparison& comparison,
+                     const std::vector<Condition::Finding>& findings) {
+  std::string text = incomplete(base.run) + incomplete(now.run) + "was: " + about(base.run) +
+                     "\nnow: " + about(now.run) + "\n";
+  std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> kinds;
+  for (std::size_t i = 0; i < std::min(comparison.tags.size(), kMostRows); ++i)
+    kinds[kind_of(*comparison.tags[i].now)].push_back(&comparison.tags[i]);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind].empty()) continue;
+    text += table<const ComparedTag*>(
+        kind, kinds[kind], [](const ComparedTag* tag) { return tag->now->name; },
+        [](const ComparedTag* tag, const ComparedColumn& column) { return changed(*tag, column); });
+  }
+  text += rest(comparison.tags.size(), kMostRows);
+  if (!comparison.tags.empty())
+    text += "Bold: more than noise. Calls, failed, total and added are compared at equal work, " +
+            Shown::number(comparison.work) + " times the older run's.\n\n";
+  return text + listed(findings);
+}
+
+}  // namespace pcp::trace::command

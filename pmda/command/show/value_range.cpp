@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/value_range.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// No value lies outside the distribution. Infinite ones are in no distribution.
+bool is_distribution_of_all(const Tag& tag) {
+  return tag.percentile_source == PercentileSource::Histogram && tag.nonfinite.value_or(0) == 0;
+}
+
+}  // namespace
+
+std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile) {
+  constexpr double kError = 0.02;  // of an agent's own percentile
+  const std::optional<double> value = value_of(tag, percentile);
+  const std::optional<double> quantile = quantile_of(percentile);
+  if (!value || !quantile) return {};
+  ValueRange range{*value - kError * std::abs(*value), *value + kError * std::abs(*value)};
+  if (is_of_histogram(tag.percentile_source)) {
+    const auto binned = static_cast<double>(tag.distribution->total());
+    const bool are_all_counted = tag.percentile_source != PercentileSource::WholeIntervals;
+    const double missing = are_all_counted ? std::max(tag.calls - binned, 0.0) : 0;
+    const double rank = *quantile * (binned + missing);
+    const auto edges_at = [&](double rank_of_binned) {
+      return tag.distribution->quantile_edges(missing == 0 ? *quantile : rank_of_binned / binned);
+    };
+    range.least = rank > missing ? edges_at(rank - missing).least : -kInfinity;
+    range.greatest = missing == 0 || rank <= binned ? edges_at(rank).greatest : kInfinity;
+  }
+  if (tag.min && tag.min->is_exact) range.least = std::max(range.least, tag.min->value);
+  if (tag.max && tag.max->is_exact) range.greatest = std::min(range.greatest, tag.max->value);
+  range.greatest = std::max(range.least, range.greatest);  // extremes have only seven digits
+  return range;
+}
+
+std::optional<ValueRange> range_of_max(const Tag& tag) {
+  if (!tag.max) return {};
+  if (tag.max->is_exact) return exactly(tag.max->value);
+  return ValueRange{tag.max->value, is_distribution_of_all(tag)
+                                        ? tag.distribution->quantile_edges(1).greatest
+                                        : kInfinity};
+}
+
+std::optional<ValueRange> range_of_min(const Tag& tag) {
+  if (!tag.min) return {};
+  if (tag.min->is_exact) return exactly(tag.min->value);
+  return ValueRange{
+      is_distribution_of_all(tag) ? tag.distribution->quantile_edges(0).least : -kInfinity,
+      tag.min->value};
+}
+
+std::optional<double> failed_percent(const Tag& tag) {
+  if (!tag.failed || *tag.failed + tag.calls == 0) return {};
+  return *tag.failed / (*tag.failed + tag.calls) * 100;
+}
+
+std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now) {
+  const bool is_zero = before.least == 0 && before.greatest == 0;
+  if (is_zero && now.least == 0 && now.greatest == 0) return ValueRange{0, 0};
+  if (is_zero && now.least > 0) return ValueRange{kInfinity, kInfinity};
+  if (before.least <= 0 || now.least < 0) return {};
+  return ValueRange{(now.least / before.greatest - 1) * 100,
+                    (now.greatest / before.least - 1) * 100};
+}
+
+}  // namespace pcp::trace::command

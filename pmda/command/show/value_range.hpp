@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The known bounds of a tag's value, which are equal if the value is exact.
+#pragma once
+
+#include <optional>
+
+#include "command/run/comparison.hpp"
+#include "command/run/model.hpp"
+
+namespace pcp::trace::command {
+
+struct ValueRange {
+  double least;
+  double greatest;
+};
+
+inline std::optional<ValueRange> exactly(const std::optional<double>& value) {
+  if (!value) return {};
+  return ValueRange{*value, *value};
+}
+
+// For any values of the calls that the distribution lacks.
+std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile);
+
+std::optional<ValueRange> range_of_max(const Tag& tag);
+std::optional<ValueRange> range_of_min(const Tag& tag);
+
+// The aborted share of all transactions, in percent.
+std::optional<double> failed_percent(const Tag& tag);
+
+// The change in percent from one value to another. Nothing: the older value may be zero or
+// negative.
+std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now);
+
+}  // namespace pcp::trace::command

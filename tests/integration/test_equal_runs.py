@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A comparison of two runs of one program has a sign in at most one of twenty pairs, also beside a neighbour who takes the
+processors now and then. A program that is a fifth slower is found. TRACE_PAIRS is the number of pairs, TRACE_SEED the first
+seed."""
+
+import collections
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import recorded
+from private_pmcd import completed
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
+
+PAIRS = int(os.environ.get("TRACE_PAIRS", 4))
+SEED = int(os.environ.get("TRACE_SEED", random.randrange(1 << 32)))
+MOST_FALSE_ALARMS = 0.05
+FOREVER = 10**9
+
+# Works and rests by turns, for random times.
+NEIGHBOUR = """
+import random, sys, time
+dice = random.Random(int(sys.argv[1]))
+while True:
+    end = time.monotonic() + dice.expovariate(2)
+    while time.monotonic() < end:
+        pass
+    time.sleep(dice.expovariate(2))  # load: the neighbour rests
+"""
+
+
+@contextlib.contextmanager
+def neighbours(count, seed):
+    processes = [subprocess.Popen([sys.executable, "-c", NEIGHBOUR, str(seed + i)]) for i in range(count)]
+    try:
+        yield
+    finally:
+        for each in processes:
+            each.kill()
+            each.wait()
+
+
+def signs(comparison):
+    """Gives the differences beyond noise: {(tag, figure): change in percent}."""
+    return {(tag["name"], figure): round(100 * (change["now"] / change["before"] - 1), 1) if change["before"] else None
+            for tag in comparison["tags"] for figure, change in tag["changes"].items() if change["verdict"] == "real"}
+
+
+class OfEqualRuns(TraceTestCase):
+    def setUp(self):
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+
+    def record(self, name, seed, seconds, rounds=FOREVER, factor=1, besides=0):
+        folder = os.path.join(self.directory, name)
+        with neighbours(besides, seed):
+            done = recorded.record(folder, program("random_work"), str(seed), str(seconds), str(rounds), str(factor),
+                                   environment=library_environment(OUR_LIBRARY), options=["-t", "100ms"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return folder
+
+    def compare(self, *runs):
+        done = completed(recorded.COMMAND, "report", "--json", "--compare", *runs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for folder in runs:
+            completed("rm", "-r", folder)
+        return json.loads(done.stdout)["comparison"]
+
+    def test_few_have_a_sign(self):
+        print(f"seed {SEED}", flush=True)
+        totals = collections.Counter(pairs=0, alarms=0, judged=0, signs=0)
+        for pair in range(PAIRS):
+            # The same time, or the same work; alone, or beside neighbours.
+            limits = ({"seconds": 2}, {"seconds": FOREVER, "rounds": 1000})[pair % 2]
+            besides = (0, 1, 2)[pair % 3]
+            comparison = self.compare(*(self.record(f"{pair}-{i}", SEED + 2 * pair + i, besides=besides, **limits)
+                                        for i in (0, 1)))
+            found = signs(comparison)
+            judged = sum(change["verdict"] != "not judged" for tag in comparison["tags"]
+                         for change in tag["changes"].values())
+            self.assertGreater(judged, 20)
+            totals.update(pairs=1, alarms=bool(found), judged=judged, signs=len(found))
+            if found:
+                print(f"pair {pair}, {besides} beside it: {found}", flush=True)
+        print("totals:", *(f"{name}={number}" for name, number in totals.items()), flush=True)
+        self.assertLessEqual(totals["alarms"], max(1, PAIRS * MOST_FALSE_ALARMS))
+
+    def test_of_a_slower_program_have_signs(self):
+        missed = 0
+        pairs = max(1, PAIRS // 20)
+        for pair in range(pairs):
+            comparison = self.compare(*(self.record(f"{pair}-{factor}", SEED + pair, seconds=10, factor=factor)
+                                        for factor in (1, 1.2)))
+            found = signs(comparison)
+            print(f"slower {pair}: {found}", flush=True)
+            missed += not {(tag, figure) for tag in ("request", "parse", "ask") for figure in ("mean", "p50")} & found.keys()
+        print(f"missed: {missed} of {pairs}", flush=True)
+        self.assertLessEqual(missed, pairs // 2)

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/comparison.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr std::size_t kSeconds = 12;
+
+using Random = std::mt19937_64;
+
+// A recording with samples one second apart.
+class MadeRun {
+ public:
+  explicit MadeRun(std::size_t seconds = kSeconds) : seconds_(seconds) {
+    for (std::size_t i = 0; i <= seconds; ++i)
+      model_.fine.edges.push_back(WallTime(std::chrono::seconds(1'800'000'000 + i)));
+    model_.run.begin = model_.fine.edges.front();
+    model_.run.end = model_.fine.edges.back();
+  }
+
+  struct Second {
+    std::vector<double> durations;
+    double failed = 0;
+  };
+
+  // Adds a transaction.
+  MadeRun& add(const std::string& name, const std::function<Second(std::size_t)>& second) {
+    Tag tag;
+    tag.name = name;
+    tag.type = TraceType::Transact;
+    tag.failed = tag.sum = 0;
+    tag.distribution.emplace();
+    tag.percentile_source = PercentileSource::Histogram;
+    Series series;
+    series.tag = model_.tags.size();
+    for (std::size_t i = 0; i < seconds_; ++i) {
+      const Second its = second(i);
+      Histogram values;
+      double sum = 0;
+      for (const double each : its.durations) {
+        values.add(each);
+        sum += each;
+      }
+      tag.calls += static_cast<double>(its.durations.size());
+      *tag.failed += its.failed;
+      *tag.sum += sum;
+      tag.distribution->merge(values);
+      series.of(Quantity::Calls).push_back(static_cast<float>(its.durations.size()));
+      series.of(Quantity::Failed).push_back(static_cast<float>(its.failed));
+      series.of(Quantity::Sum).push_back(static_cast<float>(sum));
+      if (!values.empty())
+        series.histograms.push_back(
+            {model_.fine.edges[i], model_.fine.edges[i + 1], std::move(values)});
+    }
+    tag.mean = *tag.sum / tag.calls;
+    tag.rate = tag.calls / static_cast<double>(seconds_);
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+      tag.percentiles[i] = tag.distribution->quantile(kPercentiles[i]);
+    tag.max = Extreme{tag.percentiles[kP999].value(), true};
+    model_.tags.push_back(std::move(tag));
+    model_.series.push_back(std::move(series));
+    return *this;
+  }
+
+  const Model& model() const { return model_; }
+  Side side() const {
+    Side side{model_, {}, {}};
+    side.pieces.add(model_);
+    side.pieces.finish();
+    return side;
+  }
+
+ private:
+  std::size_t seconds_;
+  Model model_;
+};
+
+MadeRun::Second some(Random& random, double factor, int calls = 100, double failed = 0) {
+  std::lognormal_distribution<double> duration(-7, 0.3);
+  MadeRun::Second second{{}, failed};
+  for (int i = 0; i < calls; ++i) second.durations.push_back(factor * duration(random));
+  return second;
+}
+
+Verdict verdict(const Comparison& comparison, Figure figure, std::size_t tag = 0) {
+  return comparison.tags.at(tag).of(figure).verdict;
+}
+
+TEST(Comparison, FindsATagThatIsAFifthSlower) {
+  Random random(1);
+  MadeRun before;
+  MadeRun now;
+  before.add("a", [&](auto) { return some(random, 1); });
+  before.add("b", [&](auto) { return some(random, 1); });
+  now.add("a", [&](auto) { return some(random, 1); });
+  now.add("b", [&](auto) { return some(random, 1.2); });
+  const Comparison found = compare(before.side(), now.side());
+  EXPECT_EQ(found.tags.at(0).now->name, "b");  // it lost more
+  for (const Figure figure : {Figure::Total, Figure::Mean, Figure::P50, Figure::P90})
+    EXPECT_EQ(verdict(found, figure, 0), Verdict::Real) << kFigureNames[index_of(figure)];
+  for (const Figure figure : {Figure::Total, Figure::Mean, Figure::P50, Figure::P90})
+    EXPECT_EQ(verdict(found, figure, 1), Verdict::Noise) << kFigureNames[index_of(figure)];
+  EXPECT_EQ(verdict(found, Figure::Calls), Verdict::Noise);
+  EXPECT_EQ(verdict(found, Figure::Max), Verdict::NotJudged);
+  EXPECT_NEAR(found.tags[0].lost_s.value(), 0.2 * *found.tags[0].before->sum,
+              0.05 * *found.tags[0].before->sum);
+}
+
+// Two runs that are equal, and whose slow seconds come in a row.
+TEST(Comparison, OfEqualRunsHasFewSigns) {
+  Random random(2);
+  constexpr int kPairs = 60;
+  int alarms = 0;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const auto make = [&] {
+      MadeRun run(20);
+      double load = 1;
+      run.add("a", [&](auto) {
+        if (random() % 4 == 0) load = 1 + static_cast<double>(random() % 100) / 100;
+        return some(random, load, 40, static_cast<double>(random() % 2));
+      });
+      run.add("b", [&](auto) { return some(random, 1, 10 + static_cast<int>(random() % 20)); });
+      return run;
+    };
+    const MadeRun before = make();
+    const MadeRun now = make();
+    bool has_sign = false;
+    for (const ComparedTag& tag : compare(before.side(), now.side()).tags)
+      for (const Difference& change : tag.changes) has_sign |= change.is_real();
+    alarms += has_sign ? 1 : 0;
+  }
+  EXPECT_LE(alarms, kPairs * 5 / 100);
+}
+
+TEST(Comparison, IsAtEqualWork) {
+  Random random(3);
+  MadeRun before(12);
+  MadeRun now(24);
+  for (MadeRun* const run : {&before, &now}) {
+    run->add("request", [&](auto) { return some(random, 1); });
+    run->add("query", [&](auto) { return some(random, 0.1, run == &now ? 300 : 100); });
+  }
+  const Comparison found = compare(before.side(), now.side());
+  EXPECT_EQ(found.work, 2);
+  const ComparedTag& query = found.tags.at(0);
+  EXPECT_EQ(query.now->name, "query");
+  EXPECT_EQ(query.of(Figure::Calls).before, 2400);
+  EXPECT_EQ(query.of(Figure::Calls).now, 7200);
+  EXPECT_EQ(verdict(found, Figure::Calls, 0), Verdict::Real);
+  EXPECT_EQ(verdict(found, Figure::Total, 0), Verdict::Real);
+  EXPECT_EQ(verdict(found, Figure::Mean, 0), Verdict::Noise);
+  EXPECT_EQ(verdict(found, Figure::Rate, 0), Verdict::Real);
+  EXPECT_EQ(verdict(found, Figure::Calls, 1), Verdict::Noise);
+}
+
+// One in twenty is slow: the 95th percentile jumps from the fast ones to the slow ones.
+TEST(Comparison, IsNotMisledByAPercentileInAGap) {
+  MadeRun before;
+  MadeRun now;
+  const auto second = [](std::size_t slow) {
+    MadeRun::Second made{std::vector<double>(100, 0.002), 0};
+    for (std::size_t i = 0; i < slow; ++i) made.durations[i] = 0.040;
+    return made;
+  };
+  constexpr std::array<std::size_t, kSeconds> kSlow{9, 1, 2, 6, 8, 1, 3, 7, 0, 5, 9, 3};
+  before.add("a", [&](std::size_t i) { return second(kSlow[i]); });
+  now.add("a", [&](std::size_t i) { return second(kSlow[i] + 1); });
+  const Comparison found = compare(before.side(), now.side());
+  const Difference& p95 = found.tags.at(0).of(Figure::P95);
+  EXPECT_GT(*p95.now, 10 * *p95.before);
+  EXPECT_EQ(p95.verdict, Verdict::Noise);
+}
+
+TEST(Comparison, FindsFailuresThatAreNew) {
+  Random random(4);
+  MadeRun before;
+  MadeRun now;
+  before.add("a", [&](auto) { return some(random, 1); });
+  now.add("a", [&](auto) { return some(random, 1, 100, 10); });
+  EXPECT_EQ(verdict(compare(before.side(), now.side()), Figure::Failed), Verdict::Real);
+}
+
+TEST(Comparison, OfFewIntervalsJudgesOnlyCounts) {
+  Random random(5);
+  MadeRun before(9);
+  MadeRun now(9);
+  before.add("a", [&](auto) { return some(random, 1); });
+  now.add("a", [&](auto) { return some(random, 9); });
+  const Comparison found = compare(before.side(), now.side());
+  EXPECT_EQ(verdict(found, Figure::Mean), Verdict::NotJudged);
+  EXPECT_EQ(verdict(found, Figure::P50), Verdict::NotJudged);
+  EXPECT_EQ(verdict(found, Figure::Calls), Verdict::Noise);
+}
+
+// So little differs between two runs of one program.
+TEST(Comparison, OfOneRunEachNeedsAChangeOfATwentieth) {
+  for (const auto& [factor, expected] :
+       {std::pair(1.045, Verdict::Noise), std::pair(1.055, Verdict::Real)}) {
+    MadeRun before;
+    MadeRun now;
+    before.add("a", [](auto) { return MadeRun::Second{std::vector<double>(10, 1.0), 0}; });
+    now.add("a", [f = factor](auto) { return MadeRun::Second{std::vector<double>(10, f), 0}; });
+    EXPECT_EQ(verdict(compare(before.side(), now.side()), Figure::Mean), expected) << factor;
+  }
+}
+
+Side of_runs(const std::vector<MadeRun>& runs) {
+  Side side{runs.front().model(), {}, {}};
+  for (const MadeRun& run : runs) side.runs.push_back(run.model());
+  return side;
+}
+
+TEST(Comparison, OfSeveralRunsIsJudgedByTheirSpread) {
+  const auto runs = [](const std::vector<double>& durations) {
+    std::vector<MadeRun> made;
+    for (const double each : durations)
+      made.emplace_back().add("a", [&](auto) {
+        return MadeRun::Second{std::vector<double>(10, each), 0};
+      });
+    return made;
+  };
+  const auto before = runs({1.0, 1.001, 0.999});
+  for (const auto& [durations, expected] :
+       std::vector<std::pair<std::vector<double>, Verdict>>{{{1.2, 1.201, 1.199}, Verdict::Real},
+                                                            {{1.02, 1.021, 1.019}, Verdict::Real},
+                                                            {{1.2, 0.9, 1.6}, Verdict::Noise}}) {
+    const auto now = runs(durations);
+    const Comparison found = compare(of_runs(before), of_runs(now));
+    EXPECT_TRUE(found.is_over_runs);
+    EXPECT_EQ(verdict(found, Figure::Mean), expected) << durations[0];
+    EXPECT_NE(verdict(found, Figure::Max), Verdict::NotJudged);
+  }
+  const auto few = runs({1.2, 1.2});
+  const Comparison found = compare(of_runs(before), of_runs(few));
+  EXPECT_FALSE(found.is_over_runs);
+  EXPECT_EQ(verdict(found, Figure::Mean), Verdict::NotJudged);  // no pieces were read
+}
+
+// Ranks of a job: several archives of the same time.
+TEST(Comparison, PutsPiecesOfSeveralArchivesInTheOrderOfTime) {
+  Random random(6);
+  MadeRun first;
+  MadeRun second;
+  first.add("a", [&](auto) { return some(random, 1); });
+  second.add("b", [&](auto) { return some(random, 1); });
+  RunPieces pieces;
+  pieces.add(first.model());
+  pieces.add(second.model());
+  pieces.finish();
+  const TagPieces* const a = pieces.find(TraceType::Transact, "a");
+  const TagPieces* const b = pieces.find(TraceType::Transact, "b");
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  ASSERT_EQ(a->of_run.size(), 2 * kSeconds);
+  ASSERT_EQ(b->of_run.size(), 2 * kSeconds);
+  double calls = 0;
+  for (std::size_t i = 0; i < a->of_run.size(); ++i) {
+    EXPECT_EQ(a->of_run[i].end, b->of_run[i].end);
+    if (i > 0) {
+      EXPECT_LE(a->of_run[i - 1].end, a->of_run[i].end);
+    }
+    EXPECT_EQ(a->of_run[i].calls + b->of_run[i].calls, 100);
+    calls += a->of_run[i].calls;
+  }
+  EXPECT_EQ(calls, 100 * kSeconds);
+  EXPECT_EQ(a->own.size(), kSeconds);
+  EXPECT_EQ(pieces.find(TraceType::Point, "a"), nullptr);
+}
+
+TEST(Comparison, KeepsFewPiecesOfALongRun) {
+  MadeRun run(3600);
+  run.add("a", [](auto) { return MadeRun::Second{{1}, 0}; });
+  const Side side = run.side();
+  const TagPieces* const a = side.pieces.find(TraceType::Transact, "a");
+  ASSERT_NE(a, nullptr);
+  EXPECT_EQ(a->of_run.size(), 24U);
+  EXPECT_EQ(a->own.size(), 24U);
+  EXPECT_EQ(a->histograms.size(), 24U);
+  double calls = 0;
+  for (const RunPiece& piece : a->own) calls += piece.calls;
+  EXPECT_EQ(calls, 3600);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Conditions about changes since an older run, and about shares of label sets.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "command/run/imbalance.hpp"
+#include "command/show/condition.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+using Outcome = Condition::Outcome;
+
+Tag transaction(const std::string& name, double calls, double failed = 0) {
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Transact;
+  tag.calls = calls;
+  tag.failed = failed;
+  tag.sum = calls * 0.1;
+  tag.mean = 0.1;
+  tag.max = Extreme{0.5, true};
+  return tag;
+}
+
+Condition::Finding finding(const std::string& text, const Condition::Checked& checked) {
+  const Result<Condition> condition = Condition::parse(text);
+  EXPECT_TRUE(condition) << condition.error().message;
+  if (!condition) return {};
+  const std::vector<Condition::Finding> found = condition->check(checked);
+  EXPECT_EQ(found.size(), 1U) << text;
+  return found.at(0);
+}
+
+// Two runs of a tag, and the verdict about it.
+class Changes : public testing::Test {
+ protected:
+  Condition::Finding of(const std::string& text, bool is_complete = true) {
+    Comparison comparison = compare(Side{before_, {}, {}}, Side{now_, {}, {}});
+    for (ComparedTag& tag : comparison.tags)
+      for (Difference& change : tag.changes) change.verdict = verdict_;
+    return finding(text, {now_, is_complete, &comparison});
+  }
+  Outcome outcome(const std::string& text) { return of(text).outcome; }
+
+  Totals before_{{}, {transaction("request", 100)}};
+  Totals now_{{}, {transaction("request", 100)}};
+  Verdict verdict_ = Verdict::Real;
+};
+
+TEST_F(Changes, AreTrueFromTheBorderOn) {
+  now_.tags[0].mean = 0.125;
+  EXPECT_EQ(outcome("request mean > +25%"), Outcome::Passed);
+  EXPECT_EQ(outcome("request mean >= +25%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request mean > +24.9%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request mean < -1%"), Outcome::Passed);
+  now_.tags[0].mean = 0.05;
+  EXPECT_EQ(outcome("request mean < -50%"), Outcome::Passed);
+  EXPECT_EQ(outcome("request mean <= -50%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request mean > +1%"), Outcome::Passed);
+  EXPECT_EQ(of("req* mean < -10%").line,
+            "broken: req* mean < -10%: request has -50%, from 100 ms to 50.0 ms");
+}
+
+TEST_F(Changes, WithinNoiseAreNone) {
+  now_.tags[0].mean = 0.5;
+  verdict_ = Verdict::Noise;
+  EXPECT_EQ(of("request mean > +20%").line,
+            "passed: request mean > +20%: request has +400%, from 100 ms to 500 ms, within noise");
+  EXPECT_EQ(outcome("request mean >= +0%"), Outcome::Passed);
+}
+
+TEST_F(Changes, ThatCannotBeJudgedAreUnknown) {
+  verdict_ = Verdict::NotJudged;
+  for (const double mean : {0.05, 0.1, 0.5}) {
+    now_.tags[0].mean = mean;
+    EXPECT_EQ(outcome("request mean > +20%"), Outcome::Unknown) << mean;
+  }
+  EXPECT_EQ(of("request mean > +20%").line,
+            "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms, which cannot "
+            "be judged");
+}
+
+TEST_F(Changes, OfPercentilesAreKnownUpToTheirErrors) {
+  before_.tags[0].percentiles[kP95] = 0.1;
+  now_.tags[0].percentiles[kP95] = 0.12;
+  for (Totals* const run : {&before_, &now_})
+    run->tags[0].percentile_source = PercentileSource::OneWindow;
+  EXPECT_EQ(outcome("request p95 > +15%"), Outcome::Broken);  // at least 117.6 / 102
+  EXPECT_EQ(outcome("request p95 > +20%"), Outcome::Unknown);
+  EXPECT_EQ(outcome("request p95 > +25%"), Outcome::Passed);  // at most 122.4 / 98
+}
+
+TEST_F(Changes, OfSumsAreAtEqualWork) {
+  before_.tags.push_back(transaction("query", 100));
+  now_.tags[0] = transaction("request", 200);
+  now_.tags.push_back(transaction("query", 300));
+  before_.tags[1].sum = now_.tags[1].sum = 0.1;
+  EXPECT_EQ(of("query count > +49%").line,
+            "broken: query count > +49%: query has +50%, from 200 to 300");
+  EXPECT_EQ(outcome("query count > +50%"), Outcome::Passed);
+  EXPECT_EQ(outcome("request count > +0.1%"), Outcome::Passed);
+}
+
+TEST_F(Changes, OfFailuresThatAreNewAreInfinite) {
+  now_.tags[0].failed = 1;
+  EXPECT_EQ(outcome("request failed > +1000%"), Outcome::Broken);
+  EXPECT_EQ(of("request failed% > +10%").line,
+            "broken: request failed% > +10%: request has new, from 0% to 0.99%");
+  now_.tags[0].failed = 0;
+  EXPECT_EQ(outcome("request failed > +1000%"), Outcome::Passed);
+}
+
+TEST_F(Changes, AreUnknownWithoutTwoWholeRuns) {
+  EXPECT_EQ(of("request mean > +20%", false).line,
+            "unknown: request mean > +20%: request has calls that may be missing");
+  now_.tags.push_back(transaction("new", 1));
+  EXPECT_EQ(of("new mean > +20%").line,
+            "unknown: new mean > +20%: new has no calls in the older run");
+  EXPECT_EQ(of("old mean > +20%").line, "unknown: old mean > +20%: no tag matches");
+  now_.tags[0].mean.reset();
+  EXPECT_EQ(of("request mean > +20%").line,
+            "unknown: request mean > +20%: request has a change that is not known");
+  EXPECT_EQ(finding("request mean > +20%", {now_, true, nullptr}).line,
+            "unknown: request mean > +20%: there is no older run");
+}
+
+class Shares : public testing::Test {
+ protected:
+  Condition::Finding of(const std::string& text, bool is_complete = true) {
+    return finding(text, {run_, is_complete, nullptr});
+  }
+  Outcome outcome(const std::string& text) { return of(text).outcome; }
+
+  Totals run_{{},
+              {transaction("request{route=/cart;status=200}", 900, 70),
+               transaction("request{route=/cart;status=500}", 3, 5),
+               transaction("request{route=/pay;status=503}", 2),
+               transaction("request{route=/pay}", 20), transaction("other{status=500}", 7)}};
+};
+
+// Ten of a thousand calls.
+TEST_F(Shares, AreTrueFromTheBorderOn) {
+  EXPECT_EQ(outcome("request{status=5*} share > 1%"), Outcome::Passed);
+  EXPECT_EQ(outcome("request{status=5*} share >= 1%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request{status=5*} share > 0.999%"), Outcome::Broken);
+  EXPECT_EQ(of("request{status=5*} share > 0.5%").line,
+            "broken: request{status=5*} share > 0.5%: request has 1%, 10 of 1,000 calls");
+  EXPECT_EQ(outcome("\"request\"{status=5*} share >= 1%"), Outcome::Broken);
+  EXPECT_EQ(outcome("req*{status=5*} share >= 1%"), Outcome::Broken);
+}
+
+TEST_F(Shares, MayBeOfSeveralLabels) {
+  EXPECT_EQ(of("request{route=/pay,status=5*} share >= 0.2%").line,
+            "broken: request{route=/pay,status=5*} share >= 0.2%: request has 0.2%, 2 of 1,000 "
+            "calls");
+  EXPECT_EQ(outcome("request{route=/pay;status=5*} share > 0.2%"), Outcome::Passed);
+}
+
+TEST_F(Shares, OfEachNameHaveAFinding) {
+  const Result<Condition> condition = Condition::parse("*{status=5*} share > 50%");
+  ASSERT_TRUE(condition);
+  const auto found = condition->check({run_, true, nullptr});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].line, "broken: *{status=5*} share > 50%: other has 100%, 7 of 7 calls");
+  EXPECT_EQ(found[1].outcome, Outcome::Passed);
+}
+
+TEST_F(Shares, OfLabelsThatDoNotOccurAreZeroButOfUnknownKeysUnknown) {
+  EXPECT_EQ(outcome("request{status=4*} share > 0%"), Outcome::Passed);
+  EXPECT_EQ(of("request{statsu=5*} share > 1%").line,
+            "unknown: request{statsu=5*} share > 1%: no label set has statsu");
+  EXPECT_EQ(of("reqest{status=5*} share > 1%").line,
+            "unknown: reqest{status=5*} share > 1%: no tag matches");
+}
+
+// They may be a total over all label sets, or further calls.
+TEST_F(Shares, BesideCallsWithoutLabelsAreKnownAsFarAsTheyAre) {
+  run_.tags.push_back(transaction("request", 1000));
+  EXPECT_EQ(of("request{status=5*} share > 0.7%").line,
+            "unknown: request{status=5*} share > 0.7%: request has 0.5% to 1%, 10 of 2,000 calls");
+  EXPECT_EQ(outcome("request{status=5*} share > 1%"), Outcome::Passed);
+  EXPECT_EQ(outcome("request{status=5*} share >= 0.5%"), Outcome::Broken);
+  for (int i = 0; i < 1000; ++i)
+    run_.tags.push_back(transaction("request{route=/" + std::to_string(i) + ";status=200}", 0));
+  EXPECT_EQ(of("request{status=5*} share > 1%").line,
+            "unknown: request{status=5*} share > 1%: request has 0.5% to 50.5%, 10 of 2,000 calls");
+}
+
+TEST_F(Shares, AreUnknownIfCallsAre) {
+  EXPECT_EQ(of("request{status=5*} share > 99%", false).line,
+            "unknown: request{status=5*} share > 99%: request has calls that may be missing");
+  run_.tags[0].failed.reset();
+  EXPECT_EQ(of("request{status=5*} share > 99%").outcome, Outcome::Unknown);
+}
+
+// Rank 3 takes 60 s, the mean of all is 50 s.
+TEST(Imbalances, AreTrueFromTheBorderOn) {
+  Totals run;
+  for (const auto& [rank, seconds] : {std::pair("0", 40.0), std::pair("3", 60.0)}) {
+    run.tags.push_back(transaction("compute{rank=" + std::string(rank) + "}", 100));
+    run.tags.back().sum = seconds;
+  }
+  run.imbalances = imbalances_of(run.tags);
+  const Condition::Checked checked{run, true, nullptr};
+  EXPECT_EQ(finding("compute max/mean by rank > 1.2", checked).outcome, Outcome::Passed);
+  EXPECT_EQ(finding("compute max/mean by rank > 1.19", checked).outcome, Outcome::Broken);
+  EXPECT_EQ(finding("comp* max/mean by rank>=1.2", checked).line,
+            "broken: comp* max/mean by rank>=1.2: compute has 1.20, of rank 3, over 2 values");
+  EXPECT_EQ(finding("compute max/mean by host > 1", checked).line,
+            "unknown: compute max/mean by host > 1: no name matches that has several values of "
+            "host");
+  EXPECT_EQ(finding("compute max/mean by rank > 1", {run, false, nullptr}).line,
+            "unknown: compute max/mean by rank > 1: compute has calls that may be missing");
+}
+
+TEST(Labels, OfAPatternMatchWhateverOtherLabelsThereAre) {
+  const Totals run{{},
+                   {transaction("request{route=/cart;status=500}", 3),
+                    transaction("request{status=500;zone=eu}", 4), transaction("request", 5),
+                    transaction("request{status=200}", 6), transaction("request{x", 7)}};
+  const auto matching = [&](const std::string& pattern) {
+    const Result<Condition> condition = Condition::parse(pattern + " count >= 0");
+    EXPECT_TRUE(condition) << condition.error().message;
+    std::size_t known = 0;
+    for (const auto& found : condition->check({run, true, nullptr}))
+      known += found.outcome == Outcome::Broken ? 1 : 0;
+    return known;
+  };
+  EXPECT_EQ(matching("request{status=5*}"), 2U);
+  EXPECT_EQ(matching("*{status=500}"), 2U);
+  EXPECT_EQ(matching("request{zone=eu,status=500}"), 1U);
+  EXPECT_EQ(matching("request{route=/cart;status=500}"), 1U);
+  EXPECT_EQ(matching("\"request\"{status=200}"), 1U);
+  EXPECT_EQ(matching("\"request{status=200}\""), 1U);
+  EXPECT_EQ(matching("request{x"), 1U);
+  EXPECT_EQ(matching("request*"), 5U);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/markdown.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+using Outcome = Condition::Outcome;
+
+Tag transaction(const std::string& name, double calls, double mean) {
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Transact;
+  tag.calls = calls;
+  tag.failed = 0;
+  tag.sum = calls * mean;
+  tag.mean = mean;
+  return tag;
+}
+
+Totals run_of(std::vector<Tag> tags) {
+  Totals totals{{}, std::move(tags)};
+  totals.run.archives = {"app.trace/trace"};
+  return totals;
+}
+
+TEST(Markdown, OfARunHasItsTagsAndFindings) {
+  const std::string text = markdown(run_of({transaction("checkout", 200, 0.01)}),
+                                    {{Outcome::Passed, "passed: a", "a"},
+                                     {Outcome::Broken, "broken: b", "b"},
+                                     {Outcome::Unknown, "unknown: c", "c"}});
+  EXPECT_TRUE(text.starts_with("`app.trace/trace`, ")) << text;
+  EXPECT_NE(text.find("| Transactions | calls | failed | total | mean | p50 | p95 | p99 | max |\n"
+                      "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+                      "| `checkout` | 200 | 0 | 2.00 s | 10.0 ms | – | – | – | – |\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("**Conditions:** 1 broken, 1 unknown, 1 passed\n\n"
+                      "- **!** `broken: b`\n- **!** `unknown: c`\n- `passed: a`\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Markdown, OfAComparisonMarksWhatIsReal) {
+  const Totals before = run_of({transaction("checkout", 200, 0.01)});
+  const Totals now = run_of({transaction("checkout", 200, 0.012)});
+  Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
+  comparison.tags[0].changes[index_of(Figure::Mean)].verdict = Verdict::Real;
+  const std::string text = markdown(before, now, comparison, {});
+  EXPECT_NE(text.find("| `checkout` | 200 | 0 | 2.00 s → 2.40 s (+20%) | 10.0 ms → 12.0 ms "
+                      "**+20%▲** |"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("Conditions"), std::string::npos);
+}
+
+TEST(Markdown, KeepsEachNameInItsCell) {
+  EXPECT_EQ(markdown_code("a"), "`a`");
+  EXPECT_EQ(markdown_code("a`b"), "``a`b``");
+  EXPECT_EQ(markdown_code("``"), "``` `` ```");
+  EXPECT_EQ(markdown_code(" a"), "`  a `");
+  const std::string text = markdown(run_of({transaction("a|b\n@user <b>\\|\xff", 1, 1)}), {});
+  EXPECT_NE(text.find("\n| `a\\|b\\x0a@user <b>\\\\|\\xff` | 1 |"), std::string::npos) << text;
+}
+
+TEST(Markdown, IsShortEnoughForAComment) {
+  constexpr std::size_t kMostOfGitHub = 65'536;
+  const std::string name = std::string(200, '|') + "`";
+  const Totals before = run_of(std::vector<Tag>(1000, transaction(name, 1, 1)));
+  const Totals now = run_of(std::vector<Tag>(1000, transaction(name, 2, 1e-3)));
+  const Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
+  const std::vector<Condition::Finding> findings(1000,
+                                                 {Outcome::Broken, std::string(1000, 'x'), ""});
+  const std::string text = markdown(before, now, comparison, findings);
+  EXPECT_LT(text.size(), kMostOfGitHub);
+  EXPECT_NE(text.find("and 970 more tags\n"), std::string::npos);
+  EXPECT_NE(text.find("- and 970 more\n"), std::string::npos);
+  EXPECT_LT(markdown(now, findings).size(), kMostOfGitHub);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "command/show/comparison.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr Terminal kPlain{false, false, 80};
+constexpr Terminal kWide{true, false, 120};
+constexpr Terminal kColors{true, true, 120};
+
+Tag transaction(const std::string& name, double calls, double mean) {
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Transact;
+  tag.calls = calls;
+  tag.failed = 0;
+  tag.sum = calls * mean;
+  tag.mean = mean;
+  tag.percentiles = {mean, mean, 2 * mean, 3 * mean, 4 * mean};
+  tag.percentile_source = PercentileSource::OneWindow;
+  tag.max = Extreme{5 * mean, true};
+  return tag;
+}
+
+Tag of_type(TraceType type, const std::string& name) {
+  Tag tag;
+  tag.name = name;
+  tag.type = type;
+  tag.calls = 5;
+  return tag;
+}
+
+Totals run_of(std::vector<Tag> tags) {
+  Totals totals{{}, std::move(tags)};
+  totals.run.hosts = {"saturn"};
+  return totals;
+}
+
+// As if the verdict about each difference were this one.
+std::string shown(const Totals& before, const Totals& now, const Terminal& terminal,
+                  Verdict verdict = Verdict::Real) {
+  Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
+  for (ComparedTag& tag : comparison.tags)
+    for (Difference& change : tag.changes)
+      if (change.is_known() && !change.is_none()) change.verdict = verdict;
+  return shown_comparison(before, now, comparison, terminal);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(ShownComparison, HasBothRunsAndTheChangesBelow) {
+  const auto lines = lines_of(shown(run_of({transaction("checkout", 200, 0.01)}),
+                                    run_of({transaction("checkout", 200, 0.012)}), kWide));
+  ASSERT_EQ(lines.size(), 11U);
+  EXPECT_EQ(lines[5],
+            "Transactions                                                calls    total     mean"
+            "      p50      p95      p99      max");
+  EXPECT_EQ(lines[6],
+            "checkout                                             was      200   2.00 s  10.0 ms"
+            "  10.0 ms  20.0 ms  30.0 ms  50.0 ms");
+  EXPECT_EQ(lines[7],
+            "  lost 400 ms                                        now      200   2.40 s  12.0 ms"
+            "  12.0 ms  24.0 ms  36.0 ms  60.0 ms");
+  EXPECT_EQ(lines[8],
+            "                                                              ±0%     +20%▲    +20%▲"
+            "    +20%▲    +20%▲    +20%▲    +20%▲");
+  EXPECT_EQ(lines[10], "▲ ▼ more than noise: equal runs seldom differ so much");
+}
+
+TEST(ShownComparison, DropsTheLeastImportantColumnsFirst) {
+  const Totals before = run_of({transaction("checkout", 200, 0.01)});
+  Totals now = run_of({transaction("checkout", 200, 0.012)});
+  EXPECT_EQ(lines_of(shown(before, now, kPlain))[5],
+            "Transactions                 calls    total     mean      p50      p95      p99");
+  now.tags[0].failed = 3;
+  EXPECT_EQ(lines_of(shown(before, now, kPlain))[5],
+            "Transactions                 calls   failed    total     mean      p50      p95");
+  EXPECT_EQ(lines_of(shown(before, now, {false, false, 92}))[5],
+            "Transactions                    calls   failed    total     mean      p50      p95"
+            "      p99");
+}
+
+TEST(ShownComparison, MarksNothingThatIsNoise) {
+  for (const Verdict verdict : {Verdict::Noise, Verdict::NotJudged}) {
+    const std::string text = shown(run_of({transaction("checkout", 200, 1)}),
+                                   run_of({transaction("checkout", 200, 2)}), kColors, verdict);
+    for (const char* const sign : {"▲", "▼", "\033[31m", "\033[32m"})
+      EXPECT_EQ(text.find(sign), std::string::npos) << text;
+    EXPECT_NE(text.find("+100%"), std::string::npos) << text;
+  }
+}
+
+TEST(ShownComparison, SaysOnceHowManyDifferencesWereNotJudged) {
+  const Totals before = run_of({transaction("a", 200, 1), transaction("b", 200, 1)});
+  const Totals now = run_of({transaction("a", 200, 2), transaction("b", 200, 2)});
+  const std::string note =
+      "10 differences not judged: too few intervals with calls, or too little total time\n";
+  EXPECT_NE(shown(before, now, kWide, Verdict::NotJudged).find(note), std::string::npos)
+      << shown(before, now, kWide, Verdict::NotJudged);
+  EXPECT_EQ(shown(before, now, kWide, Verdict::Noise).find("not judged"), std::string::npos);
+}
+
+TEST(ShownComparison, MarksWorseAndBetterInColours) {
+  Tag better = transaction("checkout", 200, 1);
+  better.percentiles[kP50] = 0.5;
+  better.percentiles[kP99] = 9;
+  const std::string text =
+      shown(run_of({transaction("checkout", 200, 1)}), run_of({better}), kColors);
+  EXPECT_NE(text.find("\033[32m    -50%▼\033[0m"), std::string::npos) << text;
+  EXPECT_NE(text.find("\033[31m   +200%▲\033[0m"), std::string::npos) << text;
+}
+
+TEST(ShownComparison, BeginsWithTheTagThatLostMostTime) {
+  const std::string text = shown(
+      run_of({transaction("big", 100, 1), transaction("slower", 10, 1), transaction("x", 9, 1)}),
+      run_of({transaction("big", 100, 0.9), transaction("slower", 10, 3), transaction("x", 9, 1)}),
+      kPlain);
+  EXPECT_LT(text.find("\nslower"), text.find("\nx "));
+  EXPECT_LT(text.find("\nx "), text.find("\nbig"));
+  EXPECT_NE(text.find("\n  lost 20.0 s "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  saved 10.0 s "), std::string::npos) << text;
+}
+
+TEST(ShownComparison, SaysThatItIsAtEqualWork) {
+  const std::string text = shown(run_of({transaction("checkout", 100, 1)}),
+                                 run_of({transaction("checkout", 250, 1)}), kPlain);
+  EXPECT_NE(text.find("\ncalls, failed, total, added: at equal work, 2.50 times the older"
+                      " run's\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("lost"), std::string::npos) << text;
+}
+
+TEST(ShownComparison, HasWhatOtherTypesHave) {
+  Tag counter = of_type(TraceType::Counter, "bytes");
+  counter.counted = 1000;
+  Tag more = counter;
+  more.counted = 2000;
+  Tag observation = of_type(TraceType::Observe, "queue");
+  observation.mean = 3;
+  const Tag point = of_type(TraceType::Point, "hit");
+  const auto lines = lines_of(
+      shown(run_of({counter, observation, point}), run_of({more, observation, point}), kPlain));
+  EXPECT_EQ(lines[5],
+            "Observations                values              mean      p50      p95      p99");
+  EXPECT_EQ(lines[6],
+            "queue                 was        5                 3        -        -        -");
+  EXPECT_EQ(lines[10], "Points, counters             calls    added");
+  EXPECT_EQ(lines[11], "bytes                 was        5    1,000");
+  EXPECT_EQ(lines[12], "                      now        5    2,000");
+  EXPECT_EQ(lines[13], "                                0%    +100%^");
+  EXPECT_EQ(lines[14], "hit                   was        5");
+}
+
+TEST(ShownComparison, NamesTagsThatAreInOneRunOnly) {
+  const std::string text =
+      shown(run_of({transaction("old", 1, 1), transaction("b", 1, 1)}),
+            run_of({transaction("new", 1, 1), transaction("b", 1, 1)}), kPlain);
+  EXPECT_NE(text.find("only before (1): old\nonly now (1): new\n"), std::string::npos) << text;
+  EXPECT_NE(shown(run_of({}), run_of({transaction("b", 1, 1)}), kPlain).find("No tag is in both."),
+            std::string::npos);
+}
+
+TEST(ShownComparison, OfWhatIsUnknownSaysNoChange) {
+  Tag unknown = transaction("checkout", 1, 1);
+  unknown.percentiles = {};
+  const auto lines =
+      lines_of(shown(run_of({transaction("checkout", 1, 1)}), run_of({unknown}), kPlain));
+  EXPECT_EQ(lines[7],
+            "                      now        1   1.00 s   1.00 s        -        -        -");
+  EXPECT_EQ(lines[8], "                                0%       0%       0%");
+}
+
+TEST(ShownComparison, KeepsToItsColumnsAndLines) {
+  std::vector<Tag> before;
+  std::vector<Tag> now;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = std::to_string(i) + std::string(200, 'x') + "\x1b\n\xff";
+    before.push_back(transaction(name, 1e9, 1e-9));
+    now.push_back(transaction(name, 1, 1e9));
+    before.push_back(transaction("old" + name, 1, 1));
+    before.push_back(of_type(TraceType::Point, name));
+    now.push_back(of_type(TraceType::Point, name));
+  }
+  for (const std::size_t columns : {80U, 99U, 120U}) {
+    int count = 0;
+    for (const std::string& line :
+         lines_of(shown(run_of(before), run_of(now), {false, false, columns}))) {
+      EXPECT_LE(columns_of(line), columns) << line;
+      EXPECT_EQ(line.find('\x1b'), std::string::npos);
+      ++count;
+    }
+    EXPECT_LE(count, 60);
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
