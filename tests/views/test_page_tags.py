@@ -110,3 +110,12 @@ class Tags(PageTestCase):
             self.assertLess(max(widths) - min(widths), 0.1, name)
             broken = self.evaluate("document.getElementById('charts').innerHTML.match(/NaN|Infinity/)")
             self.assertIsNone(broken, name)
+
+    def test_have_distributions_whose_areas_are_the_calls(self):
+        self.page("only_points")
+        heights = self.evaluate("""(() => { const bins = Array.from({length: 64}, (_, i) => 1023 * 32 + i);
+            const even = {coarseness: 0, bins, counts: bins.map((_, i) => i < 32 ? 100 : 200)};
+            return drawDistribution(even, [], formatSeconds, 600, 230).children
+                .filter(({tagName}) => tagName === "rect").map((bar) => bar.height.baseVal.value); })()""")
+        self.assertGreater(len(heights), 20)
+        self.assertLess(max(heights) - min(heights), 1)

@@ -52,7 +52,7 @@ function sharedBars(distributions, width) {
   const [least, greatest] = low > 0 && high < 1.2 * low ? aloneIn({low, high}) : [low, high];
   const most = Math.max(12, Math.floor(Math.min(width / 7, 90)));
   const log = needsLog(least, greatest);
-  const bars = log ? sharedBins(distributions, most) : evenBars(least, greatest, most);
+  const bars = low > 0 ? sharedBins(distributions, most) : evenBars(least, greatest, most);
   distributions.forEach((distribution, side) => {
     const total = distribution.counts.reduce((sum, count) => sum + count, 0);
     for (const {low, high, count} of binsOf(distribution)) {
@@ -61,7 +61,8 @@ function sharedBars(distributions, width) {
       bar.shares[side] += count / total;
     }
   });
-  return {log, bars};
+  const range = low > 0 && least < low ? [least, greatest] : [bars[0].low, bars.at(-1).high];
+  return {log, bars, range};
 }
 
 const emptyBar = (low, high) => ({low, high, shares: [0, 0]});
@@ -86,12 +87,10 @@ function evenBars(least, greatest, most) {
 }
 
 function drawTwoDistributions(sides, format, width, height) {
-  const {log, bars} = sharedBars(sides.map(([, {distribution}]) => distribution), width);
-  const [least, greatest] = [bars[0].low, bars.at(-1).high];
+  const {log, bars, range} = sharedBars(sides.map(([, {distribution}]) => distribution), width);
+  const [least, greatest] = range;
   const x = scaleOf(least, greatest, [margin.left, width - margin.right], log);
-  // Bars of a logarithmic scale differ in width: their areas are the shares.
-  const heightOf = ({low, high, shares}, side) =>
-      log ? shares[side] / Math.log(high / low) : shares[side];
+  const heightOf = ({low, high, shares}, side) => shares[side] / widthOf(low, high, log);
   const most = Math.max(...bars.flatMap((bar) => sides.map((_, side) => heightOf(bar, side))));
   const y = scaleOf(0, most, [height - margin.bottom, margin.top + 4], false);
   const ticks = xTicks(

@@ -3,7 +3,7 @@
 
 const mostBars = 12;
 
-// Columns of series that are added up. Of others a sum would mean nothing.
+// Columns of series that are added up. A sum of others would mean nothing.
 const addedColumns = ['calls', 'failed', 'sum', 'vanished', 'counted', 'inflight'];
 
 // Only if all members have series of the same grid.
@@ -17,7 +17,10 @@ function seriesOfGroup(members) {
     if (columns.length === 0) return undefined;
     return columns[0].map(
         (_, i) => columns.map((column) => column[i])
-                      .reduce((a, b) => isKnown(a) && isKnown(b) ? join(a, b) : isKnown(a) ? a : b));
+                      .reduce(
+                          (a, b) => isKnown(a) && isKnown(b) ? join(a, b) :
+                              isKnown(a)                     ? a :
+                                                               b));
   };
   const series = {grid};
   for (const key of addedColumns) series[key] = joined(key, (a, b) => a + b);
@@ -37,23 +40,26 @@ function tagsOfGroups(packed, tags) {
 function showGroupings({groupings, tags}) {
   byId('groups').hidden = groupings.length === 0;
   const option = (value, text) => element('option', {value}, text);
-  byId('group-by').replaceChildren(
-      option(-1, 'nothing'),
-      ...groupings.map(({label}, i) => option(i, label === null ? 'name' : `name and ${label}`)));
+  byId('group-by')
+      .replaceChildren(
+          option(-1, 'nothing'),
+          ...groupings.map(
+              ({label}, i) => option(i, label === null ? 'name' : `name and ${label}`)));
   byId('group-by').onchange = ({target}) => {
     const chosen = groupings[Number(target.value)];
     page.showTags(chosen ? tagsOfGroups(chosen, tags) : tags);
   };
 }
 
-const bareName = (name) => name.endsWith('}') && name.lastIndexOf('{') > 0 ?
-    name.slice(0, name.lastIndexOf('{')) :
-    name;
+const bareName = (name) =>
+    name.endsWith('}') && name.lastIndexOf('{') > 0 ? name.slice(0, name.lastIndexOf('{')) : name;
 
 // A bar for each value of each label of the tag's name.
 function showShares([tag, ...others]) {
-  const found = others.length || !tag ? [] : page.data.imbalances.filter(
-      ({name, type}) => type === tag.type && name === bareName(tag.name));
+  const found = others.length || !tag ?
+      [] :
+      page.data.imbalances.filter(
+          ({name, type}) => type === tag.type && name === bareName(tag.name));
   byId('shares').hidden = found.length === 0;
   byId('shares').replaceChildren(...found.map((each) => shareFigure(each, tag)));
 }

@@ -109,13 +109,16 @@ function equalBars(bins, most) {
 // One bin of positive values would fill the whole width. It stands alone in a wider range.
 const aloneIn = ({low, high}) => [low / 1.5, high * 1.5];
 
+// Bars differ in width: their areas are the numbers of calls.
+const widthOf = (low, high, log) => log ? Math.log(high / low) : high - low;
+
 function barsOf(distribution, width) {
   const bins = binsOf(distribution);
   if (bins.length === 1 && bins[0].low > 0) return {log: true, bars: bins, range: aloneIn(bins[0])};
   const total = distribution.counts.reduce((sum, count) => sum + count, 0);
   const most = Math.floor(Math.min(width / 4, 12 + 3 * Math.sqrt(total)));
   const log = needsLog(bins[0].low, bins[bins.length - 1].high);
-  const bars = log ? binsOf(coarser(distribution, most)) : equalBars(bins, most);
+  const bars = bins[0].low > 0 ? binsOf(coarser(distribution, most)) : equalBars(bins, most);
   return {log, bars, range: [bars[0].low, bars[bars.length - 1].high]};
 }
 
@@ -123,7 +126,7 @@ function barsOf(distribution, width) {
 function drawDistribution(distribution, marks, format, width, height) {
   const {log, bars, range: [least, greatest]} = barsOf(distribution, width);
   const x = scaleOf(least, greatest, [margin.left, width - margin.right], log);
-  const heightOf = ({low, high, count}) => log ? count / Math.log(high / low) : count;
+  const heightOf = ({low, high, count}) => count / widthOf(low, high, log);
   const y =
       scaleOf(0, Math.max(...bars.map(heightOf)), [height - margin.bottom, margin.top + 14], false);
   const drawn = bars.filter(({count}) => count > 0).map((bar) => {

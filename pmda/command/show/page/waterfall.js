@@ -103,7 +103,8 @@ function timeAxis(ns) {
 function remarksOf(trace) {
   const missing =
       trace.spans
-          .filter((span) => span.depth === 0 && span.parent && !isEvent(span) && !('torn_from' in span))
+          .filter(
+              (span) => span.depth === 0 && span.parent && !isEvent(span) && !('torn_from' in span))
           .length;
   return [
     trace.left_out ? `${plural(trace.left_out, 'shorter span')} left out` : '',
