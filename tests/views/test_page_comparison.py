@@ -75,7 +75,9 @@ class Comparison(PageTestCase):
         signed = [text for row in self.rows().values() for cell in row.values() for text in cell if text[:1] in SIGNS]
         self.assertEqual(signed, [])
         self.evaluate("""(() => { const tag = pcpTrace.data.tags.find(({name}) => name === "payment");
-            tag.beyond_noise = {p99: true, p50: false, count: true}; showComparison(pcpTrace.data); })()""")
+            const {name, type} = tag, real = {verdict: "real"}, noise = {verdict: "noise"}, none = {verdict: "not judged"};
+            addVerdicts(pcpTrace.data.tags, {tags: [{name, type, changes: {p99: real, p50: noise, count: real, total: none}}]});
+            showComparison(pcpTrace.data); })()""")
         rows = self.rows()
         signed = {(tag, title): text[:2].strip() for tag, row in rows.items() for title, (*_, text) in row.items() if text[:1] in SIGNS}
         self.assertEqual(signed, {("payment", "p99"): "▲", ("payment", "p50"): "≈",

@@ -131,7 +131,8 @@ int run(const ReportOptions& options) {
   }
   const Findings findings = check(options.conditions, report);
   if (!options.page.empty()) {
-    const Result<void> written = write_page(report.model, options.page);
+    const Result<void> written =
+        write_page(report.model, options.page, report.comparison ? &*report.comparison : nullptr);
     if (!written) return give_up(written.error().message);
   }
   show(report, options, findings);

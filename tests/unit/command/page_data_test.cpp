@@ -27,8 +27,8 @@ struct Unpacked {
   bool has(std::string_view part) const { return document.find(part) != document.npos; }
 };
 
-Unpacked unpacked(const Model& model) {
-  const std::string bytes = page_data(model);
+Unpacked unpacked(const Model& model, const Comparison* comparison = nullptr) {
+  const std::string bytes = page_data(model, comparison);
   const auto byte = [&](std::size_t at) {
     return std::uint32_t{static_cast<unsigned char>(bytes.at(at))};
   };
@@ -165,6 +165,19 @@ TEST(PageData, TheOlderRunHasTheDistributionsOfTagsThatTheNewerOneHas) {
   model.base = Totals{model.run, {transaction("gone", 1, {4}), transaction("a", 2, {1, 1})}};
   EXPECT_TRUE(unpacked(model).has(
       R"("distributions":[{"tag":1,"coarseness":0,"bins":[32736],"counts":[2]}]})"));
+}
+
+TEST(PageData, SaysWhichDifferencesExceedNoise) {
+  Model model = model_of({transaction("a", 3)});
+  model.base = Totals{model.run, {transaction("a", 2)}};
+  Comparison comparison;
+  ComparedTag& compared = comparison.tags.emplace_back();
+  compared.before = &model.base->tags[0];
+  compared.now = &model.tags[0];
+  compared.changes[index_of(Figure::P99)] = {1, 2, Verdict::Real};
+  EXPECT_FALSE(unpacked(model).has(R"("comparison":)"));
+  EXPECT_TRUE(unpacked(model, &comparison)
+                  .has(R"("changes":{"p99":{"before":1,"now":2,"verdict":"real"}})"));
 }
 
 TEST(PageData, TheZoneIsTheRuns) {

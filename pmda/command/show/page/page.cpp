@@ -34,8 +34,8 @@ Result<std::string> gzipped(std::string bytes) {
   return packed;
 }
 
-Result<std::string> page_of(const Model& model) {
-  Result<std::string> packed = gzipped(page_data(model));
+Result<std::string> page_of(const Model& model, const Comparison* comparison) {
+  Result<std::string> packed = gzipped(page_data(model, comparison));
   if (!packed) return packed;
   std::string page(kPageBeforeData);
   encode_base64(*packed, page);  // no base64 character is special in HTML
@@ -45,8 +45,8 @@ Result<std::string> page_of(const Model& model) {
 
 }  // namespace
 
-Result<void> write_page(const Model& model, const std::string& path) {
-  const Result<std::string> page = page_of(model);
+Result<void> write_page(const Model& model, const std::string& path, const Comparison* comparison) {
+  const Result<std::string> page = page_of(model, comparison);
   const Result<void> saved = page ? replace_file(path, *page) : page.error();
   return saved ? saved : Error{path + ": cannot write the page: " + saved.error().message};
 }

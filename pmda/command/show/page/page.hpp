@@ -7,12 +7,15 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "command/run/comparison.hpp"
 #include "command/run/model.hpp"
 
 namespace pcp::trace::command {
 
-// An existing file is replaced completely, or stays as it is. The error names the file.
-Result<void> write_page(const Model& model, const std::string& path);
+// `comparison`: with the older run; may be null. An existing file is replaced completely, or stays
+// as it is. The error names the file.
+Result<void> write_page(const Model& model, const std::string& path,
+                        const Comparison* comparison = nullptr);
 
 // The page's data of a run, as bytes:
 //
@@ -21,7 +24,7 @@ Result<void> write_page(const Model& model, const std::string& path);
 // The document has the run and the tags as in model_json.hpp, and the index of each series' first
 // float. Floats are split into bytes for better compression: neighbours have nearly the same sign
 // and exponent. page/data.js unpacks the data.
-std::string page_data(const Model& model);
+std::string page_data(const Model& model, const Comparison* comparison = nullptr);
 
 // The page without its data: the files of page/ and dygraphs, assembled by CMake.
 extern const std::string_view kPageBeforeData;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "command/run/groups.hpp"
+#include "command/show/comparison_json.hpp"
 #include "command/show/json_writer.hpp"
 #include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
@@ -109,7 +110,8 @@ Whole whole_of(const Model& model) {
 
 class Packer {
  public:
-  explicit Packer(const Model& model) : model_(model) {}
+  Packer(const Model& model, const Comparison* comparison)
+      : model_(model), comparison_(comparison) {}
 
   std::string pack() {
     json_.object([&] { write_document(); });
@@ -152,6 +154,10 @@ class Packer {
     json_.list("groupings", groupings_of(model_.tags),
                [&](const Grouping& grouping) { write_grouping(grouping); });
     if (model_.base) json_.object("base", [&] { write_base(*model_.base); });
+    if (comparison_ != nullptr) {
+      json_.key("comparison");
+      write_comparison(json_, *comparison_);
+    }
   }
 
   // As many groups as tags have series, and as many distributions as tags have fine series.
@@ -285,12 +291,15 @@ class Packer {
   }
 
   const Model& model_;
+  const Comparison* const comparison_;  // null: none
   JsonWriter json_;
   std::vector<float> floats_;
 };
 
 }  // namespace
 
-std::string page_data(const Model& model) { return Packer(model).pack(); }
+std::string page_data(const Model& model, const Comparison* comparison) {
+  return Packer(model, comparison).pack();
+}
 
 }  // namespace pcp::trace::command
