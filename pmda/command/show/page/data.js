@@ -79,13 +79,12 @@ function baseOf({run, tags, distributions}) {
   return base;
 }
 
-// What exceeds noise, by the names of a tag's values. Values that were not judged have no entry.
+// Says of each judged value of a tag whether its difference exceeds noise.
 function addVerdicts(tags, comparison) {
   const keyOf = ({type, name}) => type + name;
   const byKey = new Map(tags.map((tag) => [keyOf(tag), tag]));
   for (const each of comparison.tags) {
-    const judged =
-        Object.entries(each.changes).filter(([, {verdict}]) => verdict !== 'not judged');
+    const judged = Object.entries(each.changes).filter(([, {verdict}]) => verdict !== 'not judged');
     byKey.get(keyOf(each)).beyond_noise = Object.fromEntries(judged.map(
         ([figure, {verdict}]) => [figure === 'total' ? 'sum' : figure, verdict === 'real']));
   }
