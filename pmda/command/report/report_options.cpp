@@ -37,7 +37,7 @@ Result<std::string> parse_moment(const std::string& text) {
   return Error{"\"" + text + "\" is not a time, as in 30s, -30s (before the end) or @10:00"};
 }
 
-Result<std::size_t> parse_count(const std::string& text) {
+Result<std::size_t> parse_rows(const std::string& text) {
   std::size_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error == std::errc() && end == text.data() + text.size() && count > 0) return count;
@@ -58,7 +58,7 @@ std::vector<Option> table_for(ReportOptions& options) {
        "the greatest first: calls, rate, failed, total, mean, p50, p95,\n"
        "p99, max or busy",
        parses(parse_column, options.table.sort)},
-      {"top", 0, "N", "show N names in each table", parses(parse_count, options.table.top)},
+      {"top", 0, "N", "show N names in each table", parses(parse_rows, options.table.top)},
       {"all", 0, nullptr, "show every tag in a row of its own", sets(options.table.shows_all)},
       {"html", 0, "FILE", "write a page for a browser, in one file",
        parses(parse_file, options.page)},

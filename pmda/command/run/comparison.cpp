@@ -70,6 +70,7 @@ void judge(std::vector<ComparedTag>& tags, const Judgement& judgement) {
     }
   }
   std::vector<double> chances;
+  chances.reserve(all.size());
   for (const Judged& each : all) chances.push_back(each.chance);
   const double limit = limit_of(std::move(chances));
   for (const Judged& each : all)

@@ -14,7 +14,7 @@ namespace {
 constexpr double kWeightOfDrift = 3;
 
 // Joins parts into `count` stretches of nearly equal length.
-std::vector<Part> joined(std::span<const Part> parts, std::size_t count) {
+std::vector<Part> joined_parts(std::span<const Part> parts, std::size_t count) {
   std::vector<Part> all(count);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Part& stretch = all[i * count / parts.size()];
@@ -24,7 +24,7 @@ std::vector<Part> joined(std::span<const Part> parts, std::size_t count) {
   return all;
 }
 
-Part sum_of(std::span<const Part> parts) { return joined(parts, 1).front(); }
+Part sum_of(std::span<const Part> parts) { return joined_parts(parts, 1).front(); }
 
 // The distances of the parts to the ratio.
 std::vector<double> distances_of(std::span<const Part> parts, double ratio) {
@@ -76,7 +76,7 @@ std::optional<Estimate> ratio_of(std::span<const Part> parts) {
   const double quick = variance_of_neighbours(distances_of(parts, ratio));
   double slow = 0;
   for (const std::size_t count : {kStretches, kStretches / 2})
-    slow = std::max(slow, variance_of_all(distances_of(joined(parts, count), ratio)));
+    slow = std::max(slow, variance_of_all(distances_of(joined_parts(parts, count), ratio)));
   const double variance = quick + kWeightOfDrift * std::max(slow - quick, 0.0);
   return Estimate{ratio, variance / (sum.base * sum.base), kStretches - 1};
 }

@@ -83,6 +83,7 @@ void RunPieces::add(const Model& archive) {
   for (const Series& series : archive.series) {
     if (series.is_coarse) continue;
     std::vector<RunPiece> all;
+    all.reserve(points.size());
     for (const std::size_t point : points) all.push_back(piece_at(series, archive.fine, point));
     if (of_run_.size() == before) append_thinned(all, of_run_);
     const Tag& tag = archive.tags[series.tag];

@@ -105,7 +105,7 @@ std::string ComparisonTable::change(const ComparedTag& tag, Figure figure) {
   }
   has_signs_ = true;
   const bool is_more = *change.now > *change.before;
-  const std::string sign = text + (is_more ? shown_.sign("▲", "^") : shown_.sign("▼", "v"));
+  std::string sign = text + (is_more ? shown_.sign("▲", "^") : shown_.sign("▼", "v"));
   if (!is_worse_if_more(figure, *tag.now)) return sign;
   return is_more ? shown_.bad(sign) : shown_.good(sign);
 }

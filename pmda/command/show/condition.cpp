@@ -163,6 +163,7 @@ std::optional<ValueRange> Condition::value_of(const Tag& tag) const {
     case What::Max:
       return range_of_max(tag);
     case What::Value:
+      if (tag.last && !std::isfinite(*tag.last)) return {};
       return exactly(tag.last);
     case What::Added:
       return exactly(tag.counted);

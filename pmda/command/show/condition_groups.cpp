@@ -3,8 +3,10 @@
 // label sets.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "command/run/imbalance.hpp"
 #include "command/show/condition.hpp"
 #include "command/show/shown.hpp"
 #include "wire/dimensions.hpp"
@@ -34,6 +36,28 @@ struct CallsOfName {
         std::max(100 * matching / labelled, 100 * (matching + matching_bare) / (labelled + bare))};
   }
 };
+
+struct TagsOfLabel {
+  std::vector<Tag> tags;
+  std::map<std::pair<TraceType, std::string>, std::set<std::string>> values;  // by name
+};
+
+// The label sets that match and have the label.
+TagsOfLabel tags_with(const std::string& label, const TagPattern& pattern,
+                      const std::vector<Tag>& tags) {
+  TagsOfLabel found;
+  for (const Tag& tag : tags) {
+    const auto parsed = parse_dimensions(tag.name);
+    if (!parsed || !pattern.matches_name(std::string(parsed->name)) ||
+        (pattern.has_labels() && !pattern.matches_labels(*parsed)))
+      continue;
+    const auto its = std::ranges::find(parsed->labels, label, &Dimension::key);
+    if (its == parsed->labels.end()) continue;
+    found.tags.push_back(tag);
+    found.values[{tag.type, std::string(parsed->name)}].insert(its->value);
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -74,10 +98,22 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
   return findings;
 }
 
-// Totals that are unknown, negative or all zero, and those of one value of the label, have none.
+// Only label sets that the pattern matches count. Totals that are unknown, negative or all zero
+// make the condition unknown.
 std::vector<Condition::Finding> Condition::check_imbalances(const Checked& checked) const {
   std::vector<Finding> findings;
-  for (const Imbalance& each : checked.run.imbalances) {
+  const auto [matching, values] = tags_with(label_, tag_, checked.run.tags);
+  const std::vector<Imbalance> all =
+      tag_.has_labels() ? imbalances_of(matching) : checked.run.imbalances;
+  for (const auto& [key, its] : values) {
+    const bool is_known = std::ranges::any_of(all, [&](const Imbalance& each) {
+      return each.label == label_ && key == std::pair(each.type, each.name);
+    });
+    if (its.size() > 1 && !is_known)
+      findings.push_back(finding_of(key.second, Outcome::Unknown,
+                                    "totals that are unknown, negative or all zero"));
+  }
+  for (const Imbalance& each : all) {
     if (each.label != label_ || !tag_.matches_name(each.name)) continue;
     if (!checked.is_complete) {
       findings.push_back(finding_of(each.name, Outcome::Unknown, "calls that may be missing"));

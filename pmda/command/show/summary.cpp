@@ -96,8 +96,9 @@ std::string uneven_lines(const std::vector<Imbalance>& imbalances, const Shown& 
     const std::size_t room = shown.terminal().columns - kLabel - columns_of(what) - 2;
     const std::string value = shown.name(each.label + "=" + each.values.front().value,
                                          room - std::min(room / 2, columns_of(each.name)));
-    lines += labelled(shown, lines.empty() ? "uneven" : "",
-                      shown.name(each.name, room - columns_of(value)) + ": " + value + what);
+    std::string text = shown.name(each.name, room - columns_of(value));
+    text.append(": ").append(value).append(what);
+    lines += labelled(shown, lines.empty() ? "uneven" : "", text);
   }
   return lines;
 }

@@ -23,16 +23,17 @@ struct ColumnLook {
   std::array<std::string_view, 3> headings;  // of the three tables; empty: no values there
 };
 
-constexpr std::array kColumns{ColumnLook{Column::Calls, "calls", 8, {"calls", "values", "calls"}},
-                              ColumnLook{Column::Rate, "rate", 8, {"/s", "/s", "/s"}},
-                              ColumnLook{Column::Failed, "failed", 7, {"failed", "", ""}},
-                              ColumnLook{Column::Total, "total", 8, {"total", "total", "added"}},
-                              ColumnLook{Column::Mean, "mean", 8, {"mean", "mean", ""}},
-                              ColumnLook{Column::P50, "p50", 8, {"p50", "p50", ""}},
-                              ColumnLook{Column::P95, "p95", 8, {"p95", "p95", ""}},
-                              ColumnLook{Column::P99, "p99", 8, {"p99", "p99", ""}},
-                              ColumnLook{Column::Max, "max", 9, {"max", "max", ""}},
-                              ColumnLook{Column::Busy, "busy", 7, {"busy", "last", "value"}}};
+constexpr std::array kTableColumns{
+    ColumnLook{Column::Calls, "calls", 8, {"calls", "values", "calls"}},
+    ColumnLook{Column::Rate, "rate", 8, {"/s", "/s", "/s"}},
+    ColumnLook{Column::Failed, "failed", 7, {"failed", "", ""}},
+    ColumnLook{Column::Total, "total", 8, {"total", "total", "added"}},
+    ColumnLook{Column::Mean, "mean", 8, {"mean", "mean", ""}},
+    ColumnLook{Column::P50, "p50", 8, {"p50", "p50", ""}},
+    ColumnLook{Column::P95, "p95", 8, {"p95", "p95", ""}},
+    ColumnLook{Column::P99, "p99", 8, {"p99", "p99", ""}},
+    ColumnLook{Column::Max, "max", 9, {"max", "max", ""}},
+    ColumnLook{Column::Busy, "busy", 7, {"busy", "last", "value"}}};
 
 constexpr std::array<std::string_view, 3> kTitles{"Transactions", "Observations",
                                                   "Points, counters"};
@@ -165,7 +166,7 @@ class TablePrinter {
  private:
   bool has(Column column) const { return std::ranges::find(columns_, column) != columns_.end(); }
   static const ColumnLook& look_of(Column column) {
-    return kColumns[static_cast<std::size_t>(column)];
+    return kTableColumns[static_cast<std::size_t>(column)];
   }
   std::string row(const std::string& name, const Tag& tag) const;
   std::string cell(Column column, const Tag& tag) const;
@@ -177,7 +178,7 @@ class TablePrinter {
 };
 
 TablePrinter::TablePrinter(const Shown& shown, bool shows_failed) : shown_(shown) {
-  for (const ColumnLook& look : kColumns)
+  for (const ColumnLook& look : kTableColumns)
     if (look.column != Column::Failed || shows_failed) columns_.push_back(look.column);
   const auto width = [this] {
     std::size_t sum = 0;
@@ -267,7 +268,7 @@ std::string rest_of(const std::vector<Section>& sections, bool has_page) {
 
 Result<Column> parse_column(const std::string& text) {
   std::string names;
-  for (const ColumnLook& look : kColumns) {
+  for (const ColumnLook& look : kTableColumns) {
     if (text == look.name) return look.column;
     names += (names.empty() ? "" : ", ") + std::string(look.name);
   }

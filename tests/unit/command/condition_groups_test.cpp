@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Conditions about changes since an older run, and about shares of label sets.
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -215,6 +216,44 @@ TEST(Imbalances, AreTrueFromTheBorderOn) {
             "host");
   EXPECT_EQ(finding("compute max/mean by rank > 1", {run, false, nullptr}).line,
             "unknown: compute max/mean by rank > 1: compute has calls that may be missing");
+}
+
+Tag part_of_work(const std::string& name, std::optional<double> sum) {
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Transact;
+  tag.calls = 1;
+  tag.sum = sum;
+  return tag;
+}
+
+TEST(Imbalances, AreThoseOfTheLabelSetsThatMatch) {
+  const Totals run{{},
+                   {part_of_work("w{rank=0;zone=a}", 10), part_of_work("w{rank=1;zone=a}", 10),
+                    part_of_work("w{rank=0;zone=b}", 100), part_of_work("w{rank=1;zone=b}", 1)}};
+  const auto outcome = [&](const std::string& condition) {
+    return Condition::parse(condition)->check({run, true, nullptr}).at(0).outcome;
+  };
+  EXPECT_EQ(outcome("w{zone=a} max/mean by rank > 1.1"), Condition::Outcome::Passed);
+  EXPECT_EQ(outcome("w{zone=b} max/mean by rank > 1.9"), Condition::Outcome::Broken);
+  EXPECT_EQ(outcome("w{zone=c} max/mean by rank > 1"), Condition::Outcome::Unknown);
+}
+
+TEST(Imbalances, ThatAreUnknownLetNoConditionPass) {
+  const Totals run{{}, {part_of_work("w{rank=0}", 10), part_of_work("w{rank=1}", {})}};
+  EXPECT_EQ(Condition::parse("* max/mean by rank > 5")->check({run, true, nullptr}).at(0).outcome,
+            Condition::Outcome::Unknown);
+}
+
+TEST(LastValues, ThatAreNoNumberLetNoConditionPass) {
+  Tag tag = part_of_work("o", {});
+  tag.type = TraceType::Observe;
+  tag.last = std::numeric_limits<double>::quiet_NaN();
+  const Totals run{{}, {tag}};
+  for (const char* const condition : {"o value > 5", "o value < 5", "o value != 5"})
+    EXPECT_EQ(Condition::parse(condition)->check({run, true, nullptr}).at(0).outcome,
+              Condition::Outcome::Unknown)
+        << condition;
 }
 
 TEST(Labels, OfAPatternMatchWhateverOtherLabelsThereAre) {
