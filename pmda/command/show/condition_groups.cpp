@@ -105,11 +105,12 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
   const auto [matching, values] = tags_with(label_, tag_, checked.run.tags);
   const std::vector<Imbalance> all =
       tag_.has_labels() ? imbalances_of(matching) : checked.run.imbalances;
-  for (const auto& [key, its] : values) {
+  for (const auto& of_name : values) {
+    const auto& key = of_name.first;
     const bool is_known = std::ranges::any_of(all, [&](const Imbalance& each) {
       return each.label == label_ && key == std::pair(each.type, each.name);
     });
-    if (its.size() > 1 && !is_known)
+    if (of_name.second.size() > 1 && !is_known)
       findings.push_back(finding_of(key.second, Outcome::Unknown,
                                     "totals that are unknown, negative or all zero"));
   }
