@@ -161,6 +161,11 @@ bool is_dimension_key(std::string_view key) {
          (!is_reserved_label(key) || key == "service" || key == "pid");
 }
 
+const std::string* Dimensions::find(std::string_view key) const {
+  const auto found = std::ranges::find(labels, key, &Dimension::key);
+  return found == labels.end() ? nullptr : &found->value;
+}
+
 std::optional<Dimensions> parse_dimensions(std::string_view tag) {
   const std::size_t brace = find_labels(tag);
   if (brace == tag.npos) return std::nullopt;
@@ -213,6 +218,16 @@ bool compose_dimensions(std::string& out, std::string_view name,
       compose_dimensions(std::span(out).subspan(before), length, name, labels) == Composed::Done;
   out.resize(before + (is_done ? length : 0));
   return is_done;
+}
+
+bool add_dimensions(std::string& out, std::string_view tag, std::span<const DimensionView> more,
+                    std::size_t most) {
+  const Dimensions own = parse_dimensions(tag).value_or(Dimensions{tag, {}});
+  std::vector<DimensionView> labels;
+  for (const Dimension& each : own.labels) labels.emplace_back(each.key, each.value);
+  for (const DimensionView& each : more)
+    if (own.find(each.first) == nullptr) labels.push_back(each);
+  return compose_dimensions(out, own.name, labels, most);
 }
 
 }  // namespace pcp::trace

@@ -26,6 +26,9 @@ struct Dimension {
 struct Dimensions {
   std::string_view name;
   std::vector<Dimension> labels;
+
+  // The value of a label; null: the tag has no such label.
+  const std::string* find(std::string_view key) const;
 };
 
 // Gives nothing for any other text, a tag without labels. The last { begins the labels; the name is
@@ -51,5 +54,10 @@ Composed compose_dimensions(std::span<char> room, std::size_t& length, std::stri
 // Appends to `out`. False, with `out` unchanged, for bad labels or more than `most` bytes.
 bool compose_dimensions(std::string& out, std::string_view name,
                         std::span<const DimensionView> labels, std::size_t most = kMaxTagLength);
+
+// Appends the tag with more labels to `out`. Labels that the tag has stay. False, with `out`
+// unchanged, in the same cases.
+bool add_dimensions(std::string& out, std::string_view tag, std::span<const DimensionView> more,
+                    std::size_t most = kMaxTagLength);
 
 }  // namespace pcp::trace

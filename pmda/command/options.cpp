@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 
 #include "metrics/parse_argument.hpp"
@@ -52,6 +53,13 @@ Error mistake(int found, const std::string& word, const char* why) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> positive_number(std::string_view text, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error != std::errc() || end != text.end() || number == 0 || number > most) return {};
+  return number;
+}
 
 Result<std::string> parse_file(const std::string& text) {
   return text.empty() ? Result<std::string>(Error{"needs a file"}) : text;

@@ -3,7 +3,10 @@
 // reads --help.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +58,10 @@ inline auto refuses(std::string why) {
 inline Option help_option(bool& wants_help) {
   return {"help", '?', nullptr, "show this text", sets(wants_help)};
 }
+
+// The number that is the whole text; nothing: it is none, or 0, or above `most`.
+std::optional<std::uint64_t> positive_number(
+    std::string_view text, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 // Parsers of arguments.
 inline Result<std::string> parse_text(const std::string& text) { return text; }

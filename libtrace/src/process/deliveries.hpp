@@ -78,7 +78,7 @@ class Deliveries {
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience);
 
   // Thread below: the flusher's.
-  void attempt_ended(int error);  // 0: connected.
+  void attempt_ended(int error);  // 0: connected
   void made_progress() { progress_.fetch_add(1, std::memory_order_relaxed); }
 
   // seq_cst: a later waiter must see that no flusher runs.

@@ -24,16 +24,9 @@ void Split::begin(const std::vector<std::string>& keys, std::uint32_t pid,
 }
 
 bool Split::write(std::string_view tag, std::string& out) const {
-  const auto parsed = parse_dimensions(tag).value_or(Dimensions{tag, {}});
-  std::vector<DimensionView> labels;
-  for (const Dimension& own : parsed.labels) labels.emplace_back(own.key, own.value);
-  for (const auto& added : labels_) {
-    const bool is_own = std::any_of(parsed.labels.begin(), parsed.labels.end(),
-                                    [&](const Dimension& own) { return own.key == added.first; });
-    if (!is_own) labels.emplace_back(added);
-  }
+  const std::vector<DimensionView> more(labels_.begin(), labels_.end());
   out.clear();
-  if (compose_dimensions(out, parsed.name, labels)) return true;
+  if (add_dimensions(out, tag, more)) return true;
   out = tag;
   return false;
 }

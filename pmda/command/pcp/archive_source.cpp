@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -60,24 +59,6 @@ Instances without_numbers(const Instances& names) {
     tags[number] = std::move(tag);
   }
   return tags;
-}
-
-// Adds labels that the tag lacks and that have a value.
-template <typename ValueOf>
-std::string with_labels(const std::string& tag, const std::vector<std::string>& keys,
-                        ValueOf value_of) {
-  constexpr std::size_t kMostBytes = 4096;
-  const Dimensions own = parse_dimensions(tag).value_or(Dimensions{tag, {}});
-  std::list<std::string> values;
-  std::vector<DimensionView> labels;
-  for (const Dimension& each : own.labels) labels.emplace_back(each.key, each.value);
-  for (const std::string& key : keys) {
-    if (std::ranges::find(own.labels, key, &Dimension::key) != own.labels.end()) continue;
-    if (const std::string& value = values.emplace_back(value_of(key)); !value.empty())
-      labels.emplace_back(key, value);
-  }
-  std::string shown;
-  return compose_dimensions(shown, own.name, labels, kMostBytes) ? shown : tag;
 }
 
 }  // namespace
@@ -287,15 +268,21 @@ Instances ArchiveSource::instances(pmInDom domain, bool ever) const {
 }
 
 void ArchiveSource::show_labels_in(Instances& names, pmInDom domain) const {
+  constexpr std::size_t kMostBytes = 4096;
   const OwnedLabels recorded = labels_of_instances(domain);
   std::map<int, const pmLabelSet*> sets;
   for (const pmLabelSet& set : recorded.all()) sets[static_cast<int>(set.inst)] = &set;
   for (auto& [number, name] : names) {
     const auto set = sets.find(number);
-    name = with_labels(name, shown_labels_, [&](const std::string& key) {
-      const std::string value = set == sets.end() ? "" : label_of(*set->second, key);
-      return value.empty() && key == "host" ? host() : value;
-    });
+    std::vector<std::string> values;
+    for (const std::string& key : shown_labels_) {
+      values.push_back(set == sets.end() ? "" : label_of(*set->second, key));
+      if (values.back().empty() && key == "host") values.back() = host();
+    }
+    std::vector<DimensionView> labels;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!values[i].empty()) labels.emplace_back(shown_labels_[i], values[i]);
+    if (std::string shown; add_dimensions(shown, name, labels, kMostBytes)) name = std::move(shown);
   }
 }
 

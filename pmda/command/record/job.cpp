@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
+#include "command/options.hpp"
 #include "wire/defaults.hpp"
 
 namespace pcp::trace::command {
@@ -29,14 +30,10 @@ constexpr std::array kHosts{"SLURM_STEP_NUM_NODES", "FLUX_JOB_NNODES", "SLURM_JO
                             "SLURM_NNODES"};
 
 // Nothing if the variable is not a positive number.
-std::optional<std::uint32_t> count_in(const Variables& variables, const char* name) {
+std::optional<std::uint64_t> count_in(const Variables& variables, const char* name) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   const char* const text = variables(name);
-  if (text == nullptr) return {};
-  const std::string_view digits(text);
-  std::uint32_t count = 0;
-  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), count);
-  if (error != std::errc() || end != digits.end() || count == 0) return {};
-  return count;
+  return text == nullptr ? std::nullopt : positive_number(text, kMost);
 }
 
 bool is_first_rank(const Variables& variables) {

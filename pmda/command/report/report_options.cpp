@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 #include <tuple>
@@ -38,9 +37,7 @@ Result<std::string> parse_moment(const std::string& text) {
 }
 
 Result<std::size_t> parse_rows(const std::string& text) {
-  std::size_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size() && count > 0) return count;
+  if (const auto count = positive_number(text)) return std::size_t{*count};
   return Error{"\"" + text + "\" is no number from 1 on"};
 }
 

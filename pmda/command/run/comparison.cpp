@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "command/run/equal_work.hpp"
+#include "command/run/groups.hpp"
 #include "command/run/judgement.hpp"
 #include "command/run/noise.hpp"
 
@@ -142,10 +143,7 @@ std::optional<double> value_of(const Tag& tag, Figure figure) {
 std::optional<double> p75_of(const Tag& tag) {
   if (tag.percentile_source == PercentileSource::OneValue) return value_of(tag.max);
   if (!is_of_histogram(tag.percentile_source)) return {};
-  double value = tag.distribution->quantile(0.75);
-  if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
-  if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
-  return value;
+  return quantile_in(tag, 0.75);
 }
 
 std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {

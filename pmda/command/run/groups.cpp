@@ -191,15 +191,18 @@ bool is_before(const Tag& one, const Tag& other) {
   return key(one) < key(other);
 }
 
-// A quantile from the distribution is the middle of a bin. The greatest value is in the highest
-// bin, or above, so the maximum is within the bin's error, also if it is not exact.
+// The quantile is the middle of a bin. The greatest value is in the highest bin, or above, so the
+// maximum is within the bin's error, also if it is not exact.
+double quantile_in(const Tag& tag, double quantile) {
+  double value = tag.distribution->quantile(quantile);
+  if (tag.max) value = std::min(value, tag.max->value);
+  if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
+  return value;
+}
+
 void take_percentiles(Tag& tag) {
-  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-    double value = tag.distribution->quantile(kPercentiles[i]);
-    if (tag.max) value = std::min(value, tag.max->value);
-    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
-    tag.percentiles[i] = value;
-  }
+  for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+    tag.percentiles[i] = quantile_in(tag, kPercentiles[i]);
 }
 
 }  // namespace pcp::trace::command

@@ -40,8 +40,10 @@ std::vector<Grouping> groupings_of(const std::vector<Tag>& tags);
 // Model order: most total time, most calls, name.
 bool is_before(const Tag& one, const Tag& other);
 
-// Sets the percentiles from the distribution. They are not above the maximum, and not
-// below an exact minimum.
+// A quantile from the distribution, within the tag's extremes. Requires: there is a distribution.
+double quantile_in(const Tag& tag, double quantile);
+
+// Sets the percentiles in the same way.
 void take_percentiles(Tag& tag);
 
 }  // namespace pcp::trace::command

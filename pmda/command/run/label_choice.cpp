@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::string_view kOfName = "name";  // --by name: without any label
 
-const Dimension* find(const Dimensions& tag, std::string_view key) {
-  const auto found = std::ranges::find(tag.labels, key, &Dimension::key);
-  return found == tag.labels.end() ? nullptr : &*found;
-}
-
 // Cuts at commas. A comma behind a backslash belongs to the text.
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts(1);
@@ -51,14 +46,13 @@ std::optional<std::string> LabelChoice::group_of(const std::string& tag) const {
   const Dimensions parsed = parse_dimensions(tag).value_or(Dimensions{tag, {}});
   if (names && !names->matches(tag) && !names->matches(parsed.name)) return {};
   for (const auto& [key, value] : where) {
-    const Dimension* const label = find(parsed, key);
-    if (label == nullptr || !value.matches(label->value)) return {};
+    const std::string* const label = parsed.find(key);
+    if (label == nullptr || !value.matches(*label)) return {};
   }
   if (!by) return tag;
   std::vector<DimensionView> labels;
   for (const std::string& key : *by)
-    if (const Dimension* const label = find(parsed, key))
-      labels.emplace_back(label->key, label->value);
+    if (const std::string* const label = parsed.find(key)) labels.emplace_back(key, *label);
   std::string group;
   compose_dimensions(group, parsed.name, labels, tag.size());
   return group;

@@ -21,22 +21,13 @@ constexpr std::size_t kColumn = kValue + 1;  // with the sign
 constexpr std::size_t kRun = 4;              // "was", "now"
 constexpr std::size_t kFewestOfName = 22;
 
-using Kinds = std::array<std::vector<const ComparedTag*>, kComparedKinds.size()>;
+using Kinds = std::array<std::vector<const ComparedTag*>, kTableTitles.size()>;
 
-// Leaves the tags to be shown: two transactions for each tag of another kind, as long as there are
-// any.
+// Leaves the tags to be shown.
 void keep_first(Kinds& kinds, std::size_t most) {
-  std::array<std::size_t, kComparedKinds.size()> kept{};
-  for (bool dealt = true; dealt && most > 0;) {
-    dealt = false;
-    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      const std::size_t more =
-          std::min({most, kinds[kind].size() - kept[kind], std::size_t{kind == 0 ? 2U : 1U}});
-      kept[kind] += more;
-      most -= more;
-      dealt = dealt || more > 0;
-    }
-  }
+  std::vector<std::vector<std::size_t>> lines;
+  for (const auto& kind : kinds) lines.emplace_back(kind.size(), 1);
+  const std::vector<std::size_t> kept = deal_lines(lines, most);
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) kinds[kind].resize(kept[kind]);
 }
 
@@ -82,7 +73,7 @@ ComparisonTable::ComparisonTable(const Comparison& comparison, const Shown& show
 }
 
 std::string ComparisonTable::heading(std::size_t kind) const {
-  std::string line = Shown::left(kComparedKinds[kind], name_columns_ + kRun);
+  std::string line = Shown::left(kTableTitles[kind], name_columns_ + kRun);
   for (const ComparedColumn& column : columns_)
     line += Shown::right(title_in(column, kind), kValue) + " ";
   return shown_.bold(Shown::trimmed(line)) + "\n";

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/comparison_columns.hpp"
 
-namespace pcp::trace::command {
+#include <algorithm>
+#include <span>
 
-std::size_t kind_of(const Tag& tag) {
-  return tag.type == TraceType::Transact ? 0 : tag.type == TraceType::Observe ? 1 : 2;
-}
+namespace pcp::trace::command {
 
 Figure figure_in(const ComparedColumn& column, const Tag& tag) {
   return column.figure == Figure::Total && tag.type == TraceType::Counter ? Figure::Added
@@ -37,10 +36,12 @@ bool may_be_judged(Figure figure, const Comparison& comparison) {
   return figure != Figure::Max || comparison.is_over_runs;
 }
 
-std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> by_kind(
-    const Comparison& comparison) {
-  std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> kinds;
-  for (const ComparedTag& tag : comparison.tags) kinds[kind_of(*tag.now)].push_back(&tag);
+std::array<std::vector<const ComparedTag*>, kTableTitles.size()> by_kind(
+    const Comparison& comparison, std::size_t most) {
+  std::array<std::vector<const ComparedTag*>, kTableTitles.size()> kinds;
+  for (const ComparedTag& tag :
+       std::span(comparison.tags).first(std::min(comparison.tags.size(), most)))
+    kinds[table_of(tag.now->type)].push_back(&tag);
   return kinds;
 }
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "command/run/comparison.hpp"
 #include "command/show/shown.hpp"
+#include "command/show/table_kinds.hpp"
 
 namespace pcp::trace::command {
 
@@ -24,11 +26,6 @@ inline constexpr std::array kComparedColumns{
     ComparedColumn{Figure::Total, "total", 6}, ComparedColumn{Figure::Mean, "mean", 4},
     ComparedColumn{Figure::P50, "p50", 3},     ComparedColumn{Figure::P95, "p95", 5},
     ComparedColumn{Figure::P99, "p99", 2},     ComparedColumn{Figure::Max, "max", 1}};
-
-// Transactions; observations; points and counters.
-inline constexpr std::array<std::string_view, 3> kComparedKinds{"Transactions", "Observations",
-                                                                "Points, counters"};
-std::size_t kind_of(const Tag& tag);
 
 // The figure of this column for a tag: a counter has the added amount where others have the total
 // time.
@@ -46,8 +43,8 @@ std::string compared_value(const Tag& tag, Figure figure, const Shown& shown);
 // True if the change can be judged in principle: a maximum only over several runs.
 bool may_be_judged(Figure figure, const Comparison& comparison);
 
-// The tags by kind, each kind in order.
-std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> by_kind(
-    const Comparison& comparison);
+// The first tags by table, each table in order.
+std::array<std::vector<const ComparedTag*>, kTableTitles.size()> by_kind(
+    const Comparison& comparison, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace pcp::trace::command

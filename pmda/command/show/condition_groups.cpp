@@ -51,10 +51,10 @@ TagsOfLabel tags_with(const std::string& label, const TagPattern& pattern,
     if (!parsed || !pattern.matches_name(std::string(parsed->name)) ||
         (pattern.has_labels() && !pattern.matches_labels(*parsed)))
       continue;
-    const auto its = std::ranges::find(parsed->labels, label, &Dimension::key);
-    if (its == parsed->labels.end()) continue;
+    const std::string* const value = parsed->find(label);
+    if (value == nullptr) continue;
     found.tags.push_back(tag);
-    found.values[{tag.type, std::string(parsed->name)}].insert(its->value);
+    found.values[{tag.type, std::string(parsed->name)}].insert(*value);
   }
   return found;
 }

@@ -61,7 +61,7 @@ template <typename Item>
 std::string table(std::size_t kind, const std::vector<Item>& items,
                   const std::function<std::string(const Item&)>& name_of,
                   const std::function<std::string(const Item&, const ComparedColumn&)>& cell_of) {
-  std::string head = "| " + std::string(kComparedKinds[kind]) + " |";
+  std::string head = "| " + std::string(kTableTitles[kind]) + " |";
   std::string line = "|---|";
   for (const ComparedColumn& column : kComparedColumns) {
     if (title_in(column, kind).empty()) continue;
@@ -141,9 +141,9 @@ std::string markdown_code(std::string_view text) {
 
 std::string markdown(const Totals& run, const std::vector<Condition::Finding>& findings) {
   std::string text = incomplete(run.run) + about(run.run) + "\n";
-  std::array<std::vector<const Tag*>, kComparedKinds.size()> kinds;
+  std::array<std::vector<const Tag*>, kTableTitles.size()> kinds;
   for (std::size_t i = 0; i < std::min(run.tags.size(), kMostRows); ++i)
-    kinds[kind_of(run.tags[i])].push_back(&run.tags[i]);
+    kinds[table_of(run.tags[i].type)].push_back(&run.tags[i]);
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind].empty()) continue;
     text += table<const Tag*>(
@@ -159,9 +159,7 @@ std::string markdown(const Totals& base, const Totals& now, const Comparison& co
                      const std::vector<Condition::Finding>& findings) {
   std::string text = incomplete(base.run) + incomplete(now.run) + "was: " + about(base.run) +
                      "\nnow: " + about(now.run) + "\n";
-  std::array<std::vector<const ComparedTag*>, kComparedKinds.size()> kinds;
-  for (std::size_t i = 0; i < std::min(comparison.tags.size(), kMostRows); ++i)
-    kinds[kind_of(*comparison.tags[i].now)].push_back(&comparison.tags[i]);
+  const auto kinds = by_kind(comparison, kMostRows);
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind].empty()) continue;
     text += table<const ComparedTag*>(

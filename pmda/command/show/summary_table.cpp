@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "command/run/groups.hpp"
+#include "command/show/table_kinds.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
@@ -35,16 +36,9 @@ constexpr std::array kTableColumns{
     ColumnLook{Column::Max, "max", 9, {"max", "max", ""}},
     ColumnLook{Column::Busy, "busy", 7, {"busy", "last", "value"}}};
 
-constexpr std::array<std::string_view, 3> kTitles{"Transactions", "Observations",
-                                                  "Points, counters"};
-
 // A narrow terminal drops these columns, in this order.
 constexpr std::array kDropped{Column::Rate, Column::Mean, Column::P50, Column::Busy, Column::P99};
 constexpr std::size_t kLeastNameColumns = 24;
-
-std::size_t table_of(TraceType type) {
-  return type == TraceType::Transact ? 0 : type == TraceType::Observe ? 1 : 2;
-}
 
 std::optional<double> shown_total_of(const Tag& tag) {
   if (has_histogram(tag.type)) return tag.sum;
@@ -123,7 +117,7 @@ std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds) {
 }
 
 std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice& choice) {
-  std::array<std::vector<Tag>, kTitles.size()> of_table;
+  std::array<std::vector<Tag>, kTableTitles.size()> of_table;
   for (const Tag& tag : tags) of_table[table_of(tag.type)].push_back(tag);
   std::vector<Section> sections;
   for (std::size_t table = 0; table < of_table.size(); ++table) {
@@ -136,24 +130,6 @@ std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice
       });
   }
   return sections;
-}
-
-// Distributes lines over the sections; the first section gets two entries for each of the others'.
-void deal_lines(std::vector<Section>& sections, std::size_t lines) {
-  for (bool dealt = true; dealt;) {
-    dealt = false;
-    for (std::size_t i = 0; i < sections.size(); ++i) {
-      for (int turn = i == 0 ? 2 : 1; turn > 0; --turn) {
-        Section& section = sections[i];
-        if (section.shown == section.entries.size()) break;
-        const std::size_t needed = section.entries[section.shown].lines();
-        if (needed > lines) return;
-        ++section.shown;
-        lines -= needed;
-        dealt = true;
-      }
-    }
-  }
 }
 
 class TablePrinter {
@@ -191,7 +167,7 @@ TablePrinter::TablePrinter(const Shown& shown, bool shows_failed) : shown_(shown
 }
 
 std::string TablePrinter::heading(const Section& section) const {
-  std::string line = Shown::left(kTitles[section.table], name_columns_);
+  std::string line = Shown::left(kTableTitles[section.table], name_columns_);
   for (const Column column : columns_)
     line += Shown::right(look_of(column).headings[section.table], look_of(column).width);
   return shown_.bold(Shown::trimmed(line)) + "\n";
@@ -281,16 +257,22 @@ SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& ch
   std::size_t all = 0;
   std::size_t needed = 2 * sections.size() - 1;
   const std::size_t around = needed;
+  std::vector<std::vector<std::size_t>> lines_of;
   for (const Section& section : sections) {
     all += section.entries.size();
-    for (const Entry& entry : section.entries) needed += entry.lines();
+    std::vector<std::size_t>& its = lines_of.emplace_back();
+    its.reserve(section.entries.size());
+    for (const Entry& entry : section.entries) needed += its.emplace_back(entry.lines());
   }
   std::size_t shown_entries = 0;
-  if (choice.top || choice.shows_all)
-    for (Section& section : sections)
-      section.shown = std::min(choice.top.value_or(section.entries.size()), section.entries.size());
-  else
-    deal_lines(sections, lines - around - (needed > lines ? 1 : 0));
+  const std::vector<std::size_t> dealt =
+      deal_lines(lines_of, lines - around - (needed > lines ? 1 : 0));
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const std::size_t count = sections[i].entries.size();
+    sections[i].shown = choice.top         ? std::min(*choice.top, count)
+                        : choice.shows_all ? count
+                                           : dealt[i];
+  }
 
   const bool shows_failed =
       std::ranges::any_of(tags, [](const Tag& tag) { return has_failed(tag); });

@@ -17,12 +17,6 @@ bool matches_glob(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-const std::string* value_of(const Dimensions& labels, const std::string& key) {
-  for (const Dimension& each : labels.labels)
-    if (each.key == key) return &each.value;
-  return nullptr;
-}
-
 }  // namespace
 
 Result<TagPattern> TagPattern::take(std::string_view& rest) {
@@ -87,12 +81,12 @@ bool TagPattern::matches(const std::string& tag) const {
 
 bool TagPattern::has_keys(const Dimensions& labels) const {
   return std::ranges::all_of(
-      labels_, [&](const auto& label) { return value_of(labels, label.first) != nullptr; });
+      labels_, [&](const auto& label) { return labels.find(label.first) != nullptr; });
 }
 
 bool TagPattern::matches_labels(const Dimensions& labels) const {
   return std::ranges::all_of(labels_, [&](const auto& label) {
-    const std::string* const value = value_of(labels, label.first);
+    const std::string* const value = labels.find(label.first);
     return value != nullptr && matches_glob(label.second, *value);
   });
 }

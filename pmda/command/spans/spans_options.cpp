@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/spans_options.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -13,12 +12,8 @@ namespace pcp::trace::command {
 namespace {
 
 Result<std::uint64_t> parse_count(const std::string& text) {
-  std::uint64_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || rest != end || count == 0)
-    return Error{"\"" + text + "\" is not a number of traces, from 1 on"};
-  return count;
+  if (const auto count = positive_number(text)) return *count;
+  return Error{"\"" + text + "\" is not a number of traces, from 1 on"};
 }
 
 std::vector<Option> common_table(WatchOptions& options) {

@@ -219,10 +219,7 @@ TEST(Imbalances, AreTrueFromTheBorderOn) {
 }
 
 Tag part_of_work(const std::string& name, std::optional<double> sum) {
-  Tag tag;
-  tag.name = name;
-  tag.type = TraceType::Transact;
-  tag.calls = 1;
+  Tag tag = transaction(name, 1);
   tag.sum = sum;
   return tag;
 }
