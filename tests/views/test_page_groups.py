@@ -61,6 +61,14 @@ class Groups(PageTestCase):
         self.evaluate("pcpTrace.page.choose([pcpTrace.page.tags.find(({name}) => name === 'init')])")
         self.assertEqual(self.texts("#shares h3"), [])
 
+    def test_have_the_captured_transactions_of_their_label_sets(self):
+        self.page("spans")
+        found = "capturedOf({name: '%s'}).length"
+        alone = self.evaluate(found % "checkout")
+        self.assertGreater(alone, 0)
+        self.evaluate("pcpTrace.page.showTags(pcpTrace.data.tags, [['checkout', 'orders']])")
+        self.assertEqual([self.evaluate(found % name) for name in ("orders", "checkout")], [alone, 0])
+
     def test_are_offered_only_if_a_name_has_several_label_sets(self):
         self.page("only_points")
         self.assertEqual(self.texts("#group-by"), [])

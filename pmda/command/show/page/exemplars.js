@@ -3,13 +3,14 @@
 
 // All captured transactions by tag, or by the sum that it is a part of: {trace, span, end in ms,
 // seconds}.
-function capturedByTag({spans, exemplars = [], groups = []}) {
-  const groupOf = new Map(groups);
+function capturedByTag({spans, exemplars = [], groups = []}, chosenGroups) {
+  const [ofReport, ofPage] = [groups, chosenGroups].map((each) => new Map(each));
   const byTag = new Map();
   for (const trace of [...spans.slowest, ...exemplars])
     for (const span of trace.spans) {
       if (isEvent(span)) continue;
-      const tag = groupOf.get(span.tag) ?? span.tag;
+      const reported = ofReport.get(span.tag) ?? span.tag;
+      const tag = ofPage.get(reported) ?? reported;
       if (!byTag.has(tag)) byTag.set(tag, []);
       const end = beginOf(trace) + (span.offset_ns + span.duration_ns) / 1e6;
       byTag.get(tag).push({trace, span, end, seconds: span.duration_ns / 1e9});
@@ -19,7 +20,7 @@ function capturedByTag({spans, exemplars = [], groups = []}) {
 
 function capturedOf({name}) {
   if (!page.data.spans) return [];
-  page.captured ||= capturedByTag(page.data);
+  page.captured ||= capturedByTag(page.data, page.groups);
   return page.captured.get(name) || [];
 }
 

@@ -37,6 +37,9 @@ function tagsOfGroups(packed, tags) {
       (group, i) => ({...group, series: seriesOfGroup(packed.members[i].map((at) => tags[at]))}));
 }
 
+const namesOfGroups = (packed, tags) => packed.members.flatMap(
+    (members, i) => members.map((at) => [tags[at].name, packed.tags[i].name]));
+
 function showGroupings({groupings, tags}) {
   byId('groups').hidden = groupings.length === 0;
   const option = (value, text) => element('option', {value}, text);
@@ -47,7 +50,7 @@ function showGroupings({groupings, tags}) {
               ({label}, i) => option(i, label === null ? 'name' : `name and ${label}`)));
   byId('group-by').onchange = ({target}) => {
     const chosen = groupings[Number(target.value)];
-    page.showTags(chosen ? tagsOfGroups(chosen, tags) : tags);
+    page.showTags(...(chosen ? [tagsOfGroups(chosen, tags), namesOfGroups(chosen, tags)] : [tags]));
   };
 }
 

@@ -8,12 +8,14 @@ const mostChosen = 6;
 const page = {
   data: null,
   tags: [],  // of the table: those of the data, or added up
+  groups: [],
   chosen: [],
   kind: null,
 
-  showTags(tags) {
+  // `groups`: pairs of a tag's name and the name of the sum that it is a part of.
+  showTags(tags, groups = []) {
     const kind = this.kind;
-    this.tags = tags;
+    Object.assign(this, {tags, groups, captured: null});
     this.kind = null;
     showKinds(tags);
     this.choose([firstOf(tags, kind) || tags[0]]);
