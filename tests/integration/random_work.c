@@ -14,6 +14,7 @@
 #include <time.h>
 
 static uint64_t state;
+static volatile double result; /* keeps the compiler from dropping the computation */
 
 /* From 0 to 1. */
 static double chance(void) {
@@ -32,9 +33,10 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static void compute(double steps) {
-  volatile double sum = 0;
+static double compute(double steps) {
+  double sum = 0;
   for (long i = 0; i < (long)steps; i++) sum += sqrt((double)i);
+  return sum;
 }
 
 static void wait_for(double seconds) {
@@ -51,7 +53,7 @@ int main(int argc, char** argv) {
     const double size = factor * (chance() < 0.02 ? 10 : 1);
     pmtracebegin("request");
     pmtracebegin("parse");
-    compute(size * (20000 + around(20000)));
+    result = compute(size * (20000 + around(20000)));
     pmtraceend("parse");
     pmtracebegin("ask");
     wait_for(size * around(0.001));

@@ -65,14 +65,14 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, co
   model.fine = make_grid(totals.samples(), kFinePoints);
   model.coarse = make_grid(totals.samples(), kCoarsePoints);
   TagSeries series(model.fine, model.coarse, wanted_series(totals, groups));
-  Result<void> read =
+  Result<void> done =
       for_each_archive(request, names, [&](ArchiveSource& source, ArchiveChanges& changes) {
         Result<void> read = changes.read_all(series);
         series.finish_archive(source.has(TraceType::Transact, Quantity::InFlight));
         return read;
       });
-  if (read) model.series = series.finish();
-  return read;
+  if (done) model.series = series.finish();
+  return done;
 }
 
 // Leaves tags out and adds tags up. Gives the new tags' members.
