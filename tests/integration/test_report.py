@@ -141,7 +141,7 @@ class OfARecording(ReportTestCase):
             self.assertIsNone(tag["last"], name)
         shown = report(self.path("run.trace")).stdout
         self.assertRegex(shown, r"\no .* -?nan\n")
-        self.assertIn("NaN, inf 5 values are not finite, and counted, but in nothing else\n", shown)
+        self.assertIn("NaN, inf 5 values are not finite: counted as calls, in no other column\n", shown)
 
     def test_does_not_know_a_sum_that_was_too_great(self):
         folder = self.record(*["obs 1.7e308 great"] * 4, *["obs 1.7e308 both"] * 2,

@@ -132,8 +132,12 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   options.are_runs = !options.base.empty() && behind != argv + argc;
   std::vector<std::string>& to = options.are_runs ? options.base : options.archives;
   to.insert(to.end(), others->begin(), others->end());
-  if (behind != argv + argc)
-    options.archives.insert(options.archives.end(), behind + 1, argv + argc);
+  if (behind == argv + argc) return options;
+  for (char* const* word = behind + 1; word != argv + argc; ++word) {
+    if (std::string_view(*word).starts_with("--"))
+      return Error{std::string(*word) + ": behind -- come archives; options come before it"};
+    options.archives.emplace_back(*word);
+  }
   return options;
 }
 

@@ -111,6 +111,9 @@ std::string ComparisonTable::changes(const ComparedTag& tag) {
 std::string ComparisonTable::lost(const ComparedTag& tag) const {
   const Difference& total = tag.of(Figure::Total);
   if (!tag.lost_s || !Shown::has_changed(*total.before, *total.now)) return "";
+  // The time of failed calls is not in the total.
+  const Difference& failed = tag.of(Figure::Failed);
+  if (*tag.lost_s < 0 && failed.is_known() && *failed.now > *failed.before) return "";
   const std::string text =
       (*tag.lost_s > 0 ? "  lost " : "  saved ") + shown_.duration(std::abs(*tag.lost_s));
   return !total.is_real()  ? shown_.faint(text)

@@ -11,6 +11,13 @@
 
 namespace pcp::trace::command {
 
+namespace {
+
+// True if the counter got values, by pmtrace_count(), and nothing was added to it.
+bool is_only_set(const Tag& tag) { return tag.calls > 0 && tag.counted == 0.0; }
+
+}  // namespace
+
 const char* word_for(Condition::Outcome outcome) {
   constexpr std::array kNames{"passed", "broken", "unknown"};
   return kNames[static_cast<std::size_t>(outcome)];
@@ -166,6 +173,7 @@ std::optional<ValueRange> Condition::value_of(const Tag& tag) const {
       if (tag.last && !std::isfinite(*tag.last)) return {};
       return exactly(tag.last);
     case What::Added:
+      if (is_only_set(tag)) return {};
       return exactly(tag.counted);
     case What::Share:
     case What::Imbalance:
@@ -216,6 +224,8 @@ std::string Condition::shown_range(const ValueRange& range) const {
 
 std::string Condition::why_unknown(const Tag& tag) const {
   if (tag.calls == 0) return "no calls";
+  if (what_ == What::Added && is_only_set(tag))
+    return "values that were set, and no additions; for these there is 'value'";
   if ((what_ == What::Mean || what_ == What::Total) && tag.nonfinite.value_or(0) > 0)
     return "values that are not finite";
   if (what_ != What::Percentile) return "no such value in this recording";

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "command/show/comparison_json.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -132,6 +133,10 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
   json.object([&] {
     json.text("name", tag.name);
     json.text("type", type_name(tag.type));
+    if (const auto parsed = parse_dimensions(tag.name))
+      json.object("labels", [&] {
+        for (const auto& [key, value] : parsed->labels) json.text(key, value);
+      });
     json.text("unit", tag.unit);
     json.text("description", tag.description);
     json.list("hosts", tag.hosts, [&](std::uint16_t host) { json.text(run.hosts[host]); });

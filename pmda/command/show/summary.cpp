@@ -129,9 +129,10 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
                          " logged counts and histograms at different moments");
   if (nonfinite > 0)
     note("NaN, inf", Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
-                         " not finite, and counted, but in nothing else");
+                         " not finite: counted as calls, in no other column");
   if (unknown != nullptr) note(shown.nothing(), unknown);
-  if (is_inexact) note(shown.at_least(), "or more: some calls came after their interval had ended");
+  if (is_inexact)
+    note(shown.at_least(), "at least this: some calls came after their interval had ended");
   return lines;
 }
 
@@ -183,6 +184,8 @@ std::string summary_head(const Run& run, const Shown& shown) {
   if (run.interval)
     samples +=
         " " + shown.duration(std::chrono::duration<double>(*run.interval).count()) + " apart";
+  if (run.archives.size() > 1)
+    samples += " of " + std::to_string(run.archives.size()) + " archives";
   std::string when =
       Shown::date(run.begin) + ", " + shown.duration(run.elapsed_s()) + ", " + samples;
   if (!run.gaps.empty())

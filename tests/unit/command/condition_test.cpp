@@ -106,6 +106,18 @@ TEST(Condition, IsTrueFromTheBorderOn) {
   }
 }
 
+TEST(Condition, AboutAdditionsIsUnknownForACounterThatIsOnlySet) {
+  Tag depth = named({}, "depth");
+  depth.type = TraceType::Counter;
+  depth.calls = 3;
+  depth.counted = 0;
+  EXPECT_EQ(findings("depth added > 10", {depth})[0].line,
+            "unknown: depth added > 10: depth has values that were set, and no additions; for these"
+            " there is 'value'");
+  depth.calls = 0;  // a counter that nothing has reached is known: nothing was added
+  EXPECT_EQ(outcome("depth added > 10", {depth}), Outcome::Passed);
+}
+
 TEST(Condition, OfTheSeventyFifthPercentileNeedsADistribution) {
   Tag tag = checkout();
   EXPECT_EQ(findings("checkout p75 > 1s", {tag})[0].line,

@@ -22,7 +22,7 @@ Model a_run() {
   totals.run.gaps = {{totals.run.begin, totals.run.end, 0}};
   totals.run.incomplete = {{"trace", "no \"room\""}};
   Tag tag;
-  tag.name = "say \"hi\"\n";
+  tag.name = "say \"hi\"\n{rank=7}";
   tag.type = TraceType::Transact;
   tag.unit = "s";
   tag.description = "what <is> \"said\"";
@@ -43,7 +43,7 @@ const std::string kRun =
     R"("begin":"2027-01-15T08:00:00.000000001Z","end":"2027-01-15T08:00:02.000000001Z"}],)"
     R"("incomplete":[{"archive":"trace","why":"no \"room\""}]})";
 const std::string kTags =
-    R"("tags":[{"name":"say \"hi\"\\x0a","type":"transact","unit":"s",)"
+    R"("tags":[{"name":"say \"hi\"\\x0a{rank=7}","type":"transact","labels":{"rank":"7"},"unit":"s",)"
     R"("description":"what <is> \"said\"","hosts":["saturn"],"count":3,)"
     R"("rate":null,"failed":null,"vanished":null,"nonfinite":null,"sum":null,"mean":null,"busy":null,"min":null,)"
     R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"

@@ -204,7 +204,7 @@ TEST_F(ReportInput, MayBeSeveralRunsOnEachSide) {
            {{"--compare", "a", "b"}, {"a"}, {"b"}, false},
            {{"--compare", "a", "b", "c"}, {"a"}, {"b", "c"}, false},
            {{"b", "--compare=a"}, {"a"}, {"b"}, false},
-           {{"--compare", "a", "b", "--", "c", "--json"}, {"a", "b"}, {"c", "--json"}, true},
+           {{"--compare", "a", "b", "--", "c", "./--json"}, {"a", "b"}, {"c", "./--json"}, true},
            {{"--compare", "a", "b", "--json", "c", "--", "d"}, {"a", "b", "c"}, {"d"}, true},
            {{"--compare", "a", "--", "b"}, {"a"}, {"b"}, true},
            {{"a", "--", "b"}, {}, {"a", "b"}, false}}) {
@@ -223,6 +223,7 @@ TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
            {{"-h", "saturn"}, "pcp-trace record -h HOST"},
            {{"-z", "-Z", "UTC"}, "these options do not go together"},
            {{"--fail-if", "what"}, "--fail-if: 'what': after the tag"},
+           {{"--compare", "a", "b", "--", "c", "--json"}, "--json: behind -- come archives"},
            {{"--html", ""}, "--html: needs"},
            {{"--compare", ""}, "--compare: needs"}}) {
     const auto request = request_for(words);

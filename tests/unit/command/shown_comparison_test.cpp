@@ -132,6 +132,14 @@ TEST(ShownComparison, BeginsWithTheTagThatLostMostTime) {
   EXPECT_NE(text.find("\n  saved 10.0 s "), std::string::npos) << text;
 }
 
+TEST(ShownComparison, CallsLessTimeNothingSavedIfMoreCallsFailed) {
+  Tag fails = transaction("checkout", 100, 0.5);
+  fails.failed = 50;
+  const std::string text =
+      shown(run_of({transaction("checkout", 100, 1)}), run_of({fails}), kPlain);
+  EXPECT_EQ(text.find("saved"), std::string::npos) << text;
+}
+
 TEST(ShownComparison, SaysThatItIsAtEqualWork) {
   const std::string text = shown(run_of({transaction("checkout", 100, 1)}),
                                  run_of({transaction("checkout", 250, 1)}), kPlain);

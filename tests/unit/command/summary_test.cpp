@@ -208,7 +208,7 @@ TEST(Summary, SaysWhyAValueIsUnknown) {
   const std::string text = summary({an_hour(), {tag}}, "", kPlain);
   EXPECT_NE(text.find("       -       -       - >20.1 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("-        percentiles of several hosts"), std::string::npos) << text;
-  EXPECT_NE(text.find(">        or more"), std::string::npos) << text;
+  EXPECT_NE(text.find(">        at least this"), std::string::npos) << text;
 }
 
 TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
