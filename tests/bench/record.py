@@ -11,6 +11,7 @@ from figures import Figure
 
 PART = "pcp trace"
 HOUR_S = 3600
+OLDER = "older"  # the archive to compare with
 MIB = 1 << 20
 
 # Runs a command; prints its elapsed time, processor time and memory. In a process of its own, because a child's memory
@@ -32,6 +33,9 @@ def measure(tools, brief):
     yield Figure(PART, "an hour of 1,000 tags reported with its page", "s", took, 10, "10 s",
                  notes=[note])
     yield Figure(PART, "that page", "MB", page / 1e6, 20, "20 MB")
+    for name, options in (("added up by a label", ["--by", "zone"]), ("compared with an hour", ["--compare", OLDER])):
+        took, _, _, note = _report(tools, *((50, 1) if brief else (1000, 1)), seconds, options)
+        yield Figure(PART, f"an hour of 1,000 tags {name}, with its page", "s", took, 10, "10 s", notes=[note])
     took, page, resident, note = _report(tools, *((100, 10) if brief else (10_000, 10)), seconds)
     name = "an hour of 10,000 tags, a sample each 10 s"
     yield Figure(PART, name, "s", took, 60, "a minute", notes=[note])
@@ -58,16 +62,17 @@ def _recorder(tools, tags, seconds):
                f"grows by {written / seconds / 1e6:.1f} MB a second."])
 
 
-def _report(tools, tags, interval, seconds):
+def _report(tools, tags, interval, seconds, options=()):
     """Makes a page of an archive. Gives the seconds, the size of the page, the memory, and a note."""
     with tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
-        archive, page = (os.path.join(directory, name) for name in ("run", "page.html"))
-        tools.progress(f"an archive of {tags:,} tags, {seconds} s")
-        subprocess.run([tools.program("hour_archive"), archive, str(tags), str(seconds),
-                        str(interval)], check=True)
+        for archive in ["run"] + [OLDER] * (OLDER in options):
+            tools.progress(f"an archive of {tags:,} tags, {seconds} s")
+            subprocess.run([tools.program("hour_archive"), archive, str(tags), str(seconds), str(interval)],
+                           check=True, cwd=directory)
+        page = os.path.join(directory, "page.html")
         tools.progress(f"a report of {tags:,} tags, {seconds} s")
-        done = subprocess.run([sys.executable, "-c", USAGE, tools.command, "report", "--html", page,
-                               archive], check=True, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run([sys.executable, "-c", USAGE, tools.command, "report", "--html", page, "run", *options],
+                              check=True, stdout=subprocess.PIPE, text=True, cwd=directory)
         took, busy, resident = map(float, done.stdout.split())
         written = sum(entry.stat().st_size for entry in os.scandir(directory)
                       if entry.name.startswith("run."))
