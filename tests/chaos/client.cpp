@@ -144,7 +144,7 @@ class Worker {
       std::array<char, PMTRACE_CONTEXT_SIZE> header{};
       pmtrace_context(&open, header.data(), header.size());
       entry = note_captured(asked, span_of(header.data()), parent);
-    } else if (parent != nullptr || tag != inner) {
+    } else {
       note_not_captured(asked);
     }
     if (depth > 0) {
@@ -163,15 +163,12 @@ class Worker {
     const std::string name = tag_name(plan_.number, tag);
     timed([&] { pmtracebegin(name.c_str()); });
     SpanEntry* entry = nullptr;
-    if (parent != nullptr) {
-      std::array<char, PMTRACE_CONTEXT_SIZE> header{};
-      pmtrace_context(nullptr, header.data(), header.size());
-      const std::uint64_t id = span_of(header.data());
-      if (id != parent->id)
-        entry = note_captured(asked, id, parent);
-      else
-        note_not_captured(asked);
-    }
+    std::array<char, PMTRACE_CONTEXT_SIZE> header{};
+    if (parent != nullptr) pmtrace_context(nullptr, header.data(), header.size());
+    if (parent != nullptr && span_of(header.data()) != parent->id)
+      entry = note_captured(asked, span_of(header.data()), parent);
+    else
+      note_not_captured(asked);
     record(account_.cell(tag, TraceType::Transact), {1, 0, 0}, [&] { pmtraceend(name.c_str()); });
     if (entry != nullptr) entry->has_ended = true;
   }

@@ -363,11 +363,11 @@ class Exactness(CapturesTestCase):
         return len(spans), monitor.missed - warm, self.counts()[0] - before
 
     def check_storm(self, limit, count):
-        """Over the limit, the agent knows only the top span of each tree."""
+        """Also the parts of a tree that was left out are counted."""
         seen, missed, captured = self.storm(f"tag=request limit={limit}/s", count)
         self.assertEqual(seen + missed, captured)
         self.assertEqual(seen % 2, 0)
-        self.assertEqual(captured, 2 * count + seen // 2)
+        self.assertEqual(captured, 4 * count)
         return seen
 
     def test_of_more_than_the_agent_takes(self):

@@ -41,6 +41,10 @@ Model shop(bool has_histogram = true, double payment_s = 0.0128, unsigned seed =
   maker.count("bytes-sent", TraceType::Counter, 420, 4096, "byte");
   maker.count("cache-miss", TraceType::Point, 33, 1, "");
   model.run.gaps.push_back({kBegin + seconds(40), kBegin + seconds(44), 0});
+  SlowestMoment& captured = *model.tags[2].slowest;  // its begin is known
+  captured.is_begin = true;
+  captured.at = *captured.at - milliseconds(250);
+  captured.within_s.reset();
   return model;
 }
 

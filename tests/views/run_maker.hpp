@@ -227,7 +227,9 @@ class Maker {
       tag.min = Extreme{static_cast<double>(series.of(Quantity::Min)[i]), true};
     if (tag.max && tag.max->value >= max) return;
     tag.max = Extreme{max, true};
-    tag.slowest = SlowestMoment{grid.edges[i + 1], max, false};
+    tag.slowest =
+        SlowestMoment{grid.edges[i + 1], max, false, false,
+                      std::chrono::duration<double>(grid.edges[i + 1] - grid.edges[i]).count()};
   }
 
   void finish(Tag& tag, Series& series, double sum, Histogram& all, bool has_histogram) {

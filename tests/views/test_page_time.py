@@ -46,9 +46,21 @@ class Time(PageTestCase):
         self.click("#slowest li:nth-child(2) button")
         self.assertEqual(self.texts("#detail-title .name"), ["payment"])
         begin, end = map(int, self.windows()[0].split())
-        moment = self.evaluate("pcpTrace.data.tags[2].slowestAt")
+        moment = self.evaluate("pcpTrace.data.tags[2].slowest.at")
         self.assertTrue(begin <= moment <= end)
         self.assertLess(end - begin, 30_000)
+
+    def test_a_slowest_moment_is_the_begin_of_a_captured_call_or_the_time_before_a_sample(self):
+        self.page("shop")
+        at = "pcpTrace.data.tags.filter(({slowest}) => slowest).sort((a, b) => b.slowest.value - a.slowest.value)"
+        times = self.evaluate(f"{at}.map(({{name, slowest}}) => clock.time(slowest.at, name === 'payment'))")
+        names = self.evaluate(f"{at}.map(({{name}}) => name)")
+        self.assertEqual(self.texts("#slowest time"), [
+            f"began at {time}" if name == "payment" else f"in the second before {time}" for name, time in zip(names, times)])
+        for moment, text in (("{at: 1500, is_begin: false, within_s: 0.1}", "in the 100\u202fms before 00:00:01.500"),
+                             ("{at: 1500, is_begin: false, within_s: null}", "before 00:00:01"),
+                             ("{at: null, is_begin: false, within_s: null}", "")):
+            self.assertEqual(self.evaluate(f"(clock.offset = 0, momentText({moment}))"), text)
 
     def test_the_pointer_reads_what_is_there(self):
         expected = self.page("shop")

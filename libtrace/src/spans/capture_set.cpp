@@ -60,22 +60,21 @@ CaptureBits CaptureSet::look_up(const Tag& tag) const {
 }
 
 CaptureBits CaptureSet::admit(CaptureBits bits, std::uint64_t trace_low,
-                              CaptureBits& over_limit) const {
+                              CaptureBits& left_out) const {
   CaptureBits admitted = 0;
+  CaptureBits over_limit = 0;
   for_each_bit(bits, [&](std::size_t bit) {
     const Asked& asked = asked_[bit];
     const SpanLimit& limit = asked.limit;
     if (!SpanLimit::is_asked_for(asked.share, trace_low)) return;
     const CaptureBits mask = CaptureBits{1} << bit;
-    if ((over_limit & mask) == 0 &&
-        ((slow_ & mask) != 0 || limit.admits_from_now_on(asked.share, trace_low) ||
-         limit.admits(asked.share, trace_low, coarse_now_ns()) == SpanLimit::Answer::Taken)) {
-      admitted |= mask;
-    } else {
-      over_limit |= mask;
-      asked.missed_limit.fetch_add(1, std::memory_order_relaxed);
-    }
+    const bool is_taken =
+        (slow_ & mask) != 0 || limit.admits_from_now_on(asked.share, trace_low) ||
+        limit.admits(asked.share, trace_low, coarse_now_ns()) == SpanLimit::Answer::Taken;
+    (is_taken ? admitted : over_limit) |= mask;
   });
+  miss_for_limit(over_limit);
+  left_out |= over_limit;
   return admitted;
 }
 
@@ -86,6 +85,12 @@ void CaptureSet::count(CaptureBits bits, std::uint64_t now_ns) const {
 void CaptureSet::miss_for_want_of_room(CaptureBits bits, std::uint64_t spans) const {
   for_each_bit(bits, [&](std::size_t bit) {
     asked_[bit].missed_full.fetch_add(spans, std::memory_order_relaxed);
+  });
+}
+
+void CaptureSet::miss_for_limit(CaptureBits bits) const {
+  for_each_bit(bits, [&](std::size_t bit) {
+    asked_[bit].missed_limit.fetch_add(1, std::memory_order_relaxed);
   });
 }
 

@@ -68,8 +68,8 @@ class CaptureSet {
   }
 
   // Those of these captures that take this top transaction now; misses are counted. Captures over
-  // their limit are added to `over_limit`. Captures already in `over_limit` admit nothing.
-  CaptureBits admit(CaptureBits bits, std::uint64_t trace_low, CaptureBits& over_limit) const;
+  // their limit are added to `left_out`.
+  CaptureBits admit(CaptureBits bits, std::uint64_t trace_low, CaptureBits& left_out) const;
 
   // Captures with slower=: they keep a whole tree or nothing, decided when its top ends. No limit
   // applies before that.
@@ -81,6 +81,7 @@ class CaptureSet {
   // Counts one span or event against each capture's limit, except captures with slower=.
   void count(CaptureBits bits, std::uint64_t now_ns) const;
   void miss_for_want_of_room(CaptureBits bits, std::uint64_t spans = 1) const;
+  void miss_for_limit(CaptureBits bits) const;
 
   // The captures whose filter wants events of this kind.
   CaptureBits matching(wire::SpanKind kind) const;

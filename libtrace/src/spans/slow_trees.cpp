@@ -20,7 +20,7 @@ bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) 
   slot->head.store(generation << 32, std::memory_order_release);
   slot->selected.store(facts.selected, std::memory_order_release);
   slot->around.store(facts.around, std::memory_order_release);
-  slot->over_limit.store(facts.over_limit, std::memory_order_release);
+  slot->left_out.store(facts.left_out, std::memory_order_release);
   slot->epoch.store(facts.epoch, std::memory_order_release);
   slot->is_part.store(add_part(facts.around), std::memory_order_relaxed);
   slot->begun.store(begun, std::memory_order_release);
@@ -38,7 +38,7 @@ SlowTrees::Known SlowTrees::find(std::uint32_t entry, Moment begun) const {
                     .self = ref(entry, generation),
                     .facts = {.selected = slot->selected.load(std::memory_order_acquire),
                               .around = slot->around.load(std::memory_order_acquire),
-                              .over_limit = slot->over_limit.load(std::memory_order_acquire),
+                              .left_out = slot->left_out.load(std::memory_order_acquire),
                               .epoch = slot->epoch.load(std::memory_order_acquire)}};
   return slot->begun.load(std::memory_order_relaxed) == begun ? known : Known{};
 }

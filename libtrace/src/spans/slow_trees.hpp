@@ -29,13 +29,13 @@ namespace pcp::trace::client {
 // A selected transaction that cannot be found any more, or others around it that cannot.
 inline constexpr TreeRef kForgotten = UINT64_MAX;
 
-// Facts about an open transaction that filters with slower= select or have as a part, or that a
-// limit left out.
+// Facts about an open transaction that filters with slower= select or have as a part, or that
+// captures left out.
 struct TreeFacts {
   CaptureBits selected = 0;     // slower= captures that select it
   TreeRef around = 0;           // the innermost selected transaction around it
-  CaptureBits over_limit = 0;   // captures whose limit left out this or an enclosing one
-  CaptureSet::Epoch epoch = 0;  // of the set that `over_limit` is of
+  CaptureBits left_out = 0;     // captures that left out this or an enclosing one
+  CaptureSet::Epoch epoch = 0;  // of the set that `left_out` is of
 };
 
 class SlowTrees {
@@ -108,7 +108,7 @@ class SlowTrees {
     std::atomic<Moment> begun;    // released after the facts
     std::atomic<TreeRef> around;  // these: released, for readers that then look at head again
     std::atomic<CaptureBits> selected;
-    std::atomic<CaptureBits> over_limit;
+    std::atomic<CaptureBits> left_out;
     std::atomic<CaptureSet::Epoch> epoch;
     std::atomic<std::uint64_t> since_ns;  // since when the list is not empty; orders nothing else
     std::atomic<bool> is_part;            // orders nothing else: only its end reads it

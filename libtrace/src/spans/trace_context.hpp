@@ -18,10 +18,10 @@ inline constexpr std::uint64_t kSampledFlag = 1;
 inline constexpr std::uint64_t kRandomFlag = 2;  // the trace's id is random
 inline constexpr std::uint64_t kKnownFlags = kSampledFlag | kRandomFlag;
 inline constexpr std::uint64_t kCameInFlag = 128;  // ours: its parent is in another process
-inline constexpr std::uint64_t kLeftOutFlag = 64;  // ours: no room for it, or for its top
+inline constexpr std::uint64_t kNoRoomFlag = 64;   // ours: left out because there was no room
 inline constexpr std::uint64_t kInsideOneThatCameInFlag = 32;  // ours: has no id, parent came in a
                                                                // header
-inline constexpr std::uint64_t kOverLimitFlag = 16;  // ours: it or its top is over a limit
+inline constexpr std::uint64_t kLeftOutFlag = 16;  // ours: a capture left out it or its top
 
 // Five words, stored in the memory of an open transaction.
 struct TraceContext {
@@ -58,7 +58,7 @@ struct TraceContext {
     TraceContext inner = *this;
     inner.own = 0;
     inner.parent = outgoing();
-    inner.set_flags((flags() & (kKnownFlags | kLeftOutFlag | kOverLimitFlag)) |
+    inner.set_flags((flags() & (kKnownFlags | kNoRoomFlag | kLeftOutFlag)) |
                     (own == 0 && is_parent_elsewhere() ? kInsideOneThatCameInFlag : 0));
     return inner;
   }

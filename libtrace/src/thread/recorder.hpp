@@ -195,7 +195,7 @@ class Recorder {
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   TreeRef selected_around(const ThreadTrace::Inside& inside) const;
-  CaptureBits over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
+  CaptureBits left_out_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
   struct Chosen {
     CaptureBits bits = 0;
     TreeFacts tree{};

@@ -18,6 +18,14 @@ CaptureBits slow_ones(const CaptureSet& set, CaptureBits bits, std::uint64_t dur
   return slow;
 }
 
+// Counts a part of what these captures left out, by the same cause.
+void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& context) {
+  if ((context.flags() & kNoRoomFlag) != 0)
+    set.miss_for_want_of_room(bits);
+  else
+    set.miss_for_limit(bits);
+}
+
 }  // namespace
 
 // Where spans of a transaction or event inside wait, if it is part of a tree of a slower= capture.
@@ -36,16 +44,16 @@ TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
   return around;
 }
 
-// Captures whose limit left out an enclosing transaction; if unknown, all captures without slower=.
-CaptureBits Recorder::over_limit_around(const CaptureSet& set,
-                                        const ThreadTrace::Inside& inside) const {
-  if ((inside.context.flags() & kOverLimitFlag) == 0) return 0;
+// Captures that left out an enclosing transaction; if unknown, all captures without slower=.
+CaptureBits Recorder::left_out_around(const CaptureSet& set,
+                                      const ThreadTrace::Inside& inside) const {
+  if ((inside.context.flags() & kLeftOutFlag) == 0) return 0;
   SlowTrees::Known around;
   if (OpenTable::is_entry(inside.around))
     around =
         queue_->slow_trees().find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
   if (!around.is_known) return set.bits() & ~set.slow();
-  return set.valid_bits(around.facts.over_limit, static_cast<std::uint16_t>(around.facts.epoch));
+  return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
 }
 
 // Chooses the captures of it: those of its parent, and those whose top it is. A
@@ -57,27 +65,27 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag
   const CaptureBits inherited =
       look->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around));
   const CaptureBits matching = look->matching(*tag);
-  const CaptureBits tops = matching & ~inherited;
-  const CaptureBits over_limit = over_limit_around(*look, inside);
-  Chosen chosen{.tree = {.over_limit = over_limit, .epoch = look->epoch()}};
+  // Parts of a transaction that was left out are left out, too: nobody must take a part for the
+  // whole.
+  const CaptureBits left_out = left_out_around(*look, inside);
+  miss_part(*look, left_out & ~inherited, context);
+  const CaptureBits tops = matching & ~inherited & ~left_out;
+  Chosen chosen{.tree = {.left_out = left_out, .epoch = look->epoch()}};
   if ((inherited | tops) == 0) return chosen;
   if (!context.is_trace()) context = trace_.begin_trace();
   if (!context.is_trace()) {
     look->miss_for_want_of_room(inherited | tops);
     return chosen;
   }
-  // Parts of a transaction that was left out are left out, too: nobody must take a part for the
-  // whole.
-  CaptureBits admitted = look->admit(tops, context.trace_low, chosen.tree.over_limit);
-  chosen.is_left_out = chosen.tree.over_limit != over_limit;
+  CaptureBits admitted = look->admit(tops, context.trace_low, chosen.tree.left_out);
   // Tops use half of the pool; the rest is for their parts. Those of slower= use none yet.
-  const bool has_room = !queue_->spans().is_half_full() && (context.flags() & kLeftOutFlag) == 0;
-  if ((admitted & ~slow) != 0 && !has_room) {
+  if ((admitted & ~slow) != 0 && queue_->spans().is_half_full()) {
     look->miss_for_want_of_room(admitted & ~slow);
+    chosen.tree.left_out |= admitted & ~slow;
     admitted &= slow;
-    chosen.is_left_out = true;
-    context.set_flags(context.flags() | kLeftOutFlag);
+    context.set_flags(context.flags() | kNoRoomFlag);
   }
+  chosen.is_left_out = chosen.tree.left_out != left_out;
   chosen.bits = inherited | admitted;
   if (chosen.bits != 0 && context.own == 0) context.own = trace_.make_id();
   if (chosen.bits != 0 && context.own == 0) {  // there was no memory for an id
@@ -112,7 +120,7 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
     begun.moment = now();
     OpenTable::begin_later(begun.ref, begun.moment);
   }
-  if (has_entry && (chosen.tree.over_limit != 0 || (look && (bits & look->slow()) != 0))) {
+  if (has_entry && (chosen.tree.left_out != 0 || (look && (bits & look->slow()) != 0))) {
     const std::uint32_t entry = OpenTable::entry_at(begun.ref)->number;
     if (!queue_->slow_trees().open(entry, begun.moment, chosen.tree) && look) {
       look->miss_for_want_of_room(bits & look->slow());
@@ -120,8 +128,8 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
     }
   }
   context.set_capture_bits(bits);
-  context.set_flags((context.flags() & ~kOverLimitFlag) |
-                    (chosen.tree.over_limit != 0 ? kOverLimitFlag : 0));
+  context.set_flags(chosen.tree.left_out != 0 ? context.flags() | kLeftOutFlag
+                                              : context.flags() & ~(kLeftOutFlag | kNoRoomFlag));
   if (is_timed && has_entry) {
     OpenTable::entry_at(begun.ref)->thread.store(thread_.load(std::memory_order_relaxed),
                                                  std::memory_order_relaxed);
@@ -241,10 +249,11 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   const ThreadTrace::Inside inside = trace_.innermost();
   const CaptureBits around =
       wanting & look->valid_bits(inside.context.capture_bits(), OpenTable::epoch_of(inside.around));
-  CaptureBits over_limit = over_limit_around(*look, inside);
+  CaptureBits left_out = wanting & ~around & left_out_around(*look, inside);
+  miss_part(*look, left_out, inside.context);
   const CaptureBits by_itself = look->admit(
-      look->matching(*tag) & wanting & ~around & ~look->slow(),
-      inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), over_limit);
+      look->matching(*tag) & wanting & ~around & ~left_out & ~look->slow(),
+      inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), left_out);
   const CaptureBits bits = around | by_itself;
   if (bits == 0) return;
   const std::uint64_t now = now_ns();

@@ -184,17 +184,21 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   recorder.trace().detach({request, outer.begun.ref, outer.begun.moment});
   const auto tree = begin(request);
   EXPECT_EQ(tree.context.capture_bits(), 0U);
+  const auto part = begin(query);  // no filter names it, but it is missed, too
+  EXPECT_EQ(part.context.capture_bits(), 0U);
+  end(query, part);
   end(request, tree);
   const CaptureSet::Asked& asked = queue.captures().published()->at(3);
-  EXPECT_EQ(asked.missed_full, 1U);
+  EXPECT_EQ(asked.missed_full, 2U);
+  EXPECT_EQ(asked.missed_limit, 0U);
   while (queue.spans().taken() < SpanPool::kMost) {
     end(request,
         recorder.begin_in(request, {outer.context.inside(), outer.begun.ref, outer.begun.moment}));
     ++put;
   }
-  EXPECT_EQ(asked.missed_full, 1U);
-  end(request, outer);
   EXPECT_EQ(asked.missed_full, 2U);
+  end(request, outer);
+  EXPECT_EQ(asked.missed_full, 3U);
   EXPECT_EQ(take().size(), put + 1);
 }
 
@@ -229,10 +233,27 @@ TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
   const auto after = recorder.begin_in(part, inside(over));
   EXPECT_EQ(after.context.capture_bits(), 0U);
   end(part, after);
-  EXPECT_EQ(queue.captures().published()->at(3).missed_limit, 7U);
+  EXPECT_EQ(queue.captures().published()->at(3).missed_limit, 8U);
   EXPECT_EQ(take().size(), 1U);
   end(request, begin(request));
   EXPECT_EQ(take().size(), 1U);
+}
+
+// Also those that the filter alone would not take.
+TEST_F(CapturesTest, AreEachTakenOrMissedBeyondALimit) {
+  ask(false, " kind=point limit=10/s");
+  for (int i = 0; i < 100; ++i) {
+    const auto top = begin(request);
+    const auto inner = begin(query);
+    const auto innermost = begin(intern_tag("part"));
+    recorder.capture_event(query, wire::SpanKind::Point, 0);
+    end(query, innermost);
+    end(query, inner);
+    end(request, top);
+  }
+  const std::uint64_t taken = take().size();
+  EXPECT_LT(taken, 400U);
+  EXPECT_EQ(taken + queue.captures().published()->at(3).missed_limit, 400U);
 }
 
 TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {

@@ -66,6 +66,22 @@ TEST_F(Work, CountsCallsThatFailed) {
   EXPECT_EQ(factor(), 1);
 }
 
+TEST_F(Work, IsExactlyEqualIfOnlyTheNumberOfFailuresDiffers) {
+  add(300, 299, 10, 9.9);
+  tags_.back().failed = 1;
+  add(700, 0, 90, 0);  // no call of this tag succeeds: it has no time to count by
+  tags_.back().failed = 700;
+  add(7, 4, 1, 0.6);
+  tags_.back().failed = 3;
+  EXPECT_EQ(factor(), 1);
+}
+
+TEST_F(Work, IsMoreIfACallIsBegunAgainAfterAFailure) {
+  add(100, 100, 1, 1);
+  tags_.back().failed = 50;
+  EXPECT_EQ(factor(), 1.5);
+}
+
 TEST_F(Work, WithoutTimesIsMeasuredByCalls) {
   add(100, 300, 0, 0);
   tags_.front().type = tags_.back().type = TraceType::Point;

@@ -54,6 +54,15 @@ TEST(TornSpans, AreNoneInAWholeTraceOrInOneThatBeganElsewhere) {
   EXPECT_TRUE(trace.torn.empty());
 }
 
+// A span does not tell what it calls.
+TEST(TornSpans, AreNoneWhereOnlyWhatWasCalledIsMissing) {
+  TornSpans torn;
+  SpanTrace trace = whole();
+  trace.spans.resize(2);  // without the bank
+  torn.mark(trace);
+  EXPECT_TRUE(trace.torn.empty());
+}
+
 TEST(TornSpans, AreNotFoundInWhatWasCutOrCameLater) {
   TornSpans torn;
   for (const bool is_late : {false, true}) {

@@ -37,8 +37,9 @@ function runOf(run) {
 
 function tagsOf(tags) {
   return tags.map(({slowest, ...tag}) => {
-    const slowestAt = slowest?.at && timeOf(slowest.at);
-    return {...tag, slowestAt, slowestValue: slowest?.max ?? slowest?.p99};
+    if (!slowest) return tag;
+    const at = slowest.at && timeOf(slowest.at);
+    return {...tag, slowest: {...slowest, at, value: slowest.max ?? slowest.p99}};
   });
 }
 

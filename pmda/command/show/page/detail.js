@@ -270,14 +270,13 @@ function showMoments(host, tag) {
     if (found.length === 6) break;
     if (found.every((other) => Math.abs(other - i) >= distance)) found.push(i);
   }
-  const moments = found.map((i) => [tag.series.grid.edges[i + 1], values[i]]);
+  const moments = found.map((i) => ({at: tag.series.grid.edges[i + 1], value: values[i]}));
   // Windows do not cover all calls.
-  if (tag.series.max && tag.slowestValue > (moments[0]?.[1] ?? 0) * (1 + 1e-6))
-    moments.unshift([tag.slowestAt, tag.slowestValue]);
+  if (tag.series.max && tag.slowest?.value > (moments[0]?.value ?? 0) * (1 + 1e-6))
+    moments.unshift(tag.slowest);
   const list = element(
       'ol', {class: 'moments'},
-      ...moments.slice(0, 6).map(
-          ([at, value]) => momentElement(tag, at, value, false, moments[0][1])));
+      ...moments.slice(0, 6).map((moment) => momentElement(tag, moment, false, moments[0].value)));
   const frame = element(
       'figure', {class: 'chart'}, element('figcaption', {}, element('h3', {}, 'Slowest moments')),
       list);
@@ -285,10 +284,20 @@ function showMoments(host, tag) {
   add({remove: () => frame.remove()});
 }
 
+// As the terminal says it: the begin of a call, or the time in which it ended.
+function momentText({at, is_begin, within_s}) {
+  if (!isKnown(at)) return '';
+  if (is_begin) return `began at ${clock.time(at, true)}`;
+  const within = within_s === 1 ? 'second' : formatSeconds(within_s);
+  return (within_s > 0 ? `in the ${within} before ` : 'before ') +
+      clock.time(at, clock.isFine || (within_s > 0 && within_s < 1));
+}
+
 // A button for a moment, which zooms the charts there.
-function momentElement(tag, at, value, isNamed, most = value) {
+function momentElement(tag, moment, isNamed, most = moment.value) {
+  const {at, value} = moment;
   const button = element(
-      'button', {type: 'button'}, element('time', {}, isKnown(at) ? clock.time(at) : ''),
+      'button', {type: 'button'}, element('time', {}, momentText(moment)),
       isNamed ? shortName(tag.name) : element('span', {class: 'meter'}, bar(value / most)),
       element('b', {}, (isKnown(at) ? '' : '≥\u202f') + formatSeconds(value)));
   button.addEventListener('click', () => {

@@ -94,11 +94,11 @@ function showFacts({run, tags}) {
 }
 
 function showSlowest({tags}) {
-  const known = tags.filter(({type, slowestValue}) => type === 'transact' && isKnown(slowestValue));
-  known.sort((a, b) => b.slowestValue - a.slowestValue);
+  const known = tags.filter(({type, slowest}) => type === 'transact' && slowest);
+  known.sort((a, b) => b.slowest.value - a.slowest.value);
   byId('slowest').parentElement.hidden = known.length === 0;
   byId('slowest').replaceChildren(
-      ...known.slice(0, 7).map((tag) => momentElement(tag, tag.slowestAt, tag.slowestValue, true)));
+      ...known.slice(0, 7).map((tag) => momentElement(tag, tag.slowest, true)));
 }
 
 function showKinds(tags) {
