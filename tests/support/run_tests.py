@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the tests of a script, all or the named ones: run_tests.py SCRIPT [TEST...]
+"""Runs the tests of a script, all or the named ones: run_tests.py SCRIPT [CLASS.TEST...]
 
 Fails also if there is none: unittest calls that a success."""
 

@@ -34,7 +34,7 @@ def recorded(name, *options):
     """Records a demo for two seconds. Gives the archive."""
     folder = os.path.join(directory.name, name + ".trace")
     subprocess.run([os.environ["PCP_TRACE"], "record", "-o", folder, "-t", "200ms", *options, os.environ["WORKER_POOL"], "2"],
-                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   check=True, stdout=subprocess.DEVNULL)
     return os.path.join(folder, "trace")
 
 

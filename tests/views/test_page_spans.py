@@ -77,7 +77,7 @@ class Spans(PageTestCase):
     def test_say_what_is_not_there(self):
         spans = self.page("spans")["spans"]["slowest"]
         self.choose(next(i for i, trace in enumerate(spans) if trace["left_out"]))
-        self.assertIn("200 shorter spans left out", self.texts("#trace-facts span"))
+        self.assertIn("200 spans left out", self.texts("#trace-facts span"))
         self.choose(next(i for i, trace in enumerate(spans) if not trace["has_root"]))
         self.assertTrue(any(text.startswith("3 parents not recorded") for text in self.texts("#trace-facts span")),
                         self.texts("#trace-facts span"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The metrics in archives that a report uses, by name, from the stock agent and ours, with their
-// quantities.
+// quantities. A report does not show other metrics.
 #pragma once
 
 #include <cstddef>

@@ -150,7 +150,7 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
     for (SpanTrace& trace : traces) {
       if (is_enough || !is_within(begin_of(trace), request.window)) continue;
       if (!trace.is_late) ++found.traces;
-      found.spans += trace.spans.size() + trace.left_out;
+      found.spans += trace.spans.size() + trace.spans_left_out;
       is_enough = !take(std::move(trace));
     }
   };

@@ -77,7 +77,7 @@ void trim(SpanTrace& trace, std::size_t most_spans, std::size_t most_bytes) {
   std::vector<SpanEvent> kept;
   for (SpanEvent& span : trace.spans)
     if (choice.has(&span)) kept.push_back(std::move(span));
-  trace.left_out += trace.spans.size() - kept.size();
+  trace.spans_left_out += trace.spans.size() - kept.size();
   trace.spans = std::move(kept);
 }
 
@@ -98,7 +98,7 @@ bool SlowestTraces::add_to_known(SpanTrace& late) {
   SpanTrace whole = std::move(known->second);
   by_duration_.erase(known);
   std::move(late.spans.begin(), late.spans.end(), std::back_inserter(whole.spans));
-  whole.left_out += late.left_out;
+  whole.spans_left_out += late.spans_left_out;
   const std::uint64_t duration = duration_of(whole);
   trim(whole, limits_.spans_of_one, limits_.bytes_of_one);
   by_duration_.emplace(duration, std::move(whole));

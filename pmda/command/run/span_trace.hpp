@@ -13,10 +13,10 @@
 namespace pcp::trace::command {
 
 struct SpanTrace {
-  wire::TraceId id;              // not set: an event outside any trace
-  std::vector<SpanEvent> spans;  // including events, without duplicates
-  std::uint64_t left_out = 0;    // spans beyond the limit
-  bool is_late = false;          // the rest was handed out before
+  wire::TraceId id;                  // not set: an event outside any trace
+  std::vector<SpanEvent> spans;      // including events, without duplicates
+  std::uint64_t spans_left_out = 0;  // beyond the limit
+  bool is_late = false;              // the rest was handed out before
 
   // By span: where its parent ran, which was not captured although other parts of the trace were.
   // Empty: unknown. See torn_spans.hpp.

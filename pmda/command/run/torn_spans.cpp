@@ -22,7 +22,7 @@ void TornSpans::mark(SpanTrace& trace) {
   const auto trees = std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {
     return node.parent == nullptr && !node.span->is_event();
   });
-  if (trace.is_late || trace.left_out > 0 || trees < 2) return;
+  if (trace.is_late || trace.spans_left_out > 0 || trees < 2) return;
   for (const Node& node : nodes)
     if (node.lacks_parent()) trace.torn[node.span->span];
   name(trace);

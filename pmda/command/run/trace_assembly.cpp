@@ -23,7 +23,7 @@ void TraceAssembly::add(SpanEvent span, Instant now) {
   its.last = now;
   its.has_root |= !span.is_event() && span.parent == 0;
   if (its.trace.spans.size() >= limits_.spans_of_one) {
-    ++its.trace.left_out;
+    ++its.trace.spans_left_out;
     return;
   }
   // If one host is watched twice, each span and event comes twice. Duplicate spans are known by

@@ -11,8 +11,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "command/show/json_writer.hpp"
-#include "command/show/model_json.hpp"
+#include "command/show/trace_json.hpp"
 
 namespace pcp::trace::command {
 

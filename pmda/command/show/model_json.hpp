@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A run, its totals and its single transactions as JSON, for programs and for the page; and the
-// words for a model's enumerators. Unknown values are null.
+// A run and its totals as JSON, for `report --json` and for the page; and the words for a model's
+// enumerators. Unknown values are null.
 #pragma once
 
 #include <array>
@@ -50,15 +50,6 @@ inline SourceWords words_for(PercentileSource source) {
                   "a histogram that lacks some calls"}};
   return kWords[static_cast<std::size_t>(source)];
 }
-
-// Requires: the trace has spans.
-void write_trace(JsonWriter& json, const SpanTrace& trace);
-
-// The same as one line with a newline.
-std::string trace_json(const SpanTrace& trace);
-
-// A span's attributes, as members of the current object.
-void write_attributes(JsonWriter& json, const SpanEvent& span);
 
 void write_spans(JsonWriter& json, const RecordedSpans& spans);
 

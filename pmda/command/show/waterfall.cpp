@@ -154,8 +154,8 @@ std::string Waterfall::end(std::size_t not_shown) const {
     lines += shown_.faint("  " + shown_.beginning(text, shown_.terminal().columns - 2)) + "\n";
   };
   if (not_shown > 0) say("and " + Shown::counted(not_shown, "line") + " more, which --json has");
-  if (trace_.left_out > 0)
-    say("and " + Shown::counted(trace_.left_out, "span") + ", which are too many");
+  if (trace_.spans_left_out > 0)
+    say("and " + Shown::counted(trace_.spans_left_out, "span") + ", which are too many");
   if (trace_.is_late)
     say("late: it belongs to a trace that was shown before");
   else if (missing_parents_ > 0)

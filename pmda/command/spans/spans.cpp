@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "base/descriptor.hpp"
-#include "command/show/model_json.hpp"
+#include "command/show/trace_json.hpp"
 #include "command/show/waterfall.hpp"
 #include "command/spans/open_transactions.hpp"
 #include "command/spans/spans_options.hpp"

@@ -67,7 +67,7 @@ class Watch {
       if (is_enough_) return;
       torn_.mark(trace);
       ++watched_.traces;
-      watched_.spans += trace.spans.size() + trace.left_out;
+      watched_.spans += trace.spans.size() + trace.spans_left_out;
       is_enough_ = !take_(trace) || watched_.traces == options_.traces;
     }
   }

@@ -101,7 +101,7 @@ TEST_F(ExemplarsOf, AnyInputHasABoundedSize) {
   const std::vector<SpanTrace> all = exemplars_.take({});
   for (const SpanTrace& trace : all) {
     EXPECT_LE(trace.spans.size(), Exemplars::kSpansOfOne);
-    EXPECT_EQ(trace.spans.size() + trace.left_out, 100U);
+    EXPECT_EQ(trace.spans.size() + trace.spans_left_out, 100U);
     for (const SpanEvent& span : trace.spans) bytes += bytes_of(span);
   }
   EXPECT_GE(all.size(), Exemplars::kMoments * Exemplars::kTags - Exemplars::kTags);

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
+#include "command/show/trace_json.hpp"
 #include "unit/command/span_samples.hpp"
 
 namespace pcp::trace::command {

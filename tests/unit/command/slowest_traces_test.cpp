@@ -74,9 +74,9 @@ TEST(ATrimmedTrace, HasItsLongestSpansWithAllThatTheyAreAPartOf) {
   SpanTrace trace = tree();
   trim(trace, 4, 1u << 20);
   EXPECT_EQ(spans_of(trace), (std::vector<std::uint64_t>{1, 2, 5, 6}));
-  EXPECT_EQ(trace.left_out, 2U);
+  EXPECT_EQ(trace.spans_left_out, 2U);
   trim(trace, 4, 1u << 20);
-  EXPECT_EQ(trace.left_out, 2U);
+  EXPECT_EQ(trace.spans_left_out, 2U);
 }
 
 TEST(ATrimmedTrace, BeginsAndEndsAsBefore) {
@@ -87,7 +87,7 @@ TEST(ATrimmedTrace, BeginsAndEndsAsBefore) {
   trim(trace, 3, 1u << 20);
   EXPECT_EQ(trace.begin_ns(), kMoment - 1);
   EXPECT_EQ(trace.end_ns(), kMoment + 204 * kMs);
-  EXPECT_EQ(trace.left_out, 4U);
+  EXPECT_EQ(trace.spans_left_out, 4U);
 }
 
 TEST(ATrimmedTrace, HasNoMoreBytesThanAllowed) {
@@ -103,7 +103,7 @@ TEST(ATrimmedTrace, HasSomeSpanWhateverTheyClaimToBeAPartOf) {
   trace.spans = {span_of("a", 1, 2), span_of("b", 2, 1), span_of("c", 3, 3)};
   trim(trace, 0, 0);
   EXPECT_EQ(trace.spans.size(), 1U);
-  EXPECT_EQ(trace.left_out, 2U);
+  EXPECT_EQ(trace.spans_left_out, 2U);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST(TornSpans, AreNotFoundInWhatWasCutOrCameLater) {
   for (const bool is_late : {false, true}) {
     SpanTrace trace = without(1);
     trace.is_late = is_late;
-    trace.left_out = is_late ? 0 : 1;
+    trace.spans_left_out = is_late ? 0 : 1;
     torn.mark(trace);
     EXPECT_TRUE(trace.torn.empty()) << is_late;
   }

@@ -117,7 +117,7 @@ TEST(Memory, OfOneTraceIsBoundedAndTheRestCounted) {
   const std::vector<SpanTrace> finished = assembly.take_finished(second(1));
   ASSERT_EQ(finished.size(), 1U) << "the root was seen";
   EXPECT_EQ(finished[0].spans.size(), 10U);
-  EXPECT_EQ(finished[0].left_out, 16U);
+  EXPECT_EQ(finished[0].spans_left_out, 16U);
 }
 
 TEST(Memory, OfWhatWasShownIsBounded) {

@@ -85,7 +85,7 @@ TEST(Waterfall, SaysWhatItLacks) {
             std::string::npos);
   SpanTrace late = trace_of({span_of("child", 2, 1)});
   late.is_late = true;
-  late.left_out = 5;
+  late.spans_left_out = 5;
   const std::string text = waterfall(late, kPlain);
   EXPECT_NE(text.find("\n  late: it belongs to a trace that was shown before\n"), text.npos);
   EXPECT_NE(text.find("\n  and 5 spans, which are too many\n"), text.npos);

@@ -20,6 +20,7 @@
 #include "command/show/json_writer.hpp"
 #include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
+#include "command/show/trace_json.hpp"
 #include "metrics/pmapi.hpp"
 #include "wire/histogram_codec.hpp"
 

@@ -107,7 +107,7 @@ function remarksOf(trace) {
               (span) => span.depth === 0 && span.parent && !isEvent(span) && !('torn_from' in span))
           .length;
   return [
-    trace.left_out ? `${plural(trace.left_out, 'shorter span')} left out` : '',
+    trace.left_out ? `${plural(trace.left_out, 'span')} left out` : '',
     trace.is_late ? 'a part of a longer trace' : '',
     trace.is_torn ? 'some of its parts were not captured' : '',
     !trace.is_late && missing ?

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/trace_json.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "unit/command/span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+TEST(TraceJson, HasAllThatIsKnownInALine) {
+  SpanEvent root = span_of("a \"b\"\n", 1, 0, 0, 10);
+  root.kind = wire::SpanKind::Server;
+  root.aborted = true;
+  root.reason = "no";
+  root.attributes = "route=/a\\x20b rows=12 zip=\\x30815 sql=a\\x0ab\\x5cx0a";
+  root.links = "00000000000000010000000000000002-0000000000000003";
+  root.tid = 12;
+  root.flags = 3;
+  SpanEvent rows = point_of("rows", 1, 4);
+  rows.kind = wire::SpanKind::Observe;
+  rows.value = 2.5;
+  rows.process = "front";
+  SpanTrace trace;
+  trace.id = {0x1234, 0xabcd};
+  trace.spans = {root, rows};
+  EXPECT_EQ(
+      trace_json(trace),
+      R"({"trace":"0000000000001234000000000000abcd","begin":"2027-01-15T08:00:00.000000000Z",)"
+      R"("duration_ns":1e+07,"has_root":true,"is_torn":false,"is_late":false,"left_out":0,"spans":[)"
+      R"({"tag":"a \"b\"\\x0a","kind":"server","span":"0000000000000001","parent":null,"depth":0,)"
+      R"("begin":"2027-01-15T08:00:00.000000000Z","offset_ns":0,"duration_ns":1e+07,)"
+      R"("aborted":true,"reason":"no","host":"saturn","service":"shop","process":"shop","pid":11,)"
+      R"("tid":12,"flags":3,"attributes":{"route":"/a b","rows":12,"zip":"0815","sql":"a\u000ab\\x0a"},)"
+      R"("links":["00000000000000010000000000000002-0000000000000003"]},)"
+      R"({"tag":"rows","kind":"observe","span":"0000000000000001","depth":1,)"
+      R"("begin":"2027-01-15T08:00:00.004000000Z","offset_ns":4e+06,"value":2.5,"host":"saturn",)"
+      R"("service":"shop","process":"front","pid":11,"tid":0,"flags":0}]})"
+      "\n");
+}
+
+TEST(TraceJson, SaysWhetherTheRootIsThere) {
+  SpanTrace trace;
+  trace.spans = {span_of("child", 2, 1)};
+  EXPECT_NE(trace_json(trace).find(R"("has_root":false)"), std::string::npos);
+}
+
+TEST(TraceJson, SaysWhereItIsTorn) {
+  SpanTrace trace;
+  trace.spans = {span_of("request", 1, 0), span_of("pay", 3, 2), span_of("send", 5, 4)};
+  trace.torn = {{3, "order_worker"}, {5, ""}};
+  const std::string json = trace_json(trace);
+  EXPECT_NE(json.find(R"("is_torn":true)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("parent":"0000000000000002","torn_from":"order_worker")"), json.npos);
+  EXPECT_NE(json.find(R"("parent":"0000000000000004","torn_from":null)"), json.npos);
+}
+
+std::string text(std::string_view value) {
+  JsonWriter json;
+  json.text(value);
+  return json.document();
+}
+
+std::string number(double value) {
+  JsonWriter json;
+  json.number(value);
+  return json.document();
+}
+
+TEST(JsonWriter, PutsCommasBetweenWhatIsInside) {
+  JsonWriter json;
+  json.object([&] {
+    json.key("none");
+    json.array([] {});
+    json.key("three");
+    json.array([&] {
+      json.number(1);
+      json.object([] {});
+      json.array([&] { json.truth(true); });
+    });
+    json.key("last");
+    json.null();
+  });
+  EXPECT_EQ(json.document(), R"({"none":[],"three":[1,{},[true]],"last":null})");
+}
+
+TEST(JsonWriter, NumbersAreReadBackAsTheyWere) {
+  for (const double value : {0.1, 1e-9, 123456789012345680.0, -1.5, 2.2250738585072014e-308})
+    EXPECT_EQ(std::stod(number(value)), value) << number(value);
+}
+
+TEST(JsonWriter, WhatIsNotKnownIsNull) {
+  EXPECT_EQ(number(std::numeric_limits<double>::quiet_NaN()), "null");
+  EXPECT_EQ(number(std::numeric_limits<double>::infinity()), "null");
+  JsonWriter json;
+  json.number(std::optional<double>());
+  EXPECT_EQ(json.document(), "null");
+}
+
+TEST(JsonWriter, TextIsValidWhateverItsBytesAre) {
+  EXPECT_EQ(text(R"(a"b\c)"), R"("a\"b\\c")");
+  EXPECT_EQ(text("\x1b[0m\n"), R"("\\x1b[0m\\x0a")");
+  EXPECT_EQ(text("\xff"), R"("\\xff")");
+  EXPECT_EQ(text("\xc3\xa4"), "\"\xc3\xa4\"");
+  EXPECT_EQ(text(std::string(1000, 'a')), '"' + std::string(1000, 'a') + '"');
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
