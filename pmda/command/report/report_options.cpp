@@ -118,6 +118,7 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
                    "no such option, or its argument is missing");
   if (!others) return others.error();
   options.table.folds = !options.choice.by;
+  options.table.may_leave_out = options.choice.names || !options.choice.where.empty();
   if (options.wants_help) return options;
   if (!stored) return stored.error();
   if (options.is_json && options.is_markdown)
@@ -133,6 +134,8 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   std::vector<std::string>& to = options.are_runs ? options.base : options.archives;
   to.insert(to.end(), others->begin(), others->end());
   if (behind == argv + argc) return options;
+  if (options.are_runs && behind + 1 == argv + argc)
+    return Error{"behind -- come the newer runs: OLDER... -- NEWER..."};
   for (char* const* word = behind + 1; word != argv + argc; ++word) {
     if (std::string_view(*word).starts_with("--"))
       return Error{std::string(*word) + ": behind -- come archives; options come before it"};

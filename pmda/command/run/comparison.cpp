@@ -16,16 +16,25 @@ namespace pcp::trace::command {
 
 namespace {
 
-std::vector<ComparedTag> pairs_of(const Totals& before, const Totals& now) {
-  using Key = std::pair<TraceType, std::string_view>;
-  std::map<Key, const Tag*> older;
-  for (const Tag& tag : before.tags) older.emplace(Key(tag.type, tag.name), &tag);
-  std::vector<ComparedTag> pairs;
+Comparison paired(const Totals& before, const Totals& now) {
+  const auto key_of = [](const Tag& tag) {
+    return std::pair(tag.type, std::string_view(tag.name));
+  };
+  std::map<std::pair<TraceType, std::string_view>, const Tag*> older;
+  for (const Tag& tag : before.tags) older.emplace(key_of(tag), &tag);
+  Comparison made;
   for (const Tag& tag : now.tags) {
-    const auto found = older.find(Key(tag.type, tag.name));
-    if (found != older.end()) pairs.push_back({found->second, &tag, {}, {}});
+    const auto found = older.find(key_of(tag));
+    if (found == older.end()) {
+      made.only_now.push_back(&tag);
+      continue;
+    }
+    made.tags.push_back({found->second, &tag, {}, {}});
+    older.erase(found);
   }
-  return pairs;
+  for (const Tag& tag : before.tags)
+    if (older.contains(key_of(tag))) made.only_before.push_back(&tag);
+  return made;
 }
 
 bool is_count(Figure figure) { return is_sum(figure) && figure != Figure::Total; }
@@ -147,7 +156,7 @@ std::optional<double> p75_of(const Tag& tag) {
 }
 
 std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {
-  const std::vector<ComparedTag> pairs = pairs_of(before, now);
+  const std::vector<ComparedTag> pairs = paired(before, now).tags;
   std::set<TagKey> wanted;
   for (std::size_t i = 0; i < std::min(pairs.size(), kJudgedTags); ++i)
     wanted.emplace(pairs[i].now->type, pairs[i].now->name);
@@ -157,8 +166,7 @@ std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {
 }
 
 Comparison compare(const Side& before, const Side& now) {
-  Comparison made;
-  made.tags = pairs_of(before.totals, now.totals);
+  Comparison made = paired(before.totals, now.totals);
   const EqualWork work = equal_work(made.tags);
   made.work = work.factor;
   for (ComparedTag& tag : made.tags) fill(tag, made.work);

@@ -86,6 +86,8 @@ struct Comparison {
   double work = 1;                // the factor for equal work
   bool is_over_runs = false;      // judged by the spread of runs, not of intervals
   std::vector<ComparedTag> tags;  // of both runs; the most lost time first
+  std::vector<const Tag*> only_before;
+  std::vector<const Tag*> only_now;
 };
 
 // A side of the comparison. Its tags must outlive the comparison.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -149,23 +148,15 @@ std::string ComparisonTable::notes() const {
   return lines;
 }
 
-using TypeAndName = std::pair<TraceType, std::string_view>;
-
 // Tags that the other run lacks, in one line.
-std::string only_in(const std::string& label, const std::vector<Tag>& tags,
-                    const std::vector<Tag>& others, const Shown& shown) {
-  std::set<TypeAndName> known;
-  for (const Tag& tag : others) known.emplace(tag.type, tag.name);
+std::string only_in(const std::string& label, const std::vector<const Tag*>& tags,
+                    const Shown& shown) {
+  if (tags.empty()) return "";
+  constexpr std::size_t kEnough = 200;  // bytes for the widest line
   std::string names;
-  std::size_t count = 0;
-  for (const Tag& tag : tags) {
-    if (known.contains(TypeAndName(tag.type, tag.name))) continue;
-    // enough for the widest line
-    if (names.size() < 200) names += (names.empty() ? "" : ", ") + tag.name;
-    ++count;
-  }
-  if (count == 0) return "";
-  const std::string head = label + " (" + std::to_string(count) + "): ";
+  for (const Tag* const tag : tags)
+    if (names.size() < kEnough) names += (names.empty() ? "" : ", ") + tag->name;
+  const std::string head = label + " (" + std::to_string(tags.size()) + "): ";
   return shown.faint(head) + shown.name(names, shown.terminal().columns - head.size()) + "\n";
 }
 
@@ -193,8 +184,8 @@ std::string shown_comparison(const Totals& base, const Totals& now, const Compar
                         " more: see the page (--html FILE), or --json") +
             "\n";
   if (rows > 0) text += "\n";
-  return text + table.notes() + only_in("only before", base.tags, now.tags, shown) +
-         only_in("only now", now.tags, base.tags, shown);
+  return text + table.notes() + only_in("only before", comparison.only_before, shown) +
+         only_in("only now", comparison.only_now, shown);
 }
 
 }  // namespace pcp::trace::command

@@ -144,6 +144,9 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
     else
       findings.push_back(change_of(*found));
   }
+  for (const Tag* const tag : checked.comparison->only_before)
+    if (tag_.matches(tag->name) && applies_to(tag->type))
+      findings.push_back(finding_of(tag->name, Outcome::Unknown, "no calls in the newer run"));
   if (findings.empty()) findings.push_back(unknown(why_none(checked.run.tags)));
   return findings;
 }

@@ -205,9 +205,11 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
                      open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
-           (run.incomplete.empty() ? "Nothing was traced. Does the program call a trace library?\n"
-                                     "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"
-                                   : "Nothing that was traced is here.\n\n") +
+           (choice.may_leave_out ? "No tag matches --where and --filter.\n\n"
+            : run.incomplete.empty()
+                ? "Nothing was traced. Does the program call a trace library?\n"
+                  "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"
+                : "Nothing that was traced is here.\n\n") +
            tail;
   constexpr std::size_t kMostNotes = 2;
   const SummaryTables tables =

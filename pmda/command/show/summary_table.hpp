@@ -24,6 +24,7 @@ struct TableChoice {
   bool shows_all = false;          // every label set in a row of its own, however many there are
   bool folds = true;               // the label sets of a name into one row
   std::optional<Column> sort;      // by the greatest value; nothing: model order
+  bool may_leave_out = false;      // --where or --filter chose the tags
 };
 
 // Parses a column's name. An error lists the valid ones.

@@ -66,6 +66,16 @@ TEST_F(Changes, AreTrueFromTheBorderOn) {
             "broken: req* mean < -10%: request has -50%, from 100 ms to 50.0 ms");
 }
 
+TEST_F(Changes, OfATagThatOnlyTheOlderRunHasAreUnknown) {
+  before_.tags.push_back(transaction("gone", 100));
+  Comparison comparison = compare(Side{before_, {}, {}}, Side{now_, {}, {}});
+  const Result<Condition> condition = Condition::parse("* count < -10%");
+  ASSERT_TRUE(condition);
+  const auto found = condition->check({now_, true, &comparison});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].line, "unknown: * count < -10%: gone has no calls in the newer run");
+}
+
 TEST_F(Changes, WithinNoiseAreNone) {
   now_.tags[0].mean = 0.5;
   verdict_ = Verdict::Noise;

@@ -47,6 +47,9 @@ TEST(Imbalance, ThatIsUnknownIsNone) {
   Tag unknown = timed("a{x=1}", 1);
   unknown.sum.reset();
   EXPECT_TRUE(imbalances_of({unknown, timed("a{x=2}", 1)}).empty());
+  Tag infinite = timed("a{x=1}", 1);
+  infinite.nonfinite = 1;
+  EXPECT_TRUE(imbalances_of({infinite, timed("a{x=2}", 1)}).empty());
   EXPECT_TRUE(imbalances_of({timed("a{x=1}", 1)}).empty());
   EXPECT_TRUE(imbalances_of({timed("a{x=1}", 0), timed("a{x=2}", 0)}).empty());
   EXPECT_TRUE(imbalances_of({timed("a{x=1}", -1), timed("a{x=2}", 3)}).empty());

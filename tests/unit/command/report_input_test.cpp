@@ -216,6 +216,12 @@ TEST_F(ReportInput, MayBeSeveralRunsOnEachSide) {
   }
 }
 
+TEST_F(ReportInput, NeedsNewerRunsBehindTheirMark) {
+  const auto options = options_of({"--compare", "a", "b", "--"});
+  ASSERT_FALSE(options);
+  EXPECT_EQ(options.error().message, "behind -- come the newer runs: OLDER... -- NEWER...");
+}
+
 TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
   for (const auto& [words, part] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--nonsense"}, "\"--nonsense\""},

@@ -346,6 +346,13 @@ TEST(Summary, OfNothingSaysWhatToDo) {
   EXPECT_NE(text.find("PCP_TRACE_DEBUG"), std::string::npos);
 }
 
+TEST(Summary, SaysThatNoTagMatches) {
+  TableChoice choice;
+  choice.may_leave_out = true;
+  const std::string text = summary({an_hour(), {}}, "", kPlain, choice);
+  EXPECT_NE(text.find("\nNo tag matches --where and --filter.\n"), std::string::npos) << text;
+}
+
 TEST(Summary, IsPlainTextWithoutColoursWhateverTagsAreCalled) {
   Tag tag = transaction("\033[31m\xff\xe2\x80\xae");
   tag.failed = 1;
