@@ -34,9 +34,19 @@ Engine::Engine(const EngineOptions& options, const std::vector<KnownInstance>& k
 
 // Moves the engine to the interval of `now`. The tags follow one by one.
 void Engine::advance_to(Instant now) {
-  if (now < interval_end_) [[likely]]
+  if (now < interval_end_ || options_.is_paced_by_reader) [[likely]]
     return;
-  const std::int64_t interval = clock_.interval_at(now);
+  begin_interval(clock_.interval_at(now));
+}
+
+void Engine::advance_for_reader(Instant now) {
+  if (!options_.is_paced_by_reader) return advance_to(now);
+  if (now < interval_end_) return;
+  clock_.rename(clock_.interval_at(now), current_ + 1);
+  begin_interval(current_ + 1);
+}
+
+void Engine::begin_interval(std::int64_t interval) {
   counters_.rotations += static_cast<std::uint64_t>(interval - current_);
   current_ = interval;
   interval_end_ = clock_.begin_of(current_ + 1);
@@ -114,9 +124,8 @@ TagHistory& Engine::add_history(TagIndex tag, Instant now) {
 
 void Engine::add(TagHistory& history, const Delta& delta, std::string_view histogram,
                  const wire::BatchAge& age, Instant now) {
-  const auto recent =
-      static_cast<std::uint64_t>(std::max(clock_.interval_length(), options_.never_late).count());
-  if (age.first_ns <= recent || delta.count == 0) {
+  const auto recent = static_cast<std::uint64_t>(clock_.interval_length().count());
+  if (age.first_ns <= recent || delta.count == 0 || options_.is_paced_by_reader) {
     history.add(delta, histogram, pool_);
   } else {
     const BatchShares shares(age, clock_, current_, now);
@@ -149,7 +158,7 @@ std::size_t Engine::bring_up(TagHistory& history) {
 template <typename Visit>
 std::size_t Engine::visit(TraceType type, std::size_t from, std::size_t max, Instant now,
                           Visit visit_one) {
-  advance_to(now);
+  advance_for_reader(now);
   std::size_t visited = 0;
   std::size_t work = 0;
   for (TagHistory* history : slice(arrivals_[index_of(type)], from, max)) {
@@ -340,7 +349,8 @@ bool Engine::rotate(Instant now, std::size_t max_tags) {
 }
 
 Instant Engine::next_rotation(Instant now) const {
-  return to_rotate_ > 0 || !discarded_.empty() ? now : interval_end_;
+  if (to_rotate_ > 0 || !discarded_.empty()) return now;
+  return options_.is_paced_by_reader ? Instant::max() : interval_end_;
 }
 
 std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Instant now,

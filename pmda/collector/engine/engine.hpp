@@ -66,8 +66,8 @@ class Engine {
   // Adds the value of one call that happened now.
   void apply_value(TagIndex tag, double value, Instant now);
 
-  // Adds a delta. A batch that began at most one interval ago, or `never_late`, enters the working
-  // bucket. An older batch is divided among the buckets of its time; the share that is older than
+  // Adds a delta. A batch that began at most one interval ago enters the working bucket. An older
+  // batch is divided among the buckets of its time; the share that is older than
   // the window enters the totals only. Requires: `histogram` is empty, or a valid packed histogram
   // of the delta's finite values without the unbinned ones.
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
@@ -165,6 +165,8 @@ class Engine {
   static constexpr std::size_t kBlock = 64;  // histories
 
   void advance_to(Instant now);
+  void advance_for_reader(Instant now);
+  void begin_interval(std::int64_t interval);
   TagHistory& history_of(TagIndex tag, std::uint64_t calls, Instant now);
   [[gnu::noinline]] TagHistory& begin_history(TagIndex tag, Instant now);
   TagHistory& history_of_bare(TagIndex bare, Instant now);

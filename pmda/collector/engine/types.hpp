@@ -20,8 +20,9 @@ namespace pcp::trace::agent {
 struct EngineOptions {
   Duration period = std::chrono::seconds(60);  // -T
   std::uint32_t buckets = 12;                  // -N
-  // A batch that began at most this long ago is not late, however short an interval is.
-  Duration never_late{};
+  // An interval ends when it is read, and no batch is late. So each value is in one window, however
+  // late a busy machine delivers or reads. Requires: one bucket.
+  bool is_paced_by_reader = false;
   std::uint32_t max_tags = 100'000;              // of all types together; beyond it: kOverflowName
   std::size_t max_histogram_bytes = 64u << 20;   // beyond it histograms are coarsened
   std::size_t max_cumulative_bytes = 64u << 20;  // --histogram-memory: of the cumulative ones

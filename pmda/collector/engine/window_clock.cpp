@@ -26,8 +26,7 @@ Instant WindowClock::begin_of(std::int64_t interval) const {
 }
 
 void WindowClock::change_period(Duration period, std::int64_t from) {
-  start_ = begin_of(from);
-  first_ = from;
+  rename(from, from);
   period_ = period;
   interval_length_ = begin_of(from + 1) - start_;
 }

@@ -25,6 +25,12 @@ class WindowClock {
   // its begin with the new length, too.
   void change_period(Duration period, std::int64_t from);
 
+  // Gives an interval another number, and counts all others from it.
+  void rename(std::int64_t interval, std::int64_t number) {
+    start_ = begin_of(interval);
+    first_ = number;
+  }
+
   std::int64_t interval_at(Instant time) const;
   Instant begin_of(std::int64_t interval) const;
 

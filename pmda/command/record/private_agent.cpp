@@ -28,9 +28,6 @@ constexpr Duration kUsualFlush = 100ms;
 constexpr int kFlushesInAnInterval = 10;
 constexpr Duration kFlushIfItGrows = 20ms;
 
-// With a short interval, a busy machine may deliver values one or more intervals later. They count
-// in the interval in which they come, so that no interval lacks its extrema.
-constexpr Duration kNeverLate = 1s;
 
 // The terminal belongs to the running program, so messages wait here.
 struct Log {
@@ -55,7 +52,7 @@ agent::Collector::Options collector_options(const PrivateAgent::Settings& settin
   agent::Collector::Options options;
   options.engine.period = settings.interval.value_or(kFirstInterval);
   options.engine.buckets = 1;
-  options.engine.never_late = kNeverLate;
+  options.engine.is_paced_by_reader = true;
   options.ingest.tcp = agent::Tcp::Loopback;
   options.ingest.port = 0;
   options.ingest.socket_path = std::move(socket_path);

@@ -45,21 +45,47 @@ TEST_F(LateBatch, AsRecentAsOneIntervalEntersTheWorkingBucket) {
   EXPECT_EQ(window_at(112s), 0u);
 }
 
-TEST(LateBatchOfShortIntervals, EntersTheWorkingBucketAsLongAsTheOptionsAllow) {
-  EngineOptions options;
-  options.period = 100ms;
-  options.buckets = 1;
-  options.never_late = 1s;
-  World world(options);
-  for (const auto& [age, late] : {std::pair{1000ms, 0u}, std::pair{1001ms, 1u}}) {
-    world.at(20s);
-    world.batch(TraceType::Observe, "x", {1},
-                {static_cast<std::uint64_t>(Duration(age).count()),
-                 static_cast<std::uint64_t>(Duration(age).count())});
-    EXPECT_EQ(world.engine.counters().late, late);
-    world.at(20100ms);
-    EXPECT_EQ(world.in_window(TraceType::Observe, "x"), 1u);
+class PacedByItsReader : public testing::Test {
+ protected:
+  static EngineOptions options() {
+    EngineOptions options;
+    options.period = 100ms;
+    options.buckets = 1;
+    options.is_paced_by_reader = true;
+    return options;
   }
+  void send(std::size_t values, Duration age = {}) {
+    const auto ns = static_cast<std::uint64_t>(age.count());
+    world.batch(TraceType::Observe, "x", std::vector<double>(values, 1), {ns, ns});
+  }
+  std::uint64_t window_at(Duration time) {
+    world.at(time);
+    return world.in_window(TraceType::Observe, "x");
+  }
+
+  World world{options()};
+};
+
+TEST_F(PacedByItsReader, BatchesOfAnyAgeEnterTheWorkingBucket) {
+  world.at(20s);
+  EXPECT_EQ(window_at(20s), 0u);
+  send(3, 10s);
+  EXPECT_EQ(world.engine.counters().late, 0u);
+  EXPECT_EQ(window_at(20100ms), 3u);
+}
+
+TEST_F(PacedByItsReader, NoValueIsLostIfTheReaderIsLate) {
+  EXPECT_EQ(window_at(150ms), 0u);
+  for (const Duration time : {160ms, 220ms, 350ms, 640ms}) {  // intervals end here, unread
+    world.at(time);
+    send(1);
+  }
+  EXPECT_EQ(window_at(650ms), 4u);
+  world.at(690ms);
+  send(1);
+  EXPECT_EQ(window_at(699ms), 4u);  // the next interval ends at the usual time
+  EXPECT_EQ(window_at(700ms), 1u);
+  EXPECT_EQ(window_at(2s), 0u);
 }
 
 TEST_F(LateBatch, EntersTheBucketsOfItsTime) {
