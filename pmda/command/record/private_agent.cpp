@@ -28,7 +28,6 @@ constexpr Duration kUsualFlush = 100ms;
 constexpr int kFlushesInAnInterval = 10;
 constexpr Duration kFlushIfItGrows = 20ms;
 
-
 // The terminal belongs to the running program, so messages wait here.
 struct Log {
   static constexpr std::size_t kMostBytes = 4096;
