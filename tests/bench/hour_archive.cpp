@@ -132,8 +132,7 @@ class Hour {
   Hour(ArchiveWriter& writer, int tags, std::int64_t interval)
       : writer_(writer), tags_(static_cast<std::size_t>(tags)), interval_(interval) {
     for (int i = 0; i < tags; ++i)
-      names_[i] =
-          "GET /item{number=" + std::to_string(i) + ";zone=" + std::to_string(i % 10) + "}";
+      names_[i] = "GET /item{number=" + std::to_string(i) + ";zone=" + std::to_string(i % 10) + "}";
     for (const RecordedQuantity& what : kRecordedQuantities)
       if (what.type == TraceType::Transact) add_metric(what);
   }
