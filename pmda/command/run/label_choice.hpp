@@ -30,7 +30,8 @@ struct LabelChoice {
   // The tag that this one is a part of: itself if no tags are added up. Nothing: left out.
   std::optional<std::string> group_of(const std::string& tag) const;
 
-  bool changes_tags() const { return by || !where.empty() || names; }
+  bool leaves_out() const { return !where.empty() || names; }
+  bool changes_tags() const { return by || leaves_out(); }
 };
 
 // Parse the options' arguments: "LABEL,LABEL" or "name"; "LABEL=GLOB,LABEL=GLOB".

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>

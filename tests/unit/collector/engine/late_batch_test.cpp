@@ -7,8 +7,22 @@
 namespace pcp::trace::agent {
 namespace {
 
+class WindowTest : public testing::Test {
+ protected:
+  explicit WindowTest(const EngineOptions& options) : world(options) {}
+
+  std::uint64_t window_at(Duration time) {
+    world.at(time);
+    return world.in_window(TraceType::Observe, "x");
+  }
+
+  World world;
+};
+
 // Buckets of two seconds.
-struct LateBatch : testing::Test {
+struct LateBatch : WindowTest {
+  LateBatch() : WindowTest(options()) {}
+
   static EngineOptions options() {
     EngineOptions options;
     options.period = 10s;
@@ -28,13 +42,6 @@ struct LateBatch : testing::Test {
     }
     world.batch(TraceType::Observe, "x", values, age(first, last));
   }
-
-  std::uint64_t window_at(Duration time) {
-    world.at(time);
-    return world.in_window(TraceType::Observe, "x");
-  }
-
-  World world{options()};
 };
 
 TEST_F(LateBatch, AsRecentAsOneIntervalEntersTheWorkingBucket) {
@@ -43,49 +50,6 @@ TEST_F(LateBatch, AsRecentAsOneIntervalEntersTheWorkingBucket) {
   EXPECT_EQ(window_at(102s), 20u);
   EXPECT_EQ(window_at(111999ms), 20u);
   EXPECT_EQ(window_at(112s), 0u);
-}
-
-class PacedByItsReader : public testing::Test {
- protected:
-  static EngineOptions options() {
-    EngineOptions options;
-    options.period = 100ms;
-    options.buckets = 1;
-    options.is_paced_by_reader = true;
-    return options;
-  }
-  void send(std::size_t values, Duration age = {}) {
-    const auto ns = static_cast<std::uint64_t>(age.count());
-    world.batch(TraceType::Observe, "x", std::vector<double>(values, 1), {ns, ns});
-  }
-  std::uint64_t window_at(Duration time) {
-    world.at(time);
-    return world.in_window(TraceType::Observe, "x");
-  }
-
-  World world{options()};
-};
-
-TEST_F(PacedByItsReader, BatchesOfAnyAgeEnterTheWorkingBucket) {
-  world.at(20s);
-  EXPECT_EQ(window_at(20s), 0u);
-  send(3, 10s);
-  EXPECT_EQ(world.engine.counters().late, 0u);
-  EXPECT_EQ(window_at(20100ms), 3u);
-}
-
-TEST_F(PacedByItsReader, NoValueIsLostIfTheReaderIsLate) {
-  EXPECT_EQ(window_at(150ms), 0u);
-  for (const Duration time : {160ms, 220ms, 350ms, 640ms}) {  // intervals end here, unread
-    world.at(time);
-    send(1);
-  }
-  EXPECT_EQ(window_at(650ms), 4u);
-  world.at(690ms);
-  send(1);
-  EXPECT_EQ(window_at(699ms), 4u);  // the next interval ends at the usual time
-  EXPECT_EQ(window_at(700ms), 1u);
-  EXPECT_EQ(window_at(2s), 0u);
 }
 
 TEST_F(LateBatch, EntersTheBucketsOfItsTime) {
@@ -199,6 +163,44 @@ TEST_F(LateBatch, SurvivesAnyAge) {
     }
   }
   EXPECT_EQ(world.find(TraceType::Observe, "x")->total.count, 32u);
+}
+
+class PacedByItsReader : public WindowTest {
+ protected:
+  PacedByItsReader() : WindowTest(options()) {}
+  static EngineOptions options() {
+    EngineOptions options;
+    options.period = 100ms;
+    options.buckets = 1;
+    options.is_paced_by_reader = true;
+    return options;
+  }
+  void send(std::size_t values, Duration age = {}) {
+    const auto ns = static_cast<std::uint64_t>(age.count());
+    world.batch(TraceType::Observe, "x", std::vector<double>(values, 1), {ns, ns});
+  }
+};
+
+TEST_F(PacedByItsReader, BatchesOfAnyAgeEnterTheWorkingBucket) {
+  world.at(20s);
+  EXPECT_EQ(window_at(20s), 0u);
+  send(3, 10s);
+  EXPECT_EQ(world.engine.counters().late, 0u);
+  EXPECT_EQ(window_at(20100ms), 3u);
+}
+
+TEST_F(PacedByItsReader, NoValueIsLostIfTheReaderIsLate) {
+  EXPECT_EQ(window_at(150ms), 0u);
+  for (const Duration time : {160ms, 220ms, 350ms, 640ms}) {  // intervals end here, unread
+    world.at(time);
+    send(1);
+  }
+  EXPECT_EQ(window_at(650ms), 4u);
+  world.at(690ms);
+  send(1);
+  EXPECT_EQ(window_at(699ms), 4u);  // the next interval ends at the usual time
+  EXPECT_EQ(window_at(700ms), 1u);
+  EXPECT_EQ(window_at(2s), 0u);
 }
 
 }  // namespace
