@@ -283,7 +283,8 @@ class Program {
       set("PCP_TRACE_SOCKET", plan_.socket_path);
     }
     set("PCP_TRACE_TIMEOUT", std::to_string(plan_.patience().count()));
-    client::Client::last_patience = client::fork_patience = plan_.patience();
+    set("PCP_TRACE_LINGER", std::to_string(plan_.patience().count()));
+    client::fork_patience = plan_.patience();
     set("PCP_TRACE_RECONNECT", plan_.has_long_pauses ? "300" : "0.02,0.05");
     set("PCP_TRACE_FLUSH", std::to_string(plan_.flush_ms));
     set("PCP_TRACE_QUEUE", std::to_string(plan_.queue));

@@ -19,11 +19,10 @@ using pcp::trace::fuzz::Input;
 using pcp::trace::fuzz::require;
 
 constexpr const char* kVariables[] = {
-    "PCP_TRACE_HOST",      "PCP_TRACE_PORT",           "PCP_TRACE_SOCKET",
-    "PCP_TRACE_TIMEOUT",   "PCP_TRACE_REQTIMEOUT",     "PCP_TRACE_FLUSH",
-    "PCP_TRACE_RECONNECT", "PCP_TRACE_QUEUE",          "PCP_TRACE_SERVICE",
-    "PCP_TRACE_LABELS",    "PCP_TRACE_NOAGENT",        "PCP_RUN_DIR",
-    "PCP_TRACE_DEBUG",     "PCP_TRACE_MAX_LABEL_SETS", "PMI_RANK"};
+    "PCP_TRACE_HOST",       "PCP_TRACE_PORT",    "PCP_TRACE_SOCKET",         "PCP_TRACE_TIMEOUT",
+    "PCP_TRACE_REQTIMEOUT", "PCP_TRACE_FLUSH",   "PCP_TRACE_LINGER",         "PCP_TRACE_RECONNECT",
+    "PCP_TRACE_QUEUE",      "PCP_TRACE_SERVICE", "PCP_TRACE_LABELS",         "PCP_TRACE_NOAGENT",
+    "PCP_RUN_DIR",          "PCP_TRACE_DEBUG",   "PCP_TRACE_MAX_LABEL_SETS", "PMI_RANK"};
 
 bool is_wait(std::chrono::nanoseconds time) { return time >= 0ns && time <= 24h; }
 

@@ -96,7 +96,8 @@ class Words(DebugTestCase):
             process = subprocess.Popen(
                 [program("debugged"), "point", "wait", "point"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                 stdout=subprocess.DEVNULL, text=True, env=library_environment(
-                    OUR_LIBRARY, PCP_TRACE_SOCKET=path, PCP_TRACE_DEBUG="comms", PCP_TRACE_RECONNECT="0.05"))
+                    OUR_LIBRARY, PCP_TRACE_SOCKET=path, PCP_TRACE_DEBUG="comms", PCP_TRACE_RECONNECT="0.05",
+                    PCP_TRACE_LINGER=1))
             agent.settimeout(PATIENCE_S)
             for _ in range(5):
                 agent.accept()[0].close()

@@ -42,7 +42,7 @@ class Signals(TraceTestCase):
 class Sandbox(TraceTestCase):
     def live(self, pmcd, what):
         """Runs the program with a short flush interval, so that the library's thread sleeps soon."""
-        done = completed(program("sandbox"), what, env=self.environment(pmcd, PCP_TRACE_FLUSH=10))
+        done = completed(program("sandbox"), what, env=self.environment(pmcd, PCP_TRACE_FLUSH=10, PCP_TRACE_LINGER=1))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(0 < int(done.stdout) < 5000, "a library that does not wait begins 5000 waits in milliseconds")
 

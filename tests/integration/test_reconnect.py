@@ -185,7 +185,7 @@ class Malformed(TraceTestCase):
 class ProgramEnd(TraceTestCase):
     def test_does_not_wait_for_an_agent_that_is_gone(self):
         pmcd = self.start_pmcd()
-        one, *others = (self.start_traced(self.environment(pmcd, **QUICKLY)) for _ in range(20))
+        one, *others = (self.start_traced(self.environment(pmcd, **QUICKLY, PCP_TRACE_LINGER=1)) for _ in range(20))
         for program in (one, *others):
             program.call("point a")
         with pmcd.stopped_agent():
@@ -193,6 +193,22 @@ class ProgramEnd(TraceTestCase):
         pmcd.kill_agent()
         # The machine may be busy at times, but not each time.
         self.assertTrue(any(self.seconds_to_end(other) < waited - 0.5 for other in others))
+
+    def test_waits_as_long_as_the_program_says(self):
+        pmcd = self.start_pmcd()
+        patient = self.start_traced(self.environment(pmcd))
+        impatient = self.start_traced(self.environment(pmcd, PCP_TRACE_LINGER=1))
+        for program in (patient, impatient):
+            program.call("point first")
+        pmcd.wait_for("trace.point.count", {"first": 2})
+        with pmcd.stopped_agent():
+            patient.call("point last")
+            patient.begin_end()
+            impatient.call("point never acknowledged")
+            self.assertEqual(impatient.end(), "")
+            self.assertFalse(patient.has_ended())
+        self.assertEqual(patient.end(), "")
+        self.assertEqual(pmcd.value("trace.point.count", "last"), 1)
 
     def seconds_to_end(self, traced):
         traced.call("point a")

@@ -421,14 +421,14 @@ class Ends(Recording):
                          rf"^{self.folder}/trace\.\w+: File too large$")
 
     def test_whose_recorder_answered_nothing_to_a_program(self):
-        stopping = 'echo point a | "$0"; kill -STOP $PPID; echo point a | "$0"; kill -CONT $PPID'
+        stopping = 'export PCP_TRACE_LINGER=1; echo point a | "$0"; kill -STOP $PPID; echo point a | "$0"; kill -CONT $PPID'
         self.record("sh", "-c", stopping, program("traced"))
         self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
                          "a traced program gave its connection up before record had answered")
 
     def test_whose_recorder_acknowledged_nothing_to_a_program_that_ended(self):
         """The program has sent all, and said so."""
-        stopping = ('cd "$1" && mkfifo calls answers; "$0" <calls >answers & exec 3>calls 4<answers;'
+        stopping = ('cd "$1" && mkfifo calls answers; PCP_TRACE_LINGER=1 "$0" <calls >answers & exec 3>calls 4<answers;'
                     ' echo point a >&3; read answer <&4; kill -STOP $PPID;'
                     ' echo point a >&3; exec 3>&-; wait; kill -CONT $PPID')
         self.record_well("sh", "-c", stopping, program("traced"), self.directory)

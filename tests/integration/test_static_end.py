@@ -21,7 +21,7 @@ class EndOfAProgram(TraceTestCase):
                                    {"main": 1, "destructor": 1, "late destructor": 1})
 
     def test_survives_what_the_library_throws(self):
-        environment = self.environment(self.start_pmcd())
+        environment = self.environment(self.start_pmcd(), PCP_TRACE_LINGER=1)
         for sort in self.SORTS:
             with self.subTest(sort):
                 done = completed(program(f"end-{sort}"), "throws", env=environment, timeout=2 * PATIENCE_S)

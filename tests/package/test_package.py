@@ -2,7 +2,6 @@
 """The installed package as its users see it: outside projects, built and run against it."""
 
 import os
-import pathlib
 import re
 import unittest
 
@@ -221,12 +220,3 @@ class InstalledTree(PackageTestCase):
             text = run("man", "-M", os.path.join(installed.prefix, "share/man"), "3", page,
                        env=dict(os.environ, MANPAGER="cat", MANWIDTH="100"))
             self.assertIn(page, text)
-
-    def test_every_manual_page_fits_a_terminal(self):
-        pages = [page for page in pathlib.Path(installed.prefix, "share/man").rglob("*.[1-8]")
-                 if not page.read_text(encoding="utf-8").startswith(".so ")]
-        self.assertGreaterEqual({page.name for page in pages}, {"pmtrace.1", "pmtrace.3"})
-        for page in pages:
-            text = run("man", "-l", page, env=dict(os.environ, MANPAGER="cat", MANWIDTH="80"))
-            for line in text.splitlines():
-                self.assertLessEqual(len(line), 80, f"{page.name}: {line}")

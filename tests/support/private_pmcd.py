@@ -389,7 +389,7 @@ class PrivatePmcd:
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("PCP_TRACE_") and name != "LD_LIBRARY_PATH"}
         environment |= {"PCP_TRACE_HOST": "127.0.0.1", "PCP_TRACE_PORT": str(self.trace_port),
-                        "PCP_TRACE_TIMEOUT": f"{PATIENCE_S:g}"}
+                        "PCP_TRACE_TIMEOUT": f"{PATIENCE_S:g}", "PCP_TRACE_LINGER": f"{PATIENCE_S:g}"}
         if library:
             environment["LD_LIBRARY_PATH"] = os.path.dirname(library)
         for name, value in variables.items():

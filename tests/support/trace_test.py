@@ -46,7 +46,7 @@ def library_environment(library, **variables):
     but `variables`."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("PCP_TRACE_", "TRACEPARENT", "TRACESTATE"))}
-    environment["LD_LIBRARY_PATH"] = os.path.dirname(library)
+    environment |= {"LD_LIBRARY_PATH": os.path.dirname(library), "PCP_TRACE_LINGER": f"{PATIENCE_S:g}"}
     return environment | {name: str(value) for name, value in variables.items()}
 
 
@@ -136,6 +136,14 @@ class Traced:
         """The same for a call that gives a text."""
         self._process.stdin.write(line + "\n")
         return self._process.stdout.readline().removesuffix("\n")
+
+    def begin_end(self):
+        """Lets the program end normally, and does not wait for that."""
+        self._process.stdin.close()
+        self._process.stdin = None
+
+    def has_ended(self):
+        return self._process.poll() is not None
 
     def end(self):
         """Lets the program end normally. Gives its standard error."""

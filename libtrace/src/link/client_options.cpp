@@ -223,6 +223,7 @@ ClientOptions read_environment(const Environment& environment,
   constexpr const char* kSeconds = "a number of seconds, more than 0 and at most 86400";
   take("PCP_TRACE_TIMEOUT", parse_seconds, options.connect_timeout, kSeconds);
   take("PCP_TRACE_REQTIMEOUT", parse_seconds, options.request_timeout, kSeconds);
+  take("PCP_TRACE_LINGER", parse_seconds, options.last_patience, kSeconds);
   take("PCP_TRACE_RECONNECT", parse_delays, options.reconnect_delays,
        "seconds, separated by commas, such as 5,10,20");
   const bool has_host = take("PCP_TRACE_HOST", non_empty, options.host, "the name of a host");

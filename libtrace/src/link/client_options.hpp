@@ -47,6 +47,7 @@ struct ClientOptions {
 
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(3);   // PCP_TRACE_TIMEOUT
   std::chrono::nanoseconds request_timeout = std::chrono::seconds(10);  // PCP_TRACE_REQTIMEOUT
+  std::chrono::nanoseconds last_patience = std::chrono::seconds(1);     // PCP_TRACE_LINGER
   std::vector<std::chrono::nanoseconds> reconnect_delays;               // PCP_TRACE_RECONNECT
   bool no_agent = false;                                                // PCP_TRACE_NOAGENT
 

@@ -302,7 +302,7 @@ void Client::finish() {
   // would look killed. The acquire pairs with the release of the last flusher thread.
   if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr ||
       pending_calls() > 0 || !recorders_.has_settled_spans())
-    deliver(last_patience, Deliveries::Patience::Progress);
+    deliver(options_.last_patience, Deliveries::Patience::Progress);
 }
 
 void Client::finish_in_handler() {
@@ -313,11 +313,12 @@ void Client::finish_in_handler() {
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;  // as ensure_flusher()
-  deliveries_.await(ticket, last_patience, Deliveries::Patience::Progress, [](Instant until) {
-    const timespec pause{0, 200'000};
-    ::nanosleep(&pause, nullptr);
-    return steady_now() < until;
-  });
+  deliveries_.await(ticket, options_.last_patience, Deliveries::Patience::Progress,
+                    [](Instant until) {
+                      const timespec pause{0, 200'000};
+                      ::nanosleep(&pause, nullptr);
+                      return steady_now() < until;
+                    });
 }
 
 std::uint64_t Client::pending_calls() {

@@ -53,9 +53,6 @@ class Client {
   // The same at the end of the process. Waits as long as there is progress, and only with an agent.
   void finish();
 
-  // Longest wait without progress at the end. A test may set more.
-  static inline constinit std::chrono::nanoseconds last_patience = std::chrono::seconds(1);
-
   // finish() for _exit(), which a signal handler may call: takes no lock, starts no thread.
   void finish_in_handler();
   bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }

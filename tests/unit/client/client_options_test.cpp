@@ -63,6 +63,7 @@ TEST(ClientOptions, TakeWhatIsSet) {
                                             "00-00000000000000010000000000000002-"
                                             "0000000000000003-00"},
                                            {"PCP_TRACE_FLUSH", "20"},
+                                           {"PCP_TRACE_LINGER", "2.5"},
                                            {"PCP_TRACE_QUEUE", "16"},
                                            {"PCP_TRACE_SERVICE", "shop"},
                                            {"PCP_TRACE_LABELS", "tier=web,region=eu=west"}});
@@ -78,6 +79,7 @@ TEST(ClientOptions, TakeWhatIsSet) {
   EXPECT_EQ(options.reconnect_delays, (std::vector<std::chrono::nanoseconds>{1s, 2500ms}));
   EXPECT_TRUE(options.no_agent);
   EXPECT_EQ(options.flush_interval, 20ms);
+  EXPECT_EQ(options.last_patience, 2500ms);
   EXPECT_EQ(options.queue_capacity, 16u);
   EXPECT_EQ(options.service, "shop");
   EXPECT_EQ(options.labels, (decltype(options.labels){{"tier", "web"}, {"region", "eu=west"}}));
@@ -243,27 +245,26 @@ const std::string kLongPath(108, 'p');
 
 INSTANTIATE_TEST_SUITE_P(
     ClientOptions, MalformedVariable,
-    testing::Values(std::pair{"PCP_TRACE_PORT", "0"}, std::pair{"PCP_TRACE_PORT", "65536"},
-                    std::pair{"PCP_TRACE_PORT", "http"}, std::pair{"PCP_TRACE_PORT", "12x"},
-                    std::pair{"PCP_TRACE_PORT", ""}, std::pair{"PCP_TRACE_PORT", "-1"},
-                    std::pair{"PCP_TRACE_HOST", ""}, std::pair{"PCP_TRACE_TIMEOUT", "soon"},
-                    std::pair{"PCP_TRACE_TIMEOUT", "0"}, std::pair{"PCP_TRACE_TIMEOUT", "-3"},
-                    std::pair{"PCP_TRACE_TIMEOUT", "nan"}, std::pair{"PCP_TRACE_TIMEOUT", "1e300"},
-                    std::pair{"PCP_TRACE_REQTIMEOUT", "3 s"}, std::pair{"PCP_TRACE_RECONNECT", ""},
-                    std::pair{"PCP_TRACE_RECONNECT", "5,"}, std::pair{"PCP_TRACE_RECONNECT", "5,x"},
-                    std::pair{"PCP_TRACE_FLUSH", "0"}, std::pair{"PCP_TRACE_FLUSH", "1.5"},
-                    std::pair{"PCP_TRACE_QUEUE", "1"}, std::pair{"PCP_TRACE_QUEUE", "1048577"},
-                    std::pair{"PCP_TRACE_MAX_LABEL_SETS", "100001"},
-                    std::pair{"PCP_TRACE_MAX_LABEL_SETS", "-1"},
-                    std::pair{"PCP_TRACE_MAX_LABEL_SETS", ""}, std::pair{"PCP_TRACE_SERVICE", ""},
-                    std::pair{"PCP_TRACE_LABELS", ""}, std::pair{"PCP_TRACE_LABELS", "a"},
-                    std::pair{"PCP_TRACE_LABELS", "=v"}, std::pair{"PCP_TRACE_LABELS", "1a=1"},
-                    std::pair{"PCP_TRACE_IDS", "never"}, std::pair{"PCP_TRACE_IDS", ""},
-                    std::pair{"PCP_TRACE_CAPTURE", "tag"}, std::pair{"PCP_TRACE_CAPTURE", ""},
-                    std::pair{"PCP_TRACE_SOCKET", ""},
-                    std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()},
-                    std::pair{"PCP_TRACE_DEBUG", ""}, std::pair{"PCP_TRACE_DEBUG", "7"},
-                    std::pair{"PCP_TRACE_DEBUG", "file="}));
+    testing::Values(
+        std::pair{"PCP_TRACE_PORT", "0"}, std::pair{"PCP_TRACE_PORT", "65536"},
+        std::pair{"PCP_TRACE_PORT", "http"}, std::pair{"PCP_TRACE_PORT", "12x"},
+        std::pair{"PCP_TRACE_PORT", ""}, std::pair{"PCP_TRACE_PORT", "-1"},
+        std::pair{"PCP_TRACE_HOST", ""}, std::pair{"PCP_TRACE_TIMEOUT", "soon"},
+        std::pair{"PCP_TRACE_TIMEOUT", "0"}, std::pair{"PCP_TRACE_TIMEOUT", "-3"},
+        std::pair{"PCP_TRACE_TIMEOUT", "nan"}, std::pair{"PCP_TRACE_TIMEOUT", "1e300"},
+        std::pair{"PCP_TRACE_REQTIMEOUT", "3 s"}, std::pair{"PCP_TRACE_RECONNECT", ""},
+        std::pair{"PCP_TRACE_RECONNECT", "5,"}, std::pair{"PCP_TRACE_RECONNECT", "5,x"},
+        std::pair{"PCP_TRACE_LINGER", "0"}, std::pair{"PCP_TRACE_FLUSH", "0"},
+        std::pair{"PCP_TRACE_FLUSH", "1.5"}, std::pair{"PCP_TRACE_QUEUE", "1"},
+        std::pair{"PCP_TRACE_QUEUE", "1048577"}, std::pair{"PCP_TRACE_MAX_LABEL_SETS", "100001"},
+        std::pair{"PCP_TRACE_MAX_LABEL_SETS", "-1"}, std::pair{"PCP_TRACE_MAX_LABEL_SETS", ""},
+        std::pair{"PCP_TRACE_SERVICE", ""}, std::pair{"PCP_TRACE_LABELS", ""},
+        std::pair{"PCP_TRACE_LABELS", "a"}, std::pair{"PCP_TRACE_LABELS", "=v"},
+        std::pair{"PCP_TRACE_LABELS", "1a=1"}, std::pair{"PCP_TRACE_IDS", "never"},
+        std::pair{"PCP_TRACE_IDS", ""}, std::pair{"PCP_TRACE_CAPTURE", "tag"},
+        std::pair{"PCP_TRACE_CAPTURE", ""}, std::pair{"PCP_TRACE_SOCKET", ""},
+        std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()}, std::pair{"PCP_TRACE_DEBUG", ""},
+        std::pair{"PCP_TRACE_DEBUG", "7"}, std::pair{"PCP_TRACE_DEBUG", "file="}));
 
 }  // namespace
 }  // namespace pcp::trace::client
