@@ -51,6 +51,17 @@ auto adds(Parse parse, std::vector<Target>& targets) {
   };
 }
 
+// The same for an argument that is a list.
+template <typename Parse, typename Target>
+auto appends(Parse parse, std::vector<Target>& targets) {
+  return [parse, &targets](const char* argument) -> Result<void> {
+    auto parsed = parse(argument);
+    if (!parsed) return parsed.error();
+    targets.insert(targets.end(), parsed->begin(), parsed->end());
+    return {};
+  };
+}
+
 inline auto refuses(std::string why) {
   return [why = std::move(why)](const char*) -> Result<void> { return Error{why}; };
 }

@@ -48,7 +48,7 @@ std::vector<Option> table_for(ReportOptions& options) {
        "name: all tags of a name",
        parses(parse_by, options.choice.by)},
       {"where", 0, "LABELS", "show only tags with these labels: LABEL=GLOB,...",
-       parses(parse_where, options.choice.where)},
+       appends(parse_where, options.choice.where)},
       {"filter", 0, "GLOB", "show only tags with such a name",
        parses([](const std::string& text) { return Glob::parse(text); }, options.choice.names)},
       {"sort", 0, "COLUMN",

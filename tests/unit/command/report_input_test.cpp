@@ -47,6 +47,12 @@ class ReportInput : public OfArchives {
   }
 };
 
+TEST_F(ReportInput, MayHaveItsLabelsInSeveralOptions) {
+  const auto options = options_of({"--where", "route=/cart,zone=eu", "--where", "status=5*"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->choice.where.size(), 3u);
+}
+
 TEST_F(ReportInput, IsTheNewestRecording) {
   make_folder("old.trace", 1);
   make_folder("new.trace", 3);
