@@ -166,14 +166,16 @@ Condition::Finding Condition::change_of(const ComparedTag& tag) const {
   };
   const std::string text =
       shown.change(*before, *now) + ", from " + value(*before) + " to " + value(*now);
-  if (change.verdict == Verdict::NotJudged)
-    return finding_of(tag.now->name, Outcome::Unknown, text + ", which cannot be judged");
   if (change.verdict == Verdict::Noise)
     return finding_of(tag.now->name, Outcome::Passed, text + ", within noise");
   const bool is_scaled = is_sum(*figure()) && !is_share;  // its older value is at equal work
   const std::optional<ValueRange> from = is_scaled ? exactly(before) : value_of(*tag.before);
   const std::optional<ValueRange> to = value_of(*tag.now);
-  return finding_of(tag.now->name, from && to ? change_percent(*from, *to) : std::nullopt, text);
+  const std::optional<ValueRange> range = from && to ? change_percent(*from, *to) : std::nullopt;
+  // A change within the limit needs no judgement.
+  if (change.verdict == Verdict::NotJudged && (!range || holds(*range).value_or(true)))
+    return finding_of(tag.now->name, Outcome::Unknown, text + ", which cannot be judged");
+  return finding_of(tag.now->name, range, text);
 }
 
 }  // namespace pcp::trace::command

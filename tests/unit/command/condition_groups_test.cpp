@@ -84,9 +84,13 @@ TEST_F(Changes, WithinNoiseAreNone) {
   EXPECT_EQ(outcome("request mean >= +0%"), Outcome::Passed);
 }
 
-TEST_F(Changes, ThatCannotBeJudgedAreUnknown) {
+TEST_F(Changes, ThatCannotBeJudgedAreUnknownBeyondTheLimit) {
   verdict_ = Verdict::NotJudged;
-  for (const double mean : {0.05, 0.1, 0.5}) {
+  for (const double mean : {0.05, 0.1, 0.119}) {
+    now_.tags[0].mean = mean;
+    EXPECT_EQ(outcome("request mean > +20%"), Outcome::Passed) << mean;
+  }
+  for (const double mean : {0.121, 0.5}) {
     now_.tags[0].mean = mean;
     EXPECT_EQ(outcome("request mean > +20%"), Outcome::Unknown) << mean;
   }
