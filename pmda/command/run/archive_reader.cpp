@@ -2,6 +2,7 @@
 #include "command/run/archive_reader.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "command/run/groups.hpp"
@@ -10,6 +11,7 @@
 #include "command/run/span_tags.hpp"
 #include "command/run/tag_series.hpp"
 #include "command/run/time_grid.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -94,6 +96,21 @@ Members choose_tags(Totals& totals, const LabelChoice& choice) {
   return groups;
 }
 
+// A label that no tag has is probably misspelt, or belongs to the programs.
+Result<void> check_labels(const std::vector<Tag>& tags, const LabelChoice& choice) {
+  std::set<std::string> known;
+  for (const Tag& tag : tags)
+    for (const Dimension& label : parse_dimensions(tag.name).value_or(Dimensions{}).labels)
+      known.emplace(label.key);
+  for (const std::string& key : choice.keys()) {
+    if (tags.empty() || known.contains(key)) continue;
+    std::string text = "no tag has the label \"" + key + "\". Known labels: ";
+    for (const std::string& each : known) text += each + ", ";
+    return Error{text + "host; for labels of programs: pcp-trace record --split=" + key};
+  }
+  return {};
+}
+
 Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans) {
   TagNames names;
   RunTotals totals(names);
@@ -101,6 +118,9 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
   Model model;
   static_cast<Totals&>(model) = totals.finish();
   model.run.time_zone = request.time_zone;
+  if (request.must_have_labels)
+    if (const Result<void> known = check_labels(model.tags, request.choice); !known)
+      return known.error();
   const Members groups = choose_tags(model, request.choice);
   if (with_series)
     if (const Result<void> read = read_series(request, totals, groups, names, model); !read)

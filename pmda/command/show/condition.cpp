@@ -8,6 +8,7 @@
 
 #include "command/show/model_json.hpp"
 #include "command/show/shown.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -96,10 +97,16 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
   const auto matches = [this](const Tag& tag) { return tag_.matches(tag.name); };
   // A tag with labels is another tag, with the labels in its name.
   const auto begins_so = [this](const Tag& tag) { return tag.name.starts_with(tag_.text()); };
-  if (std::ranges::none_of(tags, matches))
-    return std::ranges::any_of(tags, begins_so)
-               ? "no tag matches; some begin so: " + printed_name(tag_.text()) + "*"
-               : "no tag matches";
+  const auto is_its_set = [this](const Tag& tag) {
+    return tag.name != tag_.text() && bare_name(tag.name) == tag_.text();
+  };
+  if (std::ranges::none_of(tags, matches)) {
+    const std::string text = printed_name(tag_.text());
+    if (std::ranges::any_of(tags, is_its_set))
+      return "no tag matches; " + text + "* is each label set, --by name adds them up";
+    return std::ranges::any_of(tags, begins_so) ? "no tag matches; some begin so: " + text + "*"
+                                                : "no tag matches";
+  }
   if (what_ == What::Added) return "no counter matches";
   if (what_ == What::Value) return "no observation or counter matches";
   if (is_of_transactions() || is_relative_) return "no transaction matches";

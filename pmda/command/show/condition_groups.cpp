@@ -175,7 +175,9 @@ Condition::Finding Condition::change_of(const ComparedTag& tag) const {
   // A change within the limit needs no judgement.
   if (change.verdict == Verdict::NotJudged && (!range || holds(*range).value_or(true)))
     return finding_of(tag.now->name, Outcome::Unknown, text + ", which cannot be judged");
-  return finding_of(tag.now->name, range, text);
+  const bool is_at_border = range && !holds(*range);
+  return finding_of(tag.now->name, range,
+                    text + (is_at_border ? ", too near the limit to tell" : ""));
 }
 
 }  // namespace pcp::trace::command

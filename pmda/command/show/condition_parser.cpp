@@ -166,7 +166,8 @@ Result<void> Condition::take_unit(std::string_view unit) {
     return {};
   }
   return Error{"\"" + printed_name(unit) + "\" is no unit of it. Valid are " +
-               (may_be_time() ? "ns, us, ms, s and min" : "% of failed, and none")};
+               (may_be_time() ? "ns, us, ms, s and min" : "% of failed, and none") +
+               (unit == "%" ? "; a change has a sign, as in +20%" : "")};
 }
 
 }  // namespace pcp::trace::command

@@ -105,7 +105,9 @@ TEST_F(Changes, OfPercentilesAreKnownUpToTheirErrors) {
   for (Totals* const run : {&before_, &now_})
     run->tags[0].percentile_source = PercentileSource::OneWindow;
   EXPECT_EQ(outcome("request p95 > +15%"), Outcome::Broken);  // at least 117.6 / 102
-  EXPECT_EQ(outcome("request p95 > +20%"), Outcome::Unknown);
+  EXPECT_EQ(of("request p95 > +20%").line,
+            "unknown: request p95 > +20%: request has +20%, from 100 ms to 120 ms, too near the "
+            "limit to tell");
   EXPECT_EQ(outcome("request p95 > +25%"), Outcome::Passed);  // at most 122.4 / 98
 }
 

@@ -178,6 +178,9 @@ TEST(Condition, OfNoTagIsUnknown) {
             "unknown: chekcout p99 > 50ms: no tag matches");
   EXPECT_EQ(findings("check p99 > 50ms", {checkout()})[0].line,
             "unknown: check p99 > 50ms: no tag matches; some begin so: check*");
+  EXPECT_EQ(findings("check p99 > 50ms", {named(checkout(), "check{a=b}")})[0].line,
+            "unknown: check p99 > 50ms: no tag matches; check* is each label set, --by name adds "
+            "them up");
   EXPECT_EQ(outcome("* p99 > 50ms", {}), Outcome::Unknown);
 }
 
