@@ -134,7 +134,8 @@ std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice
 
 class TablePrinter {
  public:
-  TablePrinter(const Shown& shown, bool shows_failed);
+  // `gives_room`: a name that is too long for its column gets a line of its own.
+  TablePrinter(const Shown& shown, bool shows_failed, bool gives_room);
 
   std::string heading(const Section& section) const;
   std::string rows(const Entry& entry) const;
@@ -146,14 +147,16 @@ class TablePrinter {
   }
   std::string row(const std::string& name, const Tag& tag) const;
   std::string cell(Column column, const Tag& tag) const;
-  std::string name_of(const Entry& entry) const;
+  std::string name_of(const Entry& entry, std::size_t columns) const;
 
   const Shown& shown_;
+  const bool gives_room_;
   std::vector<Column> columns_;
   std::size_t name_columns_ = 0;
 };
 
-TablePrinter::TablePrinter(const Shown& shown, bool shows_failed) : shown_(shown) {
+TablePrinter::TablePrinter(const Shown& shown, bool shows_failed, bool gives_room)
+    : shown_(shown), gives_room_(gives_room) {
   for (const ColumnLook& look : kTableColumns)
     if (look.column != Column::Failed || shows_failed) columns_.push_back(look.column);
   const auto width = [this] {
@@ -174,7 +177,9 @@ std::string TablePrinter::heading(const Section& section) const {
 }
 
 std::string TablePrinter::rows(const Entry& entry) const {
-  std::string text = row(name_of(entry), entry.tag);
+  const std::string name = name_of(entry, shown_.terminal().columns);
+  if (gives_room_ && columns_of(name) > name_columns_) return name + "\n" + row("", entry.tag);
+  std::string text = row(name_of(entry, name_columns_), entry.tag);
   if (!entry.worst) return text;
   const std::string labels = entry.worst->name.substr(bare_name(entry.worst->name).size());
   return text + row("  " + shown_.name(labels, name_columns_ - 2), *entry.worst);
@@ -190,7 +195,7 @@ std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
 }
 
 // With the unit of the values; times have units themselves.
-std::string TablePrinter::name_of(const Entry& entry) const {
+std::string TablePrinter::name_of(const Entry& entry, std::size_t columns) const {
   constexpr std::size_t kMostOfUnit = 8;
   const Tag& tag = entry.tag;
   std::string behind;
@@ -198,7 +203,7 @@ std::string TablePrinter::name_of(const Entry& entry) const {
     behind = " {" + Shown::count(static_cast<double>(entry.label_sets)) + " sets}";
   const bool has_unit = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
   if (has_unit && !tag.unit.empty()) behind += " [" + shown_.name(tag.unit, kMostOfUnit) + "]";
-  const std::size_t room = name_columns_ - std::min(name_columns_, columns_of(behind));
+  const std::size_t room = columns - std::min(columns, columns_of(behind));
   return shown_.name(tag.name, room) + behind;
 }
 
@@ -276,7 +281,7 @@ SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& ch
 
   const bool shows_failed =
       std::ranges::any_of(tags, [](const Tag& tag) { return has_failed(tag); });
-  const TablePrinter printer(shown, shows_failed);
+  const TablePrinter printer(shown, shows_failed, choice.shows_all);
   SummaryTables tables;
   for (const Section& section : sections) {
     tables.text += (tables.text.empty() ? "" : "\n") + printer.heading(section);

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
+#include <span>
 
 namespace pcp::trace::command {
 
@@ -64,6 +67,7 @@ class Waterfall {
   std::string text();
 
  private:
+  std::vector<bool> longest(const std::vector<Node>& nodes) const;
   std::string head(const Node& first) const;
   std::string line(const Node& node) const;
   std::string notes(const Node& node) const;
@@ -100,13 +104,29 @@ class Waterfall {
 std::string Waterfall::text() {
   const std::vector<Node> nodes = nodes_of(trace_);
   std::string text = head(nodes.front());
-  const std::size_t lines = std::min(nodes.size(), most_spans_);
+  std::size_t not_shown = 0;
+  const std::vector<bool> shows = longest(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     if (node.lacks_parent() && torn_from(trace_, node) == nullptr) ++missing_parents_;
-    if (i < lines) text += line(node) + notes(node);
+    if (shows[i])
+      text += line(node) + notes(node);
+    else
+      ++not_shown;
   }
-  return text + end(nodes.size() - lines);
+  return text + end(not_shown);
+}
+
+// Which nodes to show if there are too many: the longest ones, and of equal ones the first.
+std::vector<bool> Waterfall::longest(const std::vector<Node>& nodes) const {
+  std::vector<std::size_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::size_t i) { return nodes[i].span->duration_ns; });
+  std::vector<bool> shows(nodes.size());
+  for (const std::size_t i : std::span(order).first(std::min(nodes.size(), most_spans_)))
+    shows[i] = true;
+  return shows;
 }
 
 std::string Waterfall::head(const Node& first) const {
@@ -153,7 +173,7 @@ std::string Waterfall::end(std::size_t not_shown) const {
   const auto say = [&](const std::string& text) {
     lines += shown_.faint("  " + shown_.beginning(text, shown_.terminal().columns - 2)) + "\n";
   };
-  if (not_shown > 0) say("and " + Shown::counted(not_shown, "line") + " more, which --json has");
+  if (not_shown > 0) say("and " + Shown::counted(not_shown, "shorter span") + ", which --json has");
   if (trace_.spans_left_out > 0)
     say("and " + Shown::counted(trace_.spans_left_out, "span") + ", which are too many");
   if (trace_.is_late)

@@ -291,6 +291,10 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
   TableChoice all;
   all.shows_all = true;
   EXPECT_TRUE(table_of({good, bad}, all)[1].starts_with("request{status=200} "));
+  good.name = "request{route=/user/:id/orders;status=200}";
+  const std::vector<std::string> lines_of_all = table_of({good, bad}, all);
+  EXPECT_EQ(lines_of_all[1], good.name);  // too long for its column
+  EXPECT_TRUE(lines_of_all[2].starts_with("                        ")) << lines_of_all[2];
 }
 
 TEST(Summary, ShowsAsManyTagsAsOneAsksForInTheOrderThatOneAsksFor) {
