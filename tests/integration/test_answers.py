@@ -57,7 +57,6 @@ class ByLabel(ReportTestCase):
         self.assertEqual(counts("--by", "zone", "--where", "status=4*"), {"answer{zone=a}": 3, "answer{zone=b}": 5})
         self.assertEqual(counts("--by", "name"), {"answer": 2000})
         self.assertEqual(counts("--filter", "*zone=c}"), {"answer{status=200;zone=c}": 142})
-        self.assertEqual(counts("--by", "name", "--filter", "question"), {})
 
     def test_percentiles_of_groups_are_those_of_all_values(self):
         values = random.Random(42)
