@@ -15,7 +15,7 @@ function comparedQuantities() {
   const percentile = (key, wide) =>
       ({...values, key, title: percentileStyles[key].short, of: measured(key), wide});
   return [
-    {...counts, key: 'count', title: 'Calls', of: ({count}) => count, wide: 3},
+    {...counts, key: 'count', title: 'Calls', of: ({count}) => count, wide: 0},
     {...counts, key: 'failed', title: 'Failed', of: timed('failed'), wide: 5},
     {...values, key: 'sum', title: 'Total time', of: timed('sum'), wide: 0},
     {...values, key: 'mean', title: 'Mean', of: measured('mean'), wide: 6}, percentile('p50', 4),

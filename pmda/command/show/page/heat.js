@@ -32,7 +32,8 @@ class HeatMap {
         [1e-9, 1];
     this.log = positive.length === all.length && needsLog(...this.range);
     if (this.log) return;
-    this.range = [Math.min(0, ...all.map(({low}) => low)), Math.max(...all.map(({high}) => high))];
+    const greatest = Math.max(...all.map(({high}) => high));
+    this.range = [axisBegin(Math.min(...all.map(({low}) => low)), greatest), greatest];
     if (this.range[0] === this.range[1]) this.range[1] += 1;  // only zeros
   }
 

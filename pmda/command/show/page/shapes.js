@@ -11,6 +11,10 @@ function scaleOf(from, to, [left, right], log) {
 // True if only a logarithmic scale shows all values.
 const needsLog = (least, greatest) => least > 0 && greatest / least > 8;
 
+// A linear axis begins at zero, or below the values if they lie close together.
+const axisBegin = (least, greatest) =>
+    least > greatest / 2 && least < greatest ? least - (greatest - least) / 4 : Math.min(0, least);
+
 // Redraws when the width changes. `draw(width, height)` returns {children} of an SVG, and read(x),
 // the words for a place.
 class Shape extends Chart {
@@ -198,7 +202,7 @@ function drawNines(curves, format, width, height) {
   const values = points.map(({value}) => value);
   const greatest = Math.max(...values);
   const log = needsLog(Math.min(...values), greatest);
-  const least = log ? Math.min(...values) : Math.min(0, ...values);
+  const least = log ? Math.min(...values) : axisBegin(Math.min(...values), greatest);
   const most = Math.max(2, Math.max(...points.map(({nines}) => nines)));
   const x = scaleOf(0, most, [margin.left, width - margin.right - 8], false);
   const y = scaleOf(least, greatest, [height - margin.bottom, margin.top + 4], log);
