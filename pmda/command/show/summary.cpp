@@ -188,7 +188,9 @@ std::string summary_head(const Run& run, const Shown& shown) {
     samples += " of " + std::to_string(run.archives.size()) + " archives";
   std::string when =
       Shown::date(run.begin) + ", " + shown.duration(run.elapsed_s()) + ", " + samples;
-  if (!run.gaps.empty())
+  // Nothing is missing between two recordings of a program.
+  const bool are_of_programs = !run.command.empty() && run.archives.size() > 1;
+  if (!run.gaps.empty() && !are_of_programs)
     when += ", " + std::to_string(run.gaps.size()) + (run.gaps.size() == 1 ? " gap" : " gaps");
   const std::string where = hosts_of(run, shown, columns / 2);
   if (run.command.empty()) return shown.bold(where) + "\n" + when + "\n";

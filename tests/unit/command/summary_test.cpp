@@ -257,6 +257,16 @@ std::vector<std::string> table_of(const std::vector<Tag>& tags, const TableChoic
   return lines;
 }
 
+TEST(Summary, NamesGapsButNotTheTimeBetweenTwoRecordingsOfAProgram) {
+  auto run = an_hour();
+  run.gaps = {{run.begin, run.end, 0}};
+  EXPECT_NE(summary({run, {}}, "", kPlain).find(", 1 gap\n"), std::string::npos);
+  run.archives.push_back("app2.trace/trace");
+  EXPECT_EQ(summary({run, {}}, "", kPlain).find(", 1 gap\n"), std::string::npos);
+  run.command.clear();
+  EXPECT_NE(summary({run, {}}, "", kPlain).find(", 1 gap\n"), std::string::npos);
+}
+
 TEST(Summary, ShowsMoreColumnsOnAWideTerminal) {
   const auto heading = [](std::size_t columns) {
     return table_of({transaction("a")}, {}, columns).front().substr(12);

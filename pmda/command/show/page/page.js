@@ -83,9 +83,10 @@ function showFacts({run, tags}) {
     isKnown(run.interval_s) ? `every ${formatSeconds(run.interval_s)}` : ''
   ];
   showWords(byId('facts'), facts.map((fact) => fact && visibleName(fact)));
-  const gaps = run.gaps.length ?
-      ` ${plural(run.gaps.length, 'gap')} in the recording, shaded in the charts.` :
-      '';
+  const areOfPrograms = run.command && run.archives.length > 1;
+  const what = areOfPrograms ? 'The time between the recordings is' :
+                               `${plural(run.gaps.length, 'gap')} in the recording,`;
+  const gaps = run.gaps.length ? ` ${what} shaded in the charts.` : '';
   byId('foot').textContent = `${run.archives.map(visibleName).join(', ')}. ` +
       `Times are of ${run.zone.name} (${clock.distance()}).${gaps} ` +
       `A ${unknown} is a value that is not known: its tooltip says why. ` +
