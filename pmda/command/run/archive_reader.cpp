@@ -105,8 +105,9 @@ Result<void> check_labels(const std::vector<Tag>& tags, const LabelChoice& choic
   for (const std::string& key : choice.keys()) {
     if (tags.empty() || known.contains(key)) continue;
     std::string text = "no tag has the label \"" + key + "\". Known labels: ";
-    for (const std::string& each : known) text += each + ", ";
-    return Error{text + "host; for labels of programs: pcp-trace record --split=" + key};
+    for (const std::string& each : known) text.append(each).append(", ");
+    return Error{
+        text.append("host; for labels of programs: pcp-trace record --split=").append(key)};
   }
   return {};
 }
