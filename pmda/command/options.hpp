@@ -54,11 +54,11 @@ auto adds(Parse parse, std::vector<Target>& targets) {
 // The same for an argument that is a list.
 template <typename Parse, typename Target>
 auto appends(Parse parse, std::vector<Target>& targets) {
-  return [parse, &targets](const char* argument) -> Result<void> {
-    auto parsed = parse(argument);
-    if (!parsed) return parsed.error();
-    targets.insert(targets.end(), parsed->begin(), parsed->end());
-    return {};
+  return [parse, &targets](const char* argument) {
+    std::vector<Target> more;
+    const Result<void> parsed = parses(parse, more)(argument);
+    targets.insert(targets.end(), more.begin(), more.end());
+    return parsed;
   };
 }
 

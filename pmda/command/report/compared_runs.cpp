@@ -2,12 +2,10 @@
 #include "command/report/compared_runs.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "command/pcp/archive_source.hpp"
 #include "command/pcp/recording_folder.hpp"
 
 namespace pcp::trace::command {
@@ -30,35 +28,7 @@ Result<ReadRequest> request_base(const ReportOptions& options, const ReadRequest
 
 ReadRequest only(const std::string& archive, ReadRequest request) {
   request.archives = {archive};
-  request.must_have_labels = false;
   return request;
-}
-
-// Recordings of one host that follow each other are probably runs, and a "--" is missing.
-Result<void> check_parts_of_a_run(const std::vector<std::string>& archives) {
-  struct Part {
-    WallTime begin, end;
-    std::string path;
-  };
-  std::map<std::string, std::vector<Part>> parts;  // by host
-  for (const std::string& archive : archives) {
-    const Result<ArchiveSource> part = ArchiveSource::open(archive);
-    if (!part) return part.error();
-    if (!part->command().empty())
-      parts[part->host()].push_back({part->begin(), part->end(), part->path()});
-  }
-  for (auto& [host, its] : parts) {
-    std::ranges::sort(its, {}, &Part::begin);
-    const Part* before = &its.front();
-    for (const Part& part : its) {
-      if (part.begin > before->end)
-        return Error{part.path + ": began after the end of " + before->path +
-                     ", so they are no parts of one run. Put -- between the older and the newer "
-                     "runs: --compare OLDER... -- NEWER..."};
-      if (part.end > before->end) before = &part;
-    }
-  }
-  return {};
 }
 
 // Only what a comparison of runs needs: distributions of all tags of many runs would be large.
@@ -96,9 +66,6 @@ Result<std::optional<Comparison>> compare_runs(const ReportOptions& options, con
   if (options.base.empty()) return std::optional<Comparison>();
   const Result<ReadRequest> base = request_base(options, now);
   if (!base) return base.error();
-  if (!options.are_runs)
-    if (const Result<void> checked = check_parts_of_a_run(now.archives); !checked)
-      return checked.error();
   Result<Model> older_model = read_course(*base);
   if (!older_model) return older_model.error();
   model.base = static_cast<const Totals&>(*older_model);

@@ -5,9 +5,12 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "command/pcp/archive_source.hpp"
@@ -79,6 +82,29 @@ Result<void> use_zone(const ReportOptions& options, const ArchiveSource& first) 
   return {};
 }
 
+struct TimedRecording {
+  WallTime begin;
+  WallTime end;
+  std::string path;
+};
+using RecordingsByHost = std::map<std::string, std::vector<TimedRecording>>;
+
+// Recordings of one host that follow each other are probably runs, and a "--" is missing.
+Result<void> check_parts_of_a_run(RecordingsByHost parts) {
+  for (auto& [host, its] : parts) {
+    std::ranges::sort(its, {}, &TimedRecording::begin);
+    const TimedRecording* before = &its.front();
+    for (const TimedRecording& part : its) {
+      if (part.begin > before->end)
+        return Error{part.path + ": began after the end of " + before->path +
+                     ", so they are no parts of one run. Put -- between the older and the newer "
+                     "runs: --compare OLDER... -- NEWER..."};
+      if (part.end > before->end) before = &part;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ReadRequest> make_request(const ReportOptions& options) {
@@ -96,7 +122,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
   }
   request.time_zone = options.time_zone;
   request.choice = options.choice;
-  request.must_have_labels = true;
+  RecordingsByHost recordings;
   WallTime begin = WallTime::max();
   WallTime end = WallTime::min();
   for (const std::string& archive : request.archives) {
@@ -108,7 +134,12 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
     }
     begin = std::min(begin, source->begin());
     end = std::max(end, source->end());
+    if (!source->command().empty())
+      recordings[source->host()].push_back({source->begin(), source->end(), archive});
   }
+  if (!options.base.empty() && !options.are_runs)
+    if (const Result<void> checked = check_parts_of_a_run(std::move(recordings)); !checked)
+      return checked.error();
   Result<Window> window = parse_window(options, begin, end);
   if (!window) return window.error();
   request.window = *window;

@@ -98,16 +98,15 @@ Members choose_tags(Totals& totals, const LabelChoice& choice) {
 
 // A label that no tag has is probably misspelt, or belongs to the programs.
 Result<void> check_labels(const std::vector<Tag>& tags, const LabelChoice& choice) {
-  std::set<std::string> known;
+  std::set<std::string> known{"host"};
   for (const Tag& tag : tags)
     for (const Dimension& label : parse_dimensions(tag.name).value_or(Dimensions{}).labels)
       known.emplace(label.key);
   for (const std::string& key : choice.keys()) {
     if (tags.empty() || known.contains(key)) continue;
-    std::string text = "no tag has the label \"" + key + "\". Known labels: ";
-    for (const std::string& each : known) text.append(each).append(", ");
-    return Error{
-        text.append("host; for labels of programs: pcp-trace record --split=").append(key)};
+    std::string text = "no tag has the label \"" + key + "\". Known labels:";
+    for (const std::string& each : known) text.append(" ").append(each);
+    return Error{text.append("; for labels of programs: pcp-trace record --split=").append(key)};
   }
   return {};
 }
@@ -119,7 +118,8 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
   Model model;
   static_cast<Totals&>(model) = totals.finish();
   model.run.time_zone = request.time_zone;
-  if (request.must_have_labels)
+  // Older runs and single archives, without spans here, may lack a label that the run has.
+  if (with_spans)
     if (const Result<void> known = check_labels(model.tags, request.choice); !known)
       return known.error();
   const Members groups = choose_tags(model, request.choice);

@@ -23,7 +23,6 @@ struct ReadRequest {
   Window window;
   std::string time_zone;  // copied into the model
   LabelChoice choice{};
-  bool must_have_labels = false;  // an error if no tag has a label of the choice
 };
 
 // Without series and single transactions.

@@ -173,9 +173,10 @@ Condition::Finding Condition::change_of(const ComparedTag& tag) const {
   const std::optional<ValueRange> to = value_of(*tag.now);
   const std::optional<ValueRange> range = from && to ? change_percent(*from, *to) : std::nullopt;
   // A change within the limit needs no judgement.
-  if (change.verdict == Verdict::NotJudged && (!range || holds(*range).value_or(true)))
+  const std::optional<bool> is_met = range ? holds(*range) : std::nullopt;
+  if (change.verdict == Verdict::NotJudged && is_met.value_or(true))
     return finding_of(tag.now->name, Outcome::Unknown, text + ", which cannot be judged");
-  const bool is_at_border = range && !holds(*range);
+  const bool is_at_border = range && !is_met;
   return finding_of(tag.now->name, range,
                     text + (is_at_border ? ", too near the limit to tell" : ""));
 }

@@ -177,9 +177,9 @@ std::string TablePrinter::heading(const Section& section) const {
 }
 
 std::string TablePrinter::rows(const Entry& entry) const {
-  const std::string name = name_of(entry, shown_.terminal().columns);
+  const std::string name = name_of(entry, gives_room_ ? shown_.terminal().columns : name_columns_);
   if (gives_room_ && columns_of(name) > name_columns_) return name + "\n" + row("", entry.tag);
-  std::string text = row(name_of(entry, name_columns_), entry.tag);
+  std::string text = row(name, entry.tag);
   if (!entry.worst) return text;
   const std::string labels = entry.worst->name.substr(bare_name(entry.worst->name).size());
   return text + row("  " + shown_.name(labels, name_columns_ - 2), *entry.worst);

@@ -173,7 +173,7 @@ std::string Waterfall::end(std::size_t not_shown) const {
   const auto say = [&](const std::string& text) {
     lines += shown_.faint("  " + shown_.beginning(text, shown_.terminal().columns - 2)) + "\n";
   };
-  if (not_shown > 0) say("and " + Shown::counted(not_shown, "shorter span") + ", which --json has");
+  if (not_shown > 0) say("and " + Shown::counted(not_shown, "more span") + ", which --json has");
   if (trace_.spans_left_out > 0)
     say("and " + Shown::counted(trace_.spans_left_out, "span") + ", which are too many");
   if (trace_.is_late)

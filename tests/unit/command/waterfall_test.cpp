@@ -126,7 +126,7 @@ TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
     EXPECT_GE(lines(text), 15);
     EXPECT_TRUE(text.starts_with("\nroot ")) << text;
     EXPECT_TRUE(text.ends_with("\n\n")) << text;
-    EXPECT_NE(text.find(" shorter span"), std::string::npos) << text;
+    EXPECT_NE(text.find(" more span"), std::string::npos) << text;
   }
 }
 
@@ -135,7 +135,7 @@ TEST(Waterfall, OfManySpansIsCut) {
   for (std::uint64_t i = 2; i <= 1001; ++i) spans.push_back(span_of("a", i, 1));
   const std::string text = waterfall(trace_of(spans), kPlain);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 202);
-  EXPECT_NE(text.find("\n  and 801 shorter spans, which --json has\n"), text.npos);
+  EXPECT_NE(text.find("\n  and 801 more spans, which --json has\n"), text.npos);
 }
 
 TEST(Waterfall, KeepsTheLongestOfManySpans) {
@@ -239,7 +239,7 @@ TEST(SpanSummary, ShowsThreeTreesOfFifteenSpans) {
   EXPECT_TRUE(text.starts_with("captured 9 traces, 99 spans\n\nrequest1 ")) << text;
   EXPECT_NE(text.find("\nrequest3 "), text.npos) << text;
   EXPECT_EQ(text.find("request4"), text.npos) << text;
-  EXPECT_NE(text.find("  and 5 shorter spans, which --json has\n"), text.npos) << text;
+  EXPECT_NE(text.find("  and 5 more spans, which --json has\n"), text.npos) << text;
 }
 
 }  // namespace
