@@ -56,7 +56,7 @@ template <typename Parse, typename Target>
 auto appends(Parse parse, std::vector<Target>& targets) {
   return [parse, &targets](const char* argument) {
     std::vector<Target> more;
-    const Result<void> parsed = parses(parse, more)(argument);
+    Result<void> parsed = parses(parse, more)(argument);
     targets.insert(targets.end(), more.begin(), more.end());
     return parsed;
   };

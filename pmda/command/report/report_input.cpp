@@ -90,7 +90,7 @@ struct TimedRecording {
 using RecordingsByHost = std::map<std::string, std::vector<TimedRecording>>;
 
 // Recordings of one host that follow each other are probably runs, and a "--" is missing.
-Result<void> check_parts_of_a_run(RecordingsByHost parts) {
+Result<void> check_parts_of_a_run(RecordingsByHost& parts) {
   for (auto& [host, its] : parts) {
     std::ranges::sort(its, {}, &TimedRecording::begin);
     const TimedRecording* before = &its.front();
@@ -138,7 +138,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
       recordings[source->host()].push_back({source->begin(), source->end(), archive});
   }
   if (!options.base.empty() && !options.are_runs)
-    if (const Result<void> checked = check_parts_of_a_run(std::move(recordings)); !checked)
+    if (const Result<void> checked = check_parts_of_a_run(recordings); !checked)
       return checked.error();
   Result<Window> window = parse_window(options, begin, end);
   if (!window) return window.error();
