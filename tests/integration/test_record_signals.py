@@ -14,7 +14,7 @@ import time
 
 import recorded
 from private_pmcd import PATIENCE_S, children_of, is_running, stopped, thread_states, wait_until
-from trace_test import OUR_LIBRARY, TraceTestCase, library_environment
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
 
 # Prints each signal that comes. SIGUSR2 makes it stop itself.
 LISTENER = """
@@ -123,6 +123,12 @@ class Once(SignalTestCase):
             wait_until(lambda: not is_pending(self.recorder, signal.SIGTERM), what="the recorder to take the signal")
         os.kill(self.recorder, SENTINEL)
         self.assertEqual(self.process.stdout.readline(), SENTINEL.name + "\n")
+
+    def test_the_witness_is_hidden_before_the_program_starts(self):
+        siblings = 'for child in $(cat /proc/$PPID/task/$PPID/children); do cat /proc/$child/comm; done'
+        done = recorded.record(self.folder, "sh", "-c", siblings,
+                               environment=self.environment_of_listener | {"LD_PRELOAD": program("late_name.so")})
+        self.assertIn("signal-witness\n", done.stdout)
 
     def test_the_program_that_goes_on_wakes_the_recorder(self):
         self.start()

@@ -58,6 +58,8 @@ bool has_come_from(pid_t sender, int signal) {
   ::dup2(socket, STDIN_FILENO);  // all other files are closed
   ::close_range(STDIN_FILENO + 1, ~0U, 0);
   hide();
+  const auto say = [](bool answer) { ::send(STDIN_FILENO, &answer, sizeof answer, MSG_NOSIGNAL); };
+  say(true);
   pid_t watched = 0;
   for (;;) {
     pollfd request_comes{STDIN_FILENO, POLLIN, 0};
@@ -68,8 +70,7 @@ bool has_come_from(pid_t sender, int signal) {
     if (::recv(STDIN_FILENO, &request, sizeof request, 0) != sizeof request) ::_exit(EXIT_SUCCESS);
     watched = request.signal == 0 ? request.process : 0;
     if (request.signal == 0) continue;
-    const bool answer = has_come_from(request.process, request.signal);
-    ::send(STDIN_FILENO, &answer, sizeof answer, MSG_NOSIGNAL);
+    say(has_come_from(request.process, request.signal));
   }
 }
 
@@ -80,7 +81,7 @@ GroupWitness::GroupWitness() {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw std::system_error(errno, std::generic_category(), "socketpair");
   socket_.reset(ends[0]);
-  const Descriptor its_socket(ends[1]);
+  Descriptor its_socket(ends[1]);
   const pid_t recorder = ::getpid();
   sigset_t all;
   sigset_t before;
@@ -88,6 +89,8 @@ GroupWitness::GroupWitness() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pid_ = ::fork();
   if (pid_ == 0) be_witness(its_socket.get(), recorder);
+  its_socket.reset();
+  if (pid_ > 0) get_answer();  // it is hidden now
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
 }
@@ -100,8 +103,13 @@ GroupWitness::~GroupWitness() {
 
 bool GroupWitness::has_got(int signal, pid_t sender) {
   const Request request{signal, sender};
+  return ::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) == sizeof request &&
+         get_answer();
+}
+
+// False also if the witness has ended.
+bool GroupWitness::get_answer() {
   bool answer = false;
-  if (::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request) return false;
   pollfd answer_comes{socket_.get(), POLLIN, 0};
   // The whole group may have been stopped, and only we continued.
   while (::poll(&answer_comes, 1, kLookMs) == 0)

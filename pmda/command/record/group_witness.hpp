@@ -29,6 +29,8 @@ class GroupWitness {
   pid_t pid() const { return pid_; }
 
  private:
+  bool get_answer();
+
   Descriptor socket_;
   pid_t pid_ = -1;
 };
