@@ -366,6 +366,7 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"checkout p99 > 1 parsec", "\"parsec\" is no unit"},
            {"checkout count > 1ms", "\"ms\" is no unit"},
            {"checkout p99 > 1%", "\"%\" is no unit"},
+           {"checkout p99 > 20%", "; a change has a sign, as in +20%"},
            {"checkout value > 1s", "\"s\" is no unit"},
            {"checkout added > 1%", "\"%\" is no unit"},
            {"checkout p99 > +20", "is a change in percent, as in +20%"},
