@@ -120,7 +120,7 @@ static pmtrace_tx to_transaction(jlong tag, jlong begun) {
  * stays attached there.
  */
 
-enum { kPlaceWord = 2, kIsAttached = 4 }; /* see the library's api/open_transaction.hpp */
+enum { kPlaceWord = 2, kIsAttached = 4 }; /* see the library's api/open_tx.hpp */
 
 /* Written before any other thread can call. is_virtual: NULL if the JVM has no virtual threads. */
 static struct {

@@ -23,9 +23,9 @@ constexpr std::size_t heap_bytes(std::size_t wanted) {
 // possibly with the mutex held. Call it before threads start.
 inline void free_without_delay() { ::mallopt(M_MXFAST, 0); }
 
-// For a program that takes as much memory again each second, as a recorder does for its samples. By
-// default the C library returns it to the kernel, and the page faults of the next sample cost more
-// than the sample.
+// For a program that frees and takes much memory each second, as a recorder does for its samples.
+// By default the C library returns freed memory to the kernel, and the page faults of the next
+// sample cost more than the sample.
 inline void keep_freed_memory() {
   constexpr int kMiB = 1 << 20;
   ::mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // the greatest that is allowed

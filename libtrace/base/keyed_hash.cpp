@@ -40,7 +40,8 @@ std::uint64_t word_at(const char* bytes, std::size_t size) {
 
 KeyedHash::KeyedHash() {
   if (getentropy(key_.data(), sizeof key_) == 0) return;
-  // Perhaps a sandbox. The kernel gives every program 16 random bytes at its start.
+  // getentropy() fails in some sandboxes. The kernel gives every program 16 random bytes at its
+  // start.
   static std::atomic<std::uint64_t> made{0};  // relaxed: only makes keys differ
   std::memcpy(key_.data(), reinterpret_cast<const void*>(getauxval(AT_RANDOM)), sizeof key_);
   key_[0] += made.fetch_add(1, std::memory_order_relaxed);

@@ -17,7 +17,7 @@
 #define TRACE_SCOPED_LOCK TRACE_THREAD_SAFETY(scoped_lockable)
 // For members: access only with the mutex held.
 #define TRACE_GUARDED_BY(mutex) TRACE_THREAD_SAFETY(guarded_by(mutex))
-// For functions: call only with the mutex held; acquires it; releases it.
+// For functions: the first needs the mutex, the second acquires it, the third releases it.
 #define TRACE_REQUIRES(mutex) TRACE_THREAD_SAFETY(requires_capability(mutex))
 #define TRACE_ACQUIRES(...) TRACE_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define TRACE_RELEASES(...) TRACE_THREAD_SAFETY(release_capability(__VA_ARGS__))

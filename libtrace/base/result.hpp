@@ -29,7 +29,7 @@ class [[nodiscard]] Result {
   Value* operator->() { return std::get_if<0>(&content_); }
   const Value* operator->() const { return std::get_if<0>(&content_); }
 
-  // Requires: there is none.
+  // Requires: there is an error.
   const Error& error() const { return *std::get_if<1>(&content_); }
 
  private:
@@ -45,7 +45,7 @@ class [[nodiscard]] Result<void> {
 
   explicit operator bool() const { return !error_; }
 
-  // Requires: it failed.
+  // Requires: there is an error.
   const Error& error() const { return *error_; }
 
  private:

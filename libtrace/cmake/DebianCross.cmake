@@ -2,8 +2,8 @@
 # Toolchain file: builds for another processor with Debian's cross compiler, and has qemu run what was built.
 #
 # PCP_TRACE_CROSS is the processor as compilers name it: aarch64, s390x, riscv64 ... PCP_TRACE_CROSS_ROOT may be a
-# directory of what that machine has beside what is installed here: PCP's packages, which Debian lets one install for one
-# processor only, can be unpacked there.
+# directory with further files of that machine: PCP's packages can be unpacked there, since Debian lets one install them
+# for one processor only.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PCP_TRACE_CROSS PCP_TRACE_CROSS_ROOT)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${PCP_TRACE_CROSS})

@@ -40,7 +40,7 @@ if(PCP_TRACE_FUZZ)  # tells a fuzzer what its inputs have reached
   target_compile_options(trace_specs INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# For tests: optimised less and checked less, since they compile faster so. Only inline functions
+# For tests: optimised less and checked less, to compile faster. Only inline functions
 # of the code under test are affected: the linker may keep the copy of a test's file.
 add_library(trace_test_specs INTERFACE)
 target_compile_options(trace_test_specs INTERFACE

@@ -26,14 +26,14 @@ std::optional<double> unless_last(double value, const Delta& delta) {
   return value;
 }
 
-// True if `last` fits a delta of so many finite values.
+// True if `last` is possible in a delta with so many finite values.
 bool has_sane_last(const Delta& delta, std::uint64_t finite) {
   if (!std::isfinite(delta.last)) return delta.nonfinite > 0;
   return finite > 0 && delta.min <= delta.last && delta.last <= delta.max;
 }
 
-// A client may send an infinite sum; ours stops at the greatest number. False if `finite` values,
-// none beyond `farthest`, cannot add up to infinity.
+// Replaces an infinite sum by the greatest number, where our own client's sums stop. False if
+// `finite` values, none beyond `farthest`, cannot add up to infinity.
 bool make_sum_finite(Delta& delta, std::uint64_t finite, double farthest) {
   if (std::isfinite(delta.sum)) return true;
   if (static_cast<double>(finite) * farthest != delta.sum) return false;

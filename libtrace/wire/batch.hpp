@@ -38,7 +38,7 @@ using FeatureSet = std::bitset<64>;
 
 enum class Feature : std::size_t {
   InFlight = 1,  // BATCH reports transactions in flight
-  Events = 2,    // EVENTS; sends CONTROL
+  Events = 2,    // takes EVENTS, sends CONTROL
 };
 
 constexpr std::size_t number_of(Feature feature) { return static_cast<std::size_t>(feature); }
@@ -57,8 +57,8 @@ struct Welcome {
 struct TagDefinition {
   std::uint32_t id = 0;
   std::string_view name;
-  std::string_view unit{};         // what it is measured in
-  std::string_view description{};  // what it stands for
+  std::string_view unit{};         // of the values
+  std::string_view description{};  // the tag's meaning
 };
 
 // Limits of a tag's definition; the rest is cut off.
@@ -111,7 +111,7 @@ struct Batch {
   std::uint64_t sequence = 0;
   BatchAge age;
   ClientCounters counters;
-  // Changes since this connection's last batch about the tag.
+  // For each tag: what changed since this connection last reported it.
   std::vector<OpenCount> in_flight;
   bool in_flight_anew = false;  // first forget all open counts, also of earlier connections
   std::vector<DeltaEntry> entries;

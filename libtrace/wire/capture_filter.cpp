@@ -201,7 +201,7 @@ Taken take_kinds(CaptureFilter& filter, const std::vector<std::string_view>& val
       filter.observations = true;
     else if (kind == "counter")
       filter.counters = true;
-    else if (kind != "transact")  // which is always there
+    else if (kind != "transact")  // transactions always match
       return Error{"any of point, observe and counter, such as kind=point,observe"};
   }
   return {};

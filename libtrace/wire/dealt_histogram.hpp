@@ -18,8 +18,8 @@ class DealtHistogram {
   std::uint64_t total() const { return total_; }
   std::uint64_t left() const { return left_; }
 
-  // Deals to `to` until `until` of all values are dealt, evenly over the values left. False, with
-  // nothing changed, if `to` would count more than Histogram::kMaxTotal.
+  // Moves values to `to`, evenly from those left, until `until` of all values are dealt. False,
+  // with nothing changed, if `to` would count more than Histogram::kMaxTotal.
   bool deal(std::uint64_t until, Histogram& to);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One tag's numbers since the last report, as the client collects, the wire carries and the agent
-// adds them. Merging two deltas loses only the order of their values.
+// One tag's numbers since the last report: the client collects them, the wire carries them, the
+// agent adds them. Merging two deltas loses only the order of their values.
 #pragma once
 
 #include <algorithm>

@@ -31,8 +31,8 @@ struct Dimensions {
   const std::string* find(std::string_view key) const;
 };
 
-// Gives nothing for any other text, a tag without labels. The last { begins the labels; the name is
-// not empty.
+// Gives nothing for any other text: that is a tag without labels. The last { begins the labels; the
+// name is not empty.
 std::optional<Dimensions> parse_dimensions(std::string_view tag);
 
 // The name without labels; the whole tag if it has none. Allocates nothing.

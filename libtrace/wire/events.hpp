@@ -92,7 +92,7 @@ struct Span {
   std::uint64_t begin_ns = 0;  // by the wall clock, since the epoch
   std::uint64_t duration_ns = 0;
   TraceId trace{};           // of an event: not set outside of spans
-  std::uint64_t span = 0;    // its own id; of an event its span's, or 0
+  std::uint64_t span = 0;    // its own id; of an event: its span's id, or 0
   std::uint64_t parent = 0;  // 0: none
   std::uint32_t flags = 0;
   std::uint32_t tid = 0;

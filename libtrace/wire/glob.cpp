@@ -24,7 +24,7 @@ Result<std::uint8_t> take_literal(std::string_view& rest) {
   return byte_of(take(rest));
 }
 
-// First byte value beyond ASCII. A set would hold single bytes of such UTF-8 letters.
+// First byte value beyond ASCII. Sets refuse such bytes: a UTF-8 letter has several.
 constexpr std::uint8_t kFirstNoAscii = 0x80;
 
 // Takes a byte or a range.
@@ -120,15 +120,15 @@ bool Glob::takes(const Part& part, char c) const {
   return false;
 }
 
-// Only retries the last star, with one byte more: bytes that an earlier star could take, the last
-// one can take, too. So there is no exponential case.
+// Retries only the last star, with one byte more: the last star can take all bytes that an earlier
+// one could. So there is no exponential case.
 bool Glob::matches(std::string_view text) const {
   if (text.size() < least_length_) return false;
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t part = 0;
   std::size_t at = 0;
-  std::size_t after_star = kNone;  // the part
-  std::size_t star_end = 0;        // in the text
+  std::size_t after_star = kNone;  // index of the part behind the last star
+  std::size_t star_end = 0;        // end of what that star takes
   while (at < text.size()) {
     if (part < parts_.size() && parts_[part].kind == Kind::Star) {
       after_star = ++part;

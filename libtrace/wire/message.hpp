@@ -12,7 +12,7 @@
 //
 // FieldWriter writes a field and returns false, so it visits all of them in this order. FieldReader
 // returns true at the field that is next in the payload. The C++ type of a field decides its type
-// on the wire. All of it is inlined: the numbers are constants only then.
+// on the wire. All of it is inlined, so that field numbers are constants.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes of what is installed below a directory what Debian wants of a package, and gives the files that PCP's
-# packages have as well other places: finish.sh DIRECTORY PACKAGE VERSION CHANGELOGS
+# Turns what is installed below a directory into what Debian wants of a package, and moves files that PCP's
+# packages have, too, to other places: finish.sh DIRECTORY PACKAGE VERSION CHANGELOGS
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 root=$1 package=$2 version=$3 changelogs=$4

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes of CPack's packages of debug symbols what Debian's are: symbols.sh FILE.ddeb... becomes FILE.deb, which apt installs.
+# Turns CPack's packages of debug symbols into packages like Debian's: symbols.sh FILE.ddeb... becomes FILE.deb, which apt installs.
 # CPack's lack a page of their own on copyright, and some versions of CPack write wrong names into their sums.
 set -eu
 work=$(mktemp -d)

@@ -71,13 +71,13 @@ typedef struct {
   uint64_t pending;      /* calls that wait to be sent or to be acknowledged */
   uint64_t uncertain;    /* calls sent, but the agent cannot tell whether they were counted */
   uint64_t merged;  /* calls that found their thread's queue full and were added up on the spot */
-  uint64_t thinned; /* of merged: values that percentiles do not know of */
+  uint64_t thinned; /* of merged: values that are missing in percentiles */
   uint64_t undeliverable; /* calls whose tag a stock agent cannot take (125 bytes or more) */
   uint64_t aborted;       /* aborted transactions, counted when they are sent */
   uint64_t batches;       /* batches sent, or chunks to a stock agent */
   uint64_t reconnects;    /* connections made after the first one */
   int32_t connected;      /* 1: an agent is connected now */
-  int32_t version;        /* of the protocol it speaks: 1 stock, 2 ours; 0: none yet */
+  int32_t version;        /* the agent's protocol: 1 stock, 2 ours; 0: none yet */
   uint64_t labels_cut;    /* handles with labels that got the bare name: too long */
   uint64_t labels_over;   /* handles with labels that got the bare name: too many label sets */
   uint64_t unlisted;      /* begins while too many were open: counted in flight, but without age */
@@ -92,7 +92,7 @@ extern int pmtraceabort(const char* tag);
 extern int pmtracepoint(const char* tag);
 extern int pmtraceobs(const char* tag, double value);
 extern int pmtracecounter(const char* tag, double value);
-extern int pmtraceadd(const char* tag, double increment); /* like pmtrace_add; not in PCP's own */
+extern int pmtraceadd(const char* tag, double increment); /* as pmtrace_add; not in PCP's library */
 
 /* Replaces the state flags; gives the old ones. -EINVAL: ASYNC after a connection was made. */
 extern int pmtracestate(int flags);
@@ -156,7 +156,7 @@ extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size)
 extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
 /* Notes on a captured transaction, one that somebody asked to see by itself: attributes, a related
- * trace, and why it was aborted. Other transactions take no notes, at the price of a check.
+ * trace, and why it was aborted. For other transactions these calls only check that.
  * -EINVAL: the key is not of 1 to 128 bytes, or the header is invalid. */
 extern int pmtrace_is_captured(const pmtrace_tx* tx);
 extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);
@@ -169,8 +169,8 @@ extern int pmtrace_fail(pmtrace_tx* tx, const char* reason); /* aborts */
 extern int pmtrace_flush(double timeout);
 
 /* Before the first call: also writes this process's totals to a file that PCP's own pmdammv shows
- * as mmv.<name>.transact.count and so on. A letter, then letters, digits and '_', at most 64.
- * -EINVAL: other names; -EBUSY: there was a call. The variable PCP_TRACE_MMV does the same. */
+ * as mmv.<name>.transact.count and so on. A name is a letter, then letters, digits and '_', at most
+ * 64. -EINVAL: other names; -EBUSY: there was a call. The variable PCP_TRACE_MMV does the same. */
 extern int pmtrace_mmv(const char* name);
 
 /* Fills the first `size` bytes of *stats. */

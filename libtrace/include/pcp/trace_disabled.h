@@ -16,7 +16,7 @@
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#pragma GCC diagnostic ignored "-Wvariadic-macros" /* C90's */
+#pragma GCC diagnostic ignored "-Wvariadic-macros" /* not in C90 */
 
 /* Functions first: a program may take an address, and the stub library exports them. In C++ all
  * units share them, in a namespace that keeps them apart from the library's, which other units may

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Replaces _exit(), _Exit() and daemon() in programs linked with the shared library: delivers
-// pending records, as at exit(). Pre-fork servers end each child by _exit(), and daemon() ends the
-// parent so. Signal handlers may call _exit(), so it must be async-signal-safe.
+// pending records, as at exit(). Pre-fork servers end each child by _exit(), and daemon() ends its
+// parent in the same way. Signal handlers may call _exit(), so it must be async-signal-safe.
 //
-// In the shared library only, and exported without a version: a program linked with this library
-// runs with PCP's, too, and a program linked with PCP's or none finds these calls here. The C
-// library's come first if only a library of the program links this one, or if it was opened by
-// dlopen().
+// The calls are in the shared library only, and exported without a version. So a program linked
+// with this library runs with PCP's, too, and a program linked with PCP's or none finds them here.
+// The C library's come first if only a library of the program links this one, or if it was opened
+// by dlopen().
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>

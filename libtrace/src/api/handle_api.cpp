@@ -22,7 +22,7 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// Begins, whatever there is to do.
+// The general begin: also traced, captured, or with a new recorder.
 [[gnu::noinline]] int begin_slowly(pmtrace_handle tag, pmtrace_tx* tx) {
   *tx = {};
   if (tag == nullptr) return refuse_null_handle("begin");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C API for notes on captured transactions. For other transactions these calls only check that.
+// The C API for notes on captured transactions. For other transactions these calls do nothing.
 #include <cerrno>
 #include <cstring>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A transaction as one 64-bit word, for Java. A larger object per transaction would be garbage, and
-// native memory would leak if nobody ends it. The word is checked, so any number is safe: one
-// without an open transaction gives a closed one.
+// native memory would leak without an end. The word is checked, so any number is safe: one without
+// an open transaction gives a closed one.
 //
 // The tag is left out. From the top bit: 0, the entry's number plus one (23 bits), the low 40 bits
 // of the moment; or, without an entry, 1 and the moment.
@@ -27,7 +27,7 @@ static_assert(OpenTable::kIsAttached == 4, "java/native/trace_jni.c");
 
 extern "C" {
 
-// Gives 0 if it is not open.
+// Gives 0 for a transaction that is not open.
 std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
   const OpenTx open = read(tx);
   if (open.tag == nullptr) return 0;
@@ -37,7 +37,7 @@ std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
       keep_trace(number, {open.begun, open.ref, context_of(tx)});
     return std::uint64_t{number + 1} << kMomentBits | (open.begun & kMomentMask);
   }
-  // Uncounts it now: the word does not tell its end that it was counted.
+  // Uncounts the begin now: at the end the word would not tell that it was counted.
   if (Recorder* const recorder = known_recorder())
     recorder->leave(OpenTable::without_marks(open.ref), open.tag, open.begun);
   return kNoEntry | open.begun;
@@ -57,7 +57,7 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
   const auto number = static_cast<std::uint32_t>((word >> kMomentBits) - 1);
   OpenEntry* const entry = room.entry(number);
   if (entry == nullptr) return;
-  // Pairs with the release in OpenTable::enter_run(): the word alone may have come without any.
+  // Pairs with the release in OpenTable::enter_run(): the word may have come without any order.
   const Moment begun = entry->begun.load(std::memory_order_acquire);
   if (begun == 0 || (begun & kMomentMask) != (word & kMomentMask)) return;
   if (const auto kept = find_trace(number, begun)) {

@@ -34,7 +34,7 @@ inline void write(pmtrace_tx* tx, const OpenTx& open) {
   tx->opaque[2] = open.ref;
 }
 
-// No trace if it has none. Also valid in a copy of an ended transaction.
+// Gives no trace if the transaction has none. Also valid in a copy of an ended transaction.
 inline TraceContext context_of(const pmtrace_tx* tx) {
   if ((tx->opaque[2] & OpenTable::kHasTrace) == 0) return {};
   std::array<std::uint64_t, 5> words;

@@ -102,7 +102,7 @@ int refuse_increment(const char* tag, double increment) {
   return refuse(RecordKind::Add, tag, -EINVAL);
 }
 
-// Stands apart as find_recorder_slowly() does.
+// Not inlined, for the same reason as find_recorder_slowly().
 [[gnu::noinline]] int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind,
                                        double value) {
   diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });

@@ -20,7 +20,7 @@ int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double
 [[gnu::cold]] int refuse_null_handle(const char* call);
 [[gnu::cold]] int refuse_null_handle(RecordKind kind);
 
-// Complains about the first one: few programs check an add's result.
+// Complains about the first bad increment: few programs check an add's result.
 [[gnu::cold]] int refuse_increment(const char* tag, double increment);
 
 // Counters take finite increments that are not negative.

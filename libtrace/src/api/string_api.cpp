@@ -233,7 +233,7 @@ PMTRACE_EXPORT int pmtracestate(int flags) {
   const int demanded = client != nullptr ? client->options().demanded_state() : 0;
   const int before = replace_state(flags | demanded);
   if (client != nullptr && has_state(PMTRACE_STATE_NOAGENT)) {
-    client->recorders().clear_open();  // their ends may never be recorded
+    client->recorders().clear_open();  // ends of open ones may never be recorded
     client->doorbell().ring_if_asleep();
   }
   if (client != nullptr && !has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();

@@ -26,8 +26,8 @@ std::string_view header_text(const char* header) {
 
 ThreadTrace::Open identity_of(const OpenTx& open) { return {open.tag, open.ref, open.begun}; }
 
-// Begins a transaction inside of that. Works while tracing is switched off, too: traces of other
-// programs must pass through this one.
+// Begins a transaction inside of `inside`. Works while tracing is switched off, too: traces of
+// other programs must pass through this one.
 int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
   *tx = {};
   if (tag == nullptr) return refuse_null_handle("begin");
@@ -41,13 +41,13 @@ int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& insi
   return 0;
 }
 
-// Its span gets the kind Client. Only if it is captured.
+// If the transaction is captured, its span gets the kind Client.
 void note_request(OpenTable::Ref ref, Moment begun) {
   if ((ref & OpenTable::kIsCaptured) != 0) [[unlikely]]
     note_sent(OpenTable::entry_at(ref)->number, begun);
 }
 
-// The transaction's, or else the calling thread's innermost.
+// The context of the transaction, or else of the calling thread's innermost one.
 TraceContext find_context(const pmtrace_tx* tx) {
   if (tx != nullptr) {
     const TraceContext context = context_of(tx);

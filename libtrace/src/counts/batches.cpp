@@ -10,7 +10,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// More than a body has room for, since mentions take none: bounds the definitions.
+// More than a body has room for. Bounds the definitions: mentions take no room in a body.
 constexpr std::size_t kMaxTagsInBatch = 8192;
 
 // Encodes an entry so that it fits: an extremely wide histogram is coarsened, and at last dropped.
@@ -93,7 +93,7 @@ void Batches::fill(CountBatch& batch, std::uint64_t until) {
       throw;
     }
     if (before > 0 && batch.body.size() > wire::kMaxBatchBytes) {
-      batch.body.resize(before);  // for the next batch
+      batch.body.resize(before);  // the entry waits for the next batch
       return;
     }
     batch.records += entry.records();

@@ -32,7 +32,7 @@ class Batches {
   bool on_welcome(AgentChange agent, std::uint64_t last_sequence);
   bool on_ack(std::uint64_t sequence);
 
-  // The agent cannot decode the first batch, and would refuse it on every connection.
+  // Drops the first batch: the agent cannot decode it, and would refuse it on every connection.
   void give_up_first();
 
   // A batch of Pending's next entries before number `until`; null if there are none, or no room.

@@ -30,7 +30,7 @@ double take_legacy_value(TraceType type, Delta& delta) {
   if (delta.count == 0) return delta.min;
 
   // The maximum goes first. The rest has the same minimum, and equal values above it; it must stay
-  // a valid delta, should our agent be the next one.
+  // a valid delta, in case our agent is the next one.
   const double value = delta.max;
   delta.sum -= value;
   delta.max =
@@ -72,7 +72,7 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
     if (bytes > kChunkBytes) break;
     values.push_back(
         {rest_.type(), false, take_legacy_value(rest_.type(), rest_.delta), rest_name_});
-    if (rest_.is_added()) rest_.delta.sum = 0;  // the value contained all of it
+    if (rest_.is_added()) rest_.delta.sum = 0;  // the value was the whole sum
   }
   if (values.empty()) return;
   values.back().wants_ack = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Instead of an agent, for programs whose totals only an MMV file shows: what is pending counts as
-// delivered.
+// The output of programs without an agent, whose totals only an MMV file shows: pending calls count
+// as delivered.
 //
 // Thread: the flusher's.
 #pragma once

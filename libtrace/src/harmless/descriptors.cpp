@@ -17,7 +17,7 @@ namespace pcp::trace::client {
 namespace {
 
 // Few programs have so many descriptors, and the kernel's table is still small at this size.
-// Numbers are used in turn, so that a new one rarely gets the number of one that the program
+// Numbers are used in turn: our new descriptor rarely gets the number of one that the program
 // closed.
 constexpr int kFirstNumber = 200;
 constexpr int kNumbers = 56;
@@ -36,12 +36,12 @@ struct Kept {
 };
 
 std::array<Kept, 12> all;           // more than the library ever has
-std::atomic<unsigned> made{0};      // ever; orders nothing else, also the next two
+std::atomic<unsigned> made{0};      // ever made; orders nothing else, like the next two
 std::atomic<bool> has_lost{false};  // another of ours got the number of a closed one
 std::atomic<int> watched{-1};
 
 // All epolls have the same inode. Our epoll refuses a descriptor of ours as already added. Another
-// epoll accepts it: then it is removed at once, with no events asked for.
+// epoll accepts the descriptor, which is then removed at once, with no events asked for.
 bool has_ours_in_it(int epoll) {
   return std::any_of(all.begin(), all.end(), [epoll](const Kept& kept) {
     const int fd = kept.number.load(std::memory_order_acquire) - 1;

@@ -17,7 +17,7 @@
 
 namespace pcp::trace::client {
 
-// Gives its new number. Ignores negative ones.
+// Keeps a descriptor, and gives its new number. Ignores negative numbers.
 int keep_descriptor(int fd);
 int keep_epoll(int fd);
 
@@ -30,7 +30,7 @@ ssize_t receive_kept(int fd, void* bytes, std::size_t room);
 // False if it was kept, and the program has closed it or put another file in its place.
 bool may_use_descriptor(int fd);
 
-// The same, before it is closed: forgets it.
+// The same before a close: forgets the descriptor.
 bool let_go_of_descriptor(int fd);
 
 // True if the program closed no kept one since forget_lost_descriptors().

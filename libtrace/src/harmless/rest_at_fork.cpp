@@ -20,14 +20,14 @@ using namespace std::chrono_literals;
 
 constexpr auto kPause = 20us;
 
-// Look at least so often: if all processes stood still, as in a container without processor share,
-// only time has passed.
+// A fork looks at least so often: if all processes stood still, as in a container without a
+// processor share, only time has passed.
 constexpr int kLooks = 100;
 
 struct Work {
   std::mutex lock;  // held while our thread works, and by a thread that forks
-  // Our thread. Released by that thread once it is past its beginning, acquired by a fork: after
-  // the acquire the thread holds no lock of its beginning.
+  // True while our thread starts. Released by that thread once it runs our code, acquired by a
+  // fork: after that the thread holds no lock of its start.
   std::atomic<bool> is_being_made{false};
 };
 

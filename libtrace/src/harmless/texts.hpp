@@ -20,8 +20,7 @@ inline std::string_view cut_text(std::string_view text, std::size_t most) {
   return text.substr(0, continues(end) ? most : end);
 }
 
-// A text from a program, which may come from a request, with ? for all that a terminal obeys or
-// that begins a new line.
+// A text from a program, perhaps from a request, with ? for each control character.
 inline std::string without_controls(std::string_view text) {
   std::string shown(text);
   std::replace_if(

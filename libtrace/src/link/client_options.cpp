@@ -29,13 +29,12 @@ using std::chrono::nanoseconds;
 // A longer timeout is a typing error, and larger numbers could overflow later.
 constexpr double kMaxSeconds = 86'400;
 
-// An agent takes 16 KiB of names and labels, 64 KiB with the rest of the PDU. It shows less of
-// each.
+// An agent takes 16 KiB of names and labels, in a PDU of 64 KiB. It shows less of each.
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMaxLabelBytes = 12 * 1024;
 constexpr std::size_t kBytesBesideLabel = 8;
 
-// The directory is searched in this much of pcp.conf.
+// Only so much of pcp.conf is searched for a directory.
 constexpr std::size_t kMaxConfigurationBytes = 1 << 20;
 
 std::optional<nanoseconds> parse_seconds(std::string_view text) {
@@ -87,7 +86,7 @@ std::optional<std::pair<std::string, std::string>> parse_label(std::string_view 
   return std::pair{std::string(name), std::string(text.substr(equals + 1))};
 }
 
-// Labels this process with its rank in a job, from the first starter's variable that is set.
+// Labels this process with its rank in a job, from the first rank variable that is set.
 void add_rank(ClientOptions& options, const Environment& environment) {
   constexpr std::string_view kRank = "rank";
   for (const auto& label : options.labels)
@@ -235,7 +234,7 @@ ClientOptions read_environment(const Environment& environment,
   options.flush_interval = std::chrono::milliseconds(flush_ms);
   take("PCP_TRACE_QUEUE", number(2, 1 << 20), options.queue_capacity,
        "a number of records from 2 to 1048576");
-  std::uint32_t checked_only = 0;  // already in use: label_set_limit()
+  std::uint32_t checked_only = 0;  // label_set_limit() reads the value itself
   take("PCP_TRACE_MAX_LABEL_SETS", parse_label_set_limit, checked_only,
        "a number from 0 to 100000");
   const bool has_service = take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");

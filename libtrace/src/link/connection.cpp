@@ -175,7 +175,7 @@ bool Connection::on_greeting(const wire::Frame& pdu) {
   return true;
 }
 
-// At once: an ending process may not come back to the loop.
+// Writes at once: an ending process may not come back to the loop.
 void Connection::send(std::string_view out) {
   outgoing_ += out;
   if (!writing_ && (!write_some() || !outgoing_.empty())) wait_to_write();
@@ -188,7 +188,7 @@ bool Connection::write_some() {
   return sent >= 0 || errno == EAGAIN || errno == EINTR;
 }
 
-// Also reports a failure of send(): not inside of it, where the sender does not expect that.
+// Also reports a failure of send(), afterwards: inside of send() the sender does not expect one.
 void Connection::wait_to_write() {
   writing_ = true;
   socket_.async_wait(asio::posix::stream_descriptor::wait_write,

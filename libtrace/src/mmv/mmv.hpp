@@ -36,8 +36,8 @@ class Mmv {
 
   MmvTotals totals_;
   MmvFile file_;
-  // The file has no room for something. Other than new tags, that waits for a second without
-  // another file: a reader looks at all files anew for each.
+  // The file lacks room for a value, or is gone. Unless a tag is new, the next file comes a second
+  // after the last one: readers look at all files again for each.
   bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t next_look_ns_ = 0;  // whether the file is still there

@@ -93,17 +93,17 @@ constexpr std::int32_t kVanishesWithProcess = 2;
 constexpr std::uint32_t kLabelOfCluster = 1 << 3;
 constexpr std::uint32_t kLabelOfInstance = 1 << 5;
 constexpr std::int32_t kNoInstance = -1;
-constexpr std::size_t kMostLabels = 255;  // pmdammv shows none of more
+constexpr std::size_t kMostLabels = 255;  // of more, pmdammv shows none
 
-// PCP has 12 bits for it, but with more than 11 pmdammv finds no labels of instances. 0 means that
-// it chooses.
+// PCP has 12 bits for a cluster, but with more than 11 pmdammv finds no labels of instances. 0
+// would let pmdammv choose.
 std::int32_t cluster_of(std::string_view metrics) {
   constexpr std::uint64_t kMost = 2047;
   return static_cast<std::int32_t>(hash_of_name(metrics) % kMost + 1);
 }
 
-// PCP's tools tell instances apart by their first words. So one whose word is taken gets its number
-// after it, as in the agent.
+// PCP's tools tell instances apart by their first words. An instance whose word is taken gets its
+// number after the word, as in the agent.
 std::string distinct(std::string_view name, std::int32_t number,
                      std::unordered_set<std::string>& words) {
   constexpr std::size_t kMost = sizeof(TextRecord) - 1;
@@ -164,7 +164,7 @@ void put(char* bytes, std::uint64_t offset, const Record& record) {
   std::memcpy(bytes + offset, &record, sizeof record);
 }
 
-// Writes the texts, each once it is needed.
+// Writes the texts one after another.
 class Texts {
  public:
   Texts(char* bytes, std::uint64_t offset) : bytes_(bytes), next_(offset) {}
@@ -230,7 +230,7 @@ void MmvFile::unmap() {
 
 // Gives 0 or an error number; then there is no file.
 int MmvFile::make(const std::string& path, std::size_t size, Mapping& mapping) const {
-  ::unlink(path.c_str());  // of a process with this id that was killed
+  ::unlink(path.c_str());  // left by a killed process with this id
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (fd < 0) return errno;
   ::fchmod(fd, 0644);  // PCP's user reads it, whatever this process's umask is
@@ -254,8 +254,8 @@ int MmvFile::make(const std::string& path, std::size_t size, Mapping& mapping) c
   return 0;
 }
 
-// Ten bits for an instance of the file, by its name, so that a tag keeps its number after exec; and
-// 21 for the process: pmdammv puts the instances of all files together.
+// A number has ten bits for an instance of the file, from its name, so that a tag keeps its number
+// after exec; and 21 for the process, since pmdammv puts the instances of all files together.
 void MmvFile::number(const std::deque<MmvInstance>& instances) {
   static_assert(MmvTotals::kMostInstances + kTraceTypes.size() <= kMostNumbers);
   constexpr unsigned kPidBits = 21;
@@ -271,7 +271,7 @@ void MmvFile::number(const std::deque<MmvInstance>& instances) {
   }
 }
 
-// False for a file of another library. A hidden one may have been left before it had a header.
+// False for a file of another library. A hidden file may have been left before it had a header.
 bool MmvFile::is_ours(const std::string& path, pid_t process, bool is_hidden) const {
   const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return false;
@@ -402,7 +402,7 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
     ::munmap(made.bytes, made.size);
     return error;
   }
-  // A pmdammv that has the old one mapped sees by this that there is another one.
+  // Tells a pmdammv that has the old file mapped that there is a new one.
   if (mapping_.bytes != nullptr) put(mapping_.bytes, 0, header);
   unmap();
   mapping_ = made;

@@ -35,12 +35,12 @@ class MmvFile {
   // How many of the instances the file has: the first ones.
   std::size_t size() const { return blocks_.size(); }
 
-  // Writes the values of the instance with this index. False if it has other ones than the file has
-  // blocks for: then replace(). Requires: it is in the file.
+  // Writes the values of the instance with this index. False if the instance has other values than
+  // the file: then replace(). Requires: it is in the file.
   bool write(std::size_t index, const MmvInstance& instance);
 
-  // Changes the directory's time. pmdammv looks at its whole seconds, so a change in the second of
-  // an earlier one may go unnoticed.
+  // Changes the directory's time. pmdammv compares whole seconds, so the second change in a second
+  // may go unnoticed.
   void touch_directory() const;
 
   // False if somebody has taken the file away, or put another one into its place.

@@ -46,14 +46,13 @@ std::uint64_t total(const MmvInstance& instance) {
 }
 
 constexpr const char* kOfTheLastMinute =
-    "The last minute counts, and moves on every 12 seconds. No value: there were none in that "
-    "time.";
+    "Covers the last minute, in steps of 12 seconds. No value: there were none in that time.";
 constexpr const char* kPercentile =
-    "At most 2% beside the truth. The last minute counts, and moves on every 12 seconds. No "
-    "value: there were none in that time.";
+    "At most 2% from the exact value. Covers the last minute, in steps of 12 seconds. No value: "
+    "there were none in that time.";
 constexpr const char* kSinceStart = "Since the start of the process.";
 
-// Those of one type are neighbours.
+// Metrics of one type are neighbours.
 constexpr std::array kAllMetrics{
     MmvMetric{"transact.count", TraceType::Transact, 1, Unsigned64, Counter, MmvUnits::Count,
               "completed transactions, by tag", kSinceStart, calls<&Delta::count>},
@@ -87,9 +86,9 @@ constexpr std::array kAllMetrics{
               "values observed, by tag", kSinceStart, calls<&Delta::count>},
     MmvMetric{"observe.sum", TraceType::Observe, 32, Double, Gauge, MmvUnits::None,
               "sum of the values observed, by tag",
-              "Since the start of the process; without values that are no finite numbers.", sum},
+              "Since the start of the process; without NaN and infinite values.", sum},
     MmvMetric{"observe.value", TraceType::Observe, 33, Double, Gauge, MmvUnits::None,
-              "value observed last, by tag", "By whichever thread of the process.", last},
+              "value observed last, by tag", "By any thread of the process.", last},
     MmvMetric{"observe.min", TraceType::Observe, 34, Double, Gauge, MmvUnits::None,
               "smallest value observed, by tag", kOfTheLastMinute, window<&MmvWindow::Values::min>},
     MmvMetric{"observe.max", TraceType::Observe, 35, Double, Gauge, MmvUnits::None,
@@ -109,8 +108,7 @@ constexpr std::array kAllMetrics{
         "reports of a counter, by tag", kSinceStart,
         [](const MmvInstance& instance) { return instance.calls.count + instance.added.count; }},
     MmvMetric{"counter.value", TraceType::Counter, 52, Double, Counter, MmvUnits::None,
-              "value last reported for a counter, by tag", "By whichever thread of the process.",
-              last},
+              "value last reported for a counter, by tag", "By any thread of the process.", last},
     MmvMetric{"counter.total", TraceType::Counter, 53, Double, Counter, MmvUnits::None,
               "sum of all that was added to a counter, by tag", kSinceStart, total}};
 

@@ -14,8 +14,8 @@ enum class MmvType : std::int32_t { Unsigned64 = 3, Double = 5 };
 enum class MmvSemantics : std::int32_t { Counter = 1, Gauge = 3 };
 enum class MmvUnits : std::uint32_t { None = 0, Count = 1 << 20, Seconds = 1 << 24 | 3 << 12 };
 
-// The instance has no value of the metric. A value cannot say that to every version of pmdammv, so
-// it has no room in the file.
+// The instance has no value of the metric. No number says that to every version of pmdammv, so the
+// value gets no room in the file.
 inline constexpr std::uint64_t kNoMmvValue = ~std::uint64_t{0};
 
 struct MmvMetric {

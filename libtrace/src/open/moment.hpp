@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Durations. Measured with a counter of the processor (TSC on x86-64, CNTVCT_EL0 on arm64), at half
-// the price, if the kernel keeps time by it and it agrees with the monotonic clock (tick_rate.hpp).
-// Otherwise, and until its rate is known, measured with the monotonic clock.
+// Durations. Measured with the monotonic clock, or, at half the cost, with a counter of the
+// processor (TSC on x86-64, CNTVCT_EL0 on arm64): if the kernel keeps time by the counter, its rate
+// is known, and it agrees with the monotonic clock (tick_rate.hpp).
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@
 
 namespace pcp::trace::client {
 
-// On arm64 in half ticks: a moment takes the lowest bit away, and a counter of 25 MHz has none to
-// spare. No barrier holds either reading in its place: it would cost more than the reading, and
-// what it may be off by is less than a call takes.
+// On arm64 in half ticks: a moment uses the lowest bit, and a counter of 25 MHz has none to spare.
+// No barrier keeps the reading in order: a barrier would cost more than the reading, and the error
+// is less than a call takes.
 inline std::uint64_t read_counter() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();  // of g++ and clang; <x86intrin.h> takes a quarter of a second

@@ -37,7 +37,7 @@ class OpenReport {
   // A new connection or another agent, which knows nothing.
   void begin_anew();
 
-  // The agent heard it so late that it takes the transactions for younger than they are.
+  // The agent read a batch so late that it takes the transactions for younger than they are.
   void tell_again();
 
   // The process said goodbye: nothing is in flight any more.

@@ -12,7 +12,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// A table with at most this part free after a search grows, or pauses searching: so a begin pays
+// If a search finds at most this part free, the table grows, or pauses searching: so a begin pays
 // for a few entries on average.
 constexpr std::uint32_t kWorthKeeping = 4;  // a quarter
 constexpr std::uint32_t kWorthSearching = 64;
@@ -88,8 +88,8 @@ OpenTable::OpenTable(OpenRoom& room) : room_(room) {
   number(first_.chunk, OpenRoom::kInBlock);
 }
 
-// Released for the owner, who acquires it in find_run(): what this thread has read of the entry, or
-// taken of what goes with it (span_notes.hpp), comes before the next transaction there.
+// Released for the owner, who acquires it in find_run(): this thread's reads of the entry and of
+// its notes (span_notes.hpp) come before the next transaction there.
 bool OpenTable::leave_other(OpenEntry& entry, Moment begun) {
   return entry.begun.compare_exchange_strong(begun, 0, std::memory_order_release,
                                              std::memory_order_relaxed);

@@ -66,7 +66,7 @@ class OpenRoom {
 
   void clear_counts();
 
-  // True if a transaction of this process may have begun then.
+  // True if a transaction of this process may have begun at that moment.
   bool may_have_begun(Moment moment) const;
 
   // Calls visit(tag, open transactions) for transactions that are only counted.

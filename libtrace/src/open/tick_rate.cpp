@@ -36,13 +36,12 @@ std::uint64_t ticks_per_second() {
   return (frequency & 0xFFFF'FFFF) << 1;
 }
 
-// Both clocks are read within so many ticks, if nothing comes between: two microseconds, of
-// whatever rate.
+// Both clocks are read within so many ticks unless interrupted: two microseconds at any rate.
 std::uint64_t quick_ticks() { return ticks_per_second() / 500'000; }
 #else
 constexpr std::string_view kClockSource = "tsc\n";
 
-// The same, of 1 to 5 GHz.
+// The same for rates of 1 to 5 GHz.
 std::uint64_t quick_ticks() { return 2'000; }
 #endif
 

@@ -34,8 +34,8 @@ bool has_directory(const std::string& socket_path) {
          ::access(socket_path.substr(0, slash).c_str(), F_OK) == 0 || errno != ENOENT;
 }
 
-// Programs inherit the path from a recording, in other directories, as other users, and after its
-// end.
+// Programs inherit the path from a recording. They may use it in other directories, as other users,
+// and after the recording's end.
 bool is_unreachable(int error) { return error == -ENOENT || error == -EACCES || error == -EPERM; }
 
 void tell_of_unreachable(const std::string& socket_path, int error) {

@@ -122,7 +122,7 @@ Client* Client::get_if_made() {
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
 }
 
-// Also without an agent totals may be wanted. The options know whether the name is valid.
+// Totals may be wanted without an agent, too. The options know whether the name is valid.
 static bool may_write_mmv() {
   return ::secure_getenv("PCP_TRACE_MMV") != nullptr ||
          mmv_name.load(std::memory_order_acquire) != nullptr;
@@ -252,7 +252,7 @@ bool Client::may_give_flusher_up() {
   return !doorbell_.is_rung() || flusher_runs_.exchange(true);
 }
 
-// Stands apart also where several files are compiled as one, so that a call has none of it inside.
+// Not inlined, even where several files are compiled as one, so that a call has none of it inside.
 [[gnu::noinline]] Recorder* find_recorder_slowly() {
   const NoCancellation guard;
   const ErrnoStays errno_stays;

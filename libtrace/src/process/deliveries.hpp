@@ -52,8 +52,8 @@ class Deliveries {
   // Progress: the timeout restarts after each step forward.
   enum class Patience { Fixed, Progress };
 
-  // A patient wait is over after so many parts of the timeout in a row without progress. A machine
-  // that stood still, so that only time has passed, uses up one part.
+  // A patient wait is over after so many parts of the timeout in a row without progress. If the
+  // whole machine stood still, that uses up one part.
   static constexpr int kParts = 20;
 
   // Waits until the ticket is settled. True if everything it covers has certainly arrived. `pause`

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
-// After a pause of fewer flush intervals than this a program need not wake the flusher, which costs
+// A program that paused for fewer flush intervals than this need not wake the flusher, which costs
 // it a system call.
 constexpr int kRoundsBeforeSleep = 10;
 
@@ -110,8 +110,8 @@ void Flusher::fall_asleep() {
   poll_interval_ = std::min(poll_interval_ * 2, kSlowestPoll);
 }
 
-// Leaves pending records to exit(), which the C library calls at the last thread's end. A waiter
-// may be a main that was not quite gone.
+// Leaves pending records to exit(), which the C library calls at the last thread's end. Stays while
+// a thread waits, perhaps a main that is not quite gone.
 void Flusher::leave_if_last() {
   next_end_look_ns_ = kNever;
   if (!shared_.deliveries.has_waiters() && surroundings_.is_last_thread()) {
@@ -146,7 +146,7 @@ bool Flusher::drain() {
   return drain_.drain_descriptions() || any;
 }
 
-// Rarer than drain(), which many calls may ring for.
+// Called less often than drain(), for which many calls may ring.
 bool Flusher::drain_and_look() {
   const bool any = drain();
   const bool has_changed = outbox_.open.scan(shared_.recorders);
@@ -230,8 +230,8 @@ void Flusher::on_put_back() {
   if (request_) request_->until = flushed_until_;
 }
 
-// Settled calls or spans are progress, and a connection. An agent that just talks must not delay
-// the process's end.
+// Settled calls or spans, and a connection, are progress. Other messages of the agent must not
+// delay the process's end.
 void Flusher::on_change() {
   const std::uint64_t settled =
       outbox_.counters.acknowledged + doubtful_calls() + outbox_.spans.acknowledged();

@@ -143,7 +143,7 @@ void FlusherLoop::wait_for_bell() {
   bell_awaited_ = true;
 }
 
-// The bell would ring for ever. The flusher polls instead.
+// An unreadable bell would ring for ever. The flusher polls instead.
 void FlusherLoop::remove_bell() {
   diagnose(PMTRACE_STATE_COMMS, [] { return "the doorbell cannot be read: polling"; });
   bell_.release();

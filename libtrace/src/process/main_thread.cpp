@@ -18,7 +18,8 @@ namespace pcp::trace::client {
 namespace {
 
 // Written before a ring, read after a bell: the fences of Doorbell::write_ring() and renew() cover
-// a bell that is made meanwhile. The second is taken back without a ring, and orders nothing else.
+// a bell that is made meanwhile. waits_for_flusher is taken back without a ring, and orders nothing
+// else.
 std::atomic<bool> has_left{false};
 std::atomic<bool> waits_for_flusher{false};
 
@@ -49,8 +50,8 @@ void let_flusher_leave(Client& client) {
   waits_for_flusher.store(false, std::memory_order_relaxed);
 }
 
-// False: main was the last thread and is inside exit(), and another thread's end would end the
-// process in the middle of it. Reads the state after the name: Z is an ended thread.
+// False: main was the last thread and is inside exit(); another thread's end would end the process
+// in the middle of that. Reads the state after the name: Z is an ended thread.
 bool is_main_gone() {
   const int fd = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return true;

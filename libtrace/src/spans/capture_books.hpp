@@ -36,7 +36,7 @@ class CaptureBooks {
   };
   void note(const CaptureSet& set);
 
-  // The set that a span is of; null: dropped since.
+  // The set to which a span belongs; null: dropped since.
   const Set* set_of(const CapturedSpan& span) const;
 
   // Opens an account for this capture, if there is none.
@@ -81,7 +81,7 @@ class CaptureBooks {
   struct Account {
     std::uint64_t id = 0;
     std::uint64_t captured = 0;
-    std::uint64_t missed_full = 0;  // of retired sets, also the next
+    std::uint64_t missed_full = 0;  // of retired sets, like missed_limit
     std::uint64_t missed_limit = 0;
     std::uint64_t missed_waiting = 0;
     std::uint64_t missed_away = 0;

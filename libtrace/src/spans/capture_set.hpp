@@ -112,7 +112,8 @@ class PublishedCaptures {
                const std::vector<const LooksAtCaptures*>& threads);
   const CaptureSet* published() const { return owned_.get(); }
 
-  // The published set does not match this tag; cached by the tag's last traced begin. Thread: any.
+  // True if the published set does not match this tag, as its last traced begin cached. Thread:
+  // any.
   bool is_unmatched(const Tag& tag) const {
     return tag.captured_by.load(std::memory_order_relaxed) ==
            std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 
-// So long a trace has one fate.
+// For this time a trace has one fate.
 constexpr std::uint64_t kSameFateNs = 10'000'000'000;
 
-// Moves these captures' part out of a span. A span without bits is empty then.
+// Moves a span's part for these captures to the decisions. A span without other bits is then empty.
 void hand_out(CapturedSpan& span, CaptureBits bits, SlowSpans::Outcome outcome,
               SlowSpans::Decisions& decisions) {
   const CaptureBits left = span.capture_bits() & ~bits;
@@ -28,7 +28,7 @@ void hand_out(CapturedSpan& span, CaptureBits bits, SlowSpans::Outcome outcome,
 
 }  // namespace
 
-// Drops captures that nobody asks for any more. Gives those for which the rest waits.
+// Drops captures that nobody asks for any more. Gives those for which the list waits.
 CaptureBits SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* set) {
   CaptureBits all = 0;
   list = share().filter(list, [&](CapturedSpan& span) {
@@ -115,7 +115,7 @@ SlowSpans::Fates SlowSpans::decide(CaptureBits slow, bool is_torn, std::uint64_t
   return fates;
 }
 
-// Takes out what is decided, and its orphans.
+// Takes decided spans out of the list, and their orphans.
 void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
                          std::uint64_t now_ns, Decisions& decisions) {
   if (fates.all() == 0) return;
@@ -137,7 +137,7 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
     return span.capture_bits() != 0;
   };
   list = share().filter(list, hand_out_decided);
-  for (std::size_t i = 0; i < orphans.size(); ++i) {  // it may get longer
+  for (std::size_t i = 0; i < orphans.size(); ++i) {  // the vector may grow
     auto [parent, waiting] = orphans[i];
     keep_what_waits(waiting.list, &set);
     waiting.list = share().filter(waiting.list, hand_out_decided);
@@ -147,7 +147,7 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
   }
 }
 
-// Kept if something around that has ended was slow.
+// Gives a list up, except for captures for which an ended transaction around it was slow.
 void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set,
                         std::uint64_t now_ns, Decisions& decisions) {
   const CaptureBits waits = keep_what_waits(list, set);
@@ -164,7 +164,7 @@ void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* 
   share().give_back(list);
 }
 
-// The rest of such a tree is given up, too, if it is slow: it is torn.
+// These trees are torn: if one proves slow, its rest is given up, too.
 void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
                             Decisions& decisions) {
   const std::uint64_t now = now_ns();
@@ -187,7 +187,7 @@ void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set, Deci
   }
 }
 
-// Without room, the oldest quarter by time goes.
+// If the pool is nearly full, the oldest quarter by time goes.
 void SlowSpans::expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
                        Decisions& decisions) {
   if (pool_.taken() > SpanPool::kMost / 4 * 3) {

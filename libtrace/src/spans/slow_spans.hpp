@@ -2,12 +2,12 @@
 // The flusher's part of filters with slower=: which of the spans that threads hand over are sent.
 // SlowTrees has the other part.
 //
-// A list has one fate. It is kept for a filter if the first transaction of it was slow, or a
-// selected one around it that has ended meanwhile. Else it waits at the next open one around. If
-// that cannot be found any more, it waits here for the fate of its parent. Where too many wait, the
-// oldest are given up: their tree may be a fast one, and nobody hears of these.
+// All spans of a list have one fate. A list is kept for a filter if its first transaction was slow,
+// or a selected one around it that has ended meanwhile. Else the list waits at the next open one
+// around. If that cannot be found any more, the list waits here for the fate of its parent. If too
+// many wait, the oldest are given up: nobody reports a fast tree here, and theirs may be one.
 //
-// The limit decides about a whole trace: for some time, what is slow in one trace has one fate.
+// The limit decides about whole traces: for some time, all slow lists of a trace have one fate.
 //
 // Thread: the flusher's.
 #pragma once
@@ -56,7 +56,7 @@ class SlowSpans {
     CaptureBits over_limit = 0;
     CaptureBits waited = 0;
     CaptureBits fast = 0;        // dropped
-    std::uint64_t since_ns = 0;  // of a trace's
+    std::uint64_t since_ns = 0;  // used for traces only
 
     CaptureBits all() const { return kept | over_limit | waited | fast; }
     void add(const Fates* more);
@@ -85,7 +85,7 @@ class SlowSpans {
   LastOnes<Fates, 16'384> ended_;  // spans by their ids, and slow selected ones by TreeRef
   // Spans that wait for their parents, by the ids of these.
   std::unordered_map<std::uint64_t, Orphans> orphans_;
-  std::size_t orphaned_ = 0;  // spans there
+  std::size_t orphaned_ = 0;  // spans in orphans_
   std::uint64_t next_look_ns_ = 0;
 };
 

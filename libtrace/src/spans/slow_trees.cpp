@@ -5,7 +5,7 @@
 
 namespace pcp::trace::client {
 
-// Another number of times torn, never 0; without a list.
+// The head torn once more, without its list. The number of times wraps to 1.
 std::uint64_t SlowTrees::torn(std::uint64_t head) {
   const std::uint64_t times = (head & kTorn) == kTorn ? kOnceTorn : (head & kTorn) + kOnceTorn;
   return (head & ~(kTorn | kList)) | times;
@@ -64,7 +64,7 @@ bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
   return is_first;
 }
 
-// False if that one is not open, or has too many parts.
+// False if the transaction is not open, or has too many parts.
 bool SlowTrees::add_part(TreeRef ref) {
   Slot* const slot = ref != 0 && ref != kForgotten ? slot_of(ref) : nullptr;
   if (slot == nullptr) return false;

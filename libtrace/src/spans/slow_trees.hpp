@@ -3,17 +3,17 @@
 //
 // Such a filter selects transactions by their tags. It wants a selected transaction that was slow,
 // with all that is inside of it, and no other. So a span that ends inside of an open selected
-// transaction waits in a list there. The end of that transaction takes the list in one step. Slow:
-// the list goes to the flusher. Fast: the list waits at the next selected transaction around, or is
-// given back if there is none. So the flusher never hears of a fast tree, and no end takes longer
-// in a larger tree.
+// transaction waits in a list there. The end of that transaction takes the list in one step. If the
+// transaction was slow, the list goes to the flusher. If fast, the list waits at the next selected
+// transaction around, or is given back if there is none. So the flusher never gets a fast tree, and
+// no end takes longer in a larger tree.
 //
 // A slot for each entry of the open table has the list's head: the generation of the transaction
-// there, and the list while it is open, or else the captures for which it was slow. A span that
-// comes too late finds another generation. The next transaction in the entry takes the slot, so a
-// transaction that ends before its parts leaves a note of its end, until they have ended, too.
+// there, and the list while the transaction is open, or else the captures for which it was slow. A
+// span that comes too late finds another generation. The next transaction in the entry takes the
+// slot. So a transaction that ends before its parts leaves a note of its end until they have ended.
 //
-// Thread: any, but for what is said otherwise.
+// Thread: any, except where said otherwise.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@
 
 namespace pcp::trace::client {
 
-// A selected transaction that cannot be found any more, or others around it that cannot.
+// Stands for the selected transaction around, if the parent's facts cannot be found any more.
 inline constexpr TreeRef kForgotten = UINT64_MAX;
 
 // Facts about an open transaction that filters with slower= select or have as a part, or that
@@ -66,12 +66,12 @@ class SlowTrees {
   };
   bool close(const Known& ended, CaptureBits slow, Inside& inside);
 
-  // A part has ended, and what is around needs not know of it any more. Not if its own note holds
-  // that one.
+  // A part has ended: the transaction around need not know of it any more. Not for a part with a
+  // note, which is released with its note.
   void release(TreeRef around);
 
-  // Lets a list wait there, and releases it. False if that transaction has ended: then the list is
-  // the caller's.
+  // Lets a list wait at a transaction, and releases that if `is_part`. False if the transaction has
+  // ended: then the list is the caller's.
   bool wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_part, std::uint64_t now_ns);
 
   struct Outcome {
@@ -95,15 +95,15 @@ class SlowTrees {
     }
   }
 
-  // The time since when the list waits that waits longest.
+  // The time since when the oldest list waits.
   std::uint64_t oldest_ns(std::uint32_t entries, std::uint64_t now_ns) const;
 
  private:
   // Zeros: nothing began here yet.
   struct Slot {
     // Released by each change, acquired by each look. The generation (32 bits) is odd while the
-    // transaction is open: then its open parts (12), how often it was torn (4), and the list (16).
-    // Else the captures for which it was slow.
+    // transaction is open: then follow its open parts (12), how often it was torn (4), and the list
+    // (16). Else follow the captures for which it was slow.
     std::atomic<std::uint64_t> head;
     std::atomic<Moment> begun;    // released after the facts
     std::atomic<TreeRef> around;  // these: released, for readers that then look at head again
@@ -118,7 +118,7 @@ class SlowTrees {
   struct Note {
     std::atomic<TreeRef> self;  // 0: free. Released after the rest, acquired before it
     std::atomic<TreeRef> around;
-    std::atomic<bool> is_part;  // then the one around is released with this
+    std::atomic<bool> is_part;  // then `around` is released with this note
     std::atomic<CaptureBits> slow;
     std::atomic<std::uint32_t> parts;  // still open; orders nothing else
   };

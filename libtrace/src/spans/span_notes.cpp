@@ -112,7 +112,7 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
   if (there != nullptr && there->begun() == begun) return there;
   auto* const made = new (std::nothrow) SpanNotes(begun);
   if (made == nullptr) return nullptr;
-  delete slot.exchange(made, std::memory_order_acq_rel);  // of one not captured at its end
+  delete slot.exchange(made, std::memory_order_acq_rel);  // of an earlier, uncaptured one
   return made;
 }
 

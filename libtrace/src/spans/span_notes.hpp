@@ -62,7 +62,7 @@ class SpanNotes {
 // Notes of an open transaction. Null if there is no memory.
 SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun);
 
-// Its traceparent went out with a request. Thread: any.
+// Notes that the traceparent went out with a request. Thread: any.
 void note_sent(std::uint32_t entry, Moment begun);
 bool is_sent(std::uint32_t entry, Moment begun);
 

@@ -131,7 +131,7 @@ class SpanPool {
 
   // The list that was handed over first, of those not taken yet; 0: none. Thread: the flusher's.
   Index next_list();
-  // The same list: removes it from those that next_list() gives.
+  // Removes that list from those that next_list() gives.
   void remove_list();
 
   // Requires: the caller owns the list.
@@ -165,7 +165,7 @@ class SpanPool {
   };
   using Nodes = std::array<Node, kMost>;
 
-  // So many nodes a thread takes at once, and keeps. While many are taken, it does not.
+  // A thread takes so many nodes at once, and keeps spare ones, unless nodes are scarce.
   static constexpr std::uint32_t kBatch = 8;
   static constexpr std::uint32_t kMostSpare = 16;
   static constexpr std::uint32_t kScarce = kMost / 4;

@@ -238,7 +238,7 @@ bool SpanSender::pop_ready(CapturedSpan& next, std::uint64_t until) {
   return true;
 }
 
-// Not what was handed over.
+// Drops spans that wait for slower=, but no list that is still to be taken.
 void SpanSender::drop_undecided() {
   SlowSpans::Decisions none;
   if (recorders_.spans_in_use() > 0) slow_.give_up(recorders_.open_room().entries(), nullptr, none);
@@ -251,7 +251,7 @@ void SpanSender::drop_what_waits() {
 }
 
 void SpanSender::count_what_waits_as_away() {
-  drop_undecided();  // nobody asks for it any more
+  drop_undecided();  // nobody asks for those any more
   CapturedSpan next;
   while (pop_ready(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
 }

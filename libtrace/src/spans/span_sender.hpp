@@ -29,8 +29,8 @@
 
 namespace pcp::trace::client {
 
-// Captures by PCP_TRACE_CAPTURE from the first call on, until the first agent asks for the same
-// filter or not. Thread: any, before the flusher exists.
+// Captures by PCP_TRACE_CAPTURE from the first call on, until the first agent tells whether it asks
+// for the same filter. Thread: any, before the flusher exists.
 void capture_from_start(PublishedCaptures& captures, const ClientOptions& options);
 
 // Spans of one set of captures, and the counts that changed.

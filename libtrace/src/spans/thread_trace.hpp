@@ -4,9 +4,9 @@
 // checks only is_plain().
 //
 // A transaction is attached when it begins, and removed when it ends. If it ended on another
-// thread, it is removed when it becomes the innermost, unless attached by hand. A program that does
-// this without detaching, or that ends transactions out of order, does not nest them: transactions
-// of that tag are no parents from then on, since no parent is better than a wrong one.
+// thread, it is removed when it becomes the innermost, unless attached by hand. If a program ends
+// transactions on other threads without detaching them, or out of order, they do not nest:
+// transactions of that tag are no parents from then on, since no parent is better than a wrong one.
 //
 // Thread: the owner's.
 #pragma once
@@ -77,7 +77,7 @@ class ThreadTrace {
   // Ends a marked transaction. Gives its ref without marks.
   OpenTable::Ref leave(const Open& open);
 
-  // By hand: stays until detached, or ended on this thread. False if there is no memory.
+  // Attaches by hand: until detached, or ended on this thread. False if there is no memory.
   bool attach(const Open& open, const TraceContext& context);
   // Without a tag (it has ended and its memory is cleared): detaches the innermost of those
   // attached by hand that have ended.

@@ -199,7 +199,7 @@ class Recorder {
   struct Chosen {
     CaptureBits bits = 0;
     TreeFacts tree{};
-    bool is_left_out = false;  // for room or limit, unlike its parent
+    bool is_left_out = false;  // left out itself, not with its parent
   };
   Chosen choose(const PublishedCaptures::Look& look, const Tag* tag,
                 const ThreadTrace::Inside& inside, TraceContext& context);
@@ -213,7 +213,7 @@ class Recorder {
     bool aborted = false;
     SlowTrees::Known tree;
     CaptureBits bits = 0;
-    CaptureBits slow = 0;  // captures for which it was
+    CaptureBits slow = 0;  // captures for which it was slow
     SlowTrees::Inside inside{};
     bool is_part = false;  // still counted by the one around
   };

@@ -29,7 +29,7 @@ Recorder* Recorders::make() {
   return recorder;
 }
 
-// First those given back: so it finds each of them taken.
+// Reads what was given back first: each of those is then found as taken.
 std::uint64_t Recorders::spans_in_use() {
   const SpanPool::Share& flushers = queue_.spans().flushers_share();
   std::uint64_t given_back = flushers.given_back();

@@ -9,7 +9,7 @@ namespace {
 
 std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 
-// The slower= captures for which it took long enough.
+// The slower= captures for which this duration is long enough.
 CaptureBits slow_ones(const CaptureSet& set, CaptureBits bits, std::uint64_t duration_ns) {
   CaptureBits slow = 0;
   for_each_bit(bits, [&](std::size_t bit) {
@@ -18,7 +18,7 @@ CaptureBits slow_ones(const CaptureSet& set, CaptureBits bits, std::uint64_t dur
   return slow;
 }
 
-// Counts a part of what these captures left out, by the same cause.
+// Counts a part of what these captures left out, as missed for the same reason.
 void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& context) {
   if ((context.flags() & kNoRoomFlag) != 0)
     set.miss_for_want_of_room(bits);
@@ -28,7 +28,7 @@ void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& cont
 
 }  // namespace
 
-// Where spans of a transaction or event inside wait, if it is part of a tree of a slower= capture.
+// Where spans with this parent wait, if a slower= capture wants the parent's tree.
 TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
   if (!OpenTable::is_entry(inside.around)) return kForgotten;
   const SlowTrees& trees = queue_->slow_trees();
@@ -36,7 +36,7 @@ TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
       trees.find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
   if (!known.is_known) return kForgotten;
   if (known.is_open && known.facts.selected != 0) return known.self;
-  // The slot of a fast one that has ended may soon be another's.
+  // Skips ended fast transactions: their slots may soon be reused.
   TreeRef around = known.around_inside();
   for (SlowTrees::Outcome outcome = trees.outcome(around);
        outcome.is_known && !outcome.is_open && outcome.slow == 0; outcome = trees.outcome(around))
@@ -56,9 +56,9 @@ CaptureBits Recorder::left_out_around(const CaptureSet& set,
   return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
 }
 
-// Chooses the captures of it: those of its parent, and those whose top it is. A
-// top that is only left out for its share or limit still has a trace, so that its parts are
-// decided alike.
+// Chooses the captures of a transaction: those of its parent, and those for which it is a top. A
+// top that only its share or limit leaves out still has a trace, so that its parts are decided
+// alike.
 Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
   const CaptureBits slow = look->slow();
@@ -78,7 +78,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag
     return chosen;
   }
   CaptureBits admitted = look->admit(tops, context.trace_low, chosen.tree.left_out);
-  // Tops use half of the pool; the rest is for their parts. Those of slower= use none yet.
+  // Tops use half of the pool; the rest is for their parts. Tops of slower= use none yet.
   if ((admitted & ~slow) != 0 && queue_->spans().is_half_full()) {
     look->miss_for_want_of_room(admitted & ~slow);
     chosen.tree.left_out |= admitted & ~slow;
@@ -188,7 +188,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const SpanPool::Index inside = ended.inside.list;
   const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
   const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
-  if (is_fast && around == 0) return spans_.give_back(inside);  // also if nobody asks any more
+  if (is_fast && around == 0) return spans_.give_back(inside);  // also if no capture is left
   const std::uint64_t begin_ns = ns_of(ended.open.begun);
   const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.open.tag;
@@ -215,7 +215,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
 }
 
 // A list waits at the innermost open selected transaction around it, unless some filter wants it
-// now. Then it is a part no more.
+// now. If that releases the part, `is_part` becomes false.
 void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
                             std::uint64_t now_ns, bool& is_part) {
   SpanPool& pool = queue_->spans();
@@ -266,7 +266,7 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
     event.kind = kind;
   });
   if (list == 0) return look->miss_for_want_of_room(bits);
-  bool is_part = false;  // no one waits for an event
+  bool is_part = false;  // events are not counted as open parts
   send_or_wait(*look, list, {.around = (bits & look->slow()) != 0 ? selected_around(inside) : 0},
                now, is_part);
 }

@@ -7,8 +7,8 @@ import io.pcp.trace.internal.Calls;
  * A {@link Transaction} that runs until the first {@link #close}, {@link #abort} or {@link #fail}.
  * Later ones do nothing.
  *
- * <p>{@code try} also closes it if its body throws. If it must not count as done then, use {@link
- * Transaction#call} or {@link Transaction#run}, or abort it within the body:
+ * <p>{@code try} also closes the transaction if its body throws. If it must then count as aborted,
+ * use {@link Transaction#call} or {@link Transaction#run}, or abort it within the body:
  *
  * <pre>{@code
  * try (var running = CHECKOUT.begin()) {

@@ -154,7 +154,7 @@ public final class Transaction extends Tagged {
         }
     }
 
-    /** Aborts it with a reason, a String or null; an Object, see {@link Running}. */
+    /** Aborts a transaction. The reason is a String or null; an Object, see {@link Running}. */
     static void fail(Transaction transaction, long started, Object reason) {
         if (started != 0) {
             Calls.fail(transaction.handle, started, (String) reason);

@@ -170,7 +170,7 @@ public final class Calls {
         }
     }
 
-    /** Aborts it, and notes the reason, if not null, if captured. */
+    /** Aborts it. If it is captured, notes a reason that is not null. */
     public static void fail(long tag, long begun, String reason) {
         if (LOADED) {
             Native.fail(tag, begun, reason);
