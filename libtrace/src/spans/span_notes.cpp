@@ -94,7 +94,7 @@ std::unique_ptr<SpanNotes> SpanNotes::copy() const {
   return made;
 }
 
-void SpanNotes::describe(wire::Span& span) {
+void SpanNotes::fill(wire::Span& span) {
   views_.clear();
   for (const Attribute& each : attributes_) views_.push_back({each.key, each.text, each.number});
   span.attributes = views_;

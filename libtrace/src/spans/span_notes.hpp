@@ -40,7 +40,7 @@ class SpanNotes {
   std::unique_ptr<SpanNotes> copy() const;
 
   // Points `span` to these notes. Valid as long as this object.
-  void describe(wire::Span& span);
+  void fill(wire::Span& span);
 
  private:
   struct Attribute {
@@ -51,7 +51,7 @@ class SpanNotes {
   bool change_room(std::size_t before, std::size_t after);
 
   const Moment begun_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  // estimated memory of attributes, links and reason
   std::vector<Attribute> attributes_;
   std::vector<wire::SpanAttribute> views_;
   std::vector<wire::SpanLink> links_;

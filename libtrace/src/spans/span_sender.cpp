@@ -304,7 +304,7 @@ void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   out.capture_bits = span.capture_bits();
   out.aborted = span.aborted;
   out.value = span.value;
-  if (span.notes != nullptr) span.notes->describe(out);
+  if (span.notes != nullptr) span.notes->fill(out);
   wire::append_span(batch.body, out);
   batch.tags.push_back(span.tag);
   ++batch.spans;

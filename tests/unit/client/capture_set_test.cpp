@@ -300,7 +300,7 @@ TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   ASSERT_EQ(spans.size(), 1U);
   EXPECT_EQ(spans[0].notes.get(), notes);
   wire::Span span;
-  notes->describe(span);
+  notes->fill(span);
   ASSERT_EQ(span.attributes.size(), 2U);
   EXPECT_EQ(span.attributes[0].text, "/pay");
   EXPECT_EQ(span.attributes[1].number, 7);

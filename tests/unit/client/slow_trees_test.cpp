@@ -206,7 +206,7 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   for (const SlowSpans::Decided& each : decisions) {
     if (each.span.notes == nullptr) continue;
     wire::Span described;
-    each.span.notes->describe(described);
+    each.span.notes->fill(described);
     EXPECT_EQ(described.attributes[0].number, 7);
     ++with_notes;
   }

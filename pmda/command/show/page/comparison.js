@@ -12,16 +12,16 @@ function comparedQuantities() {
   const added = ({type, added}) => type === 'counter' ? added : undefined;
   const counts = {format: () => formatShort};
   const values = {format: formatValue};
-  const percentile = (key, wide) =>
-      ({...values, key, title: percentileStyles[key].short, of: measured(key), wide});
+  const percentile = (key, dropRank) =>
+      ({...values, key, title: percentileStyles[key].short, of: measured(key), dropRank});
   return [
-    {...counts, key: 'count', title: 'Calls', of: ({count}) => count, wide: 0},
-    {...counts, key: 'failed', title: 'Failed', of: timed('failed'), wide: 5},
-    {...values, key: 'sum', title: 'Total time', of: timed('sum'), wide: 0},
-    {...values, key: 'mean', title: 'Mean', of: measured('mean'), wide: 6}, percentile('p50', 4),
-    percentile('p95', 7), percentile('p99', 0),
-    {...values, key: 'max', title: 'Max', of: measured('max'), wide: 8},
-    {...values, key: 'added', title: 'Added', of: added, wide: 9}
+    {...counts, key: 'count', title: 'Calls', of: ({count}) => count, dropRank: 0},
+    {...counts, key: 'failed', title: 'Failed', of: timed('failed'), dropRank: 5},
+    {...values, key: 'sum', title: 'Total time', of: timed('sum'), dropRank: 0},
+    {...values, key: 'mean', title: 'Mean', of: measured('mean'), dropRank: 6},
+    percentile('p50', 4), percentile('p95', 7), percentile('p99', 0),
+    {...values, key: 'max', title: 'Max', of: measured('max'), dropRank: 8},
+    {...values, key: 'added', title: 'Added', of: added, dropRank: 9}
   ];
 }
 
@@ -106,7 +106,7 @@ function comparedColumn(quantity, isFirst) {
                                    'Sorted by the change',
     cell: (row) => lines('', valueOf(row.was), valueOf(row.is), differenceCell(row, quantity)),
     width: 96,
-    wide: quantity.wide
+    dropRank: quantity.dropRank
   };
 }
 

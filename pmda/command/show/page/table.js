@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A sortable table of any length: only the visible rows are in the document.
 //
-// A column: {title, help, value(row) to sort by, cell(row) to show, width, wide: columns with the
-// greatest value are dropped first if there is little room, isText, unknown(row): why there is no
-// value}. The first column gets the remaining width.
+// A column: {title, help, value(row) to sort by, cell(row) to show, width, dropRank: if there is too
+// little room, columns with the greatest rank are dropped first, and those without a rank stay;
+// isText, unknown(row): why there is no value}. The first column gets the remaining width.
 
 const leastNameWidth = 200;
 
@@ -74,8 +74,8 @@ class Table {
     const shown = [...this.columns];
     const wanted = () => shown.reduce((sum, {width = leastNameWidth}) => sum + width, 0);
     while (wanted() > this.host.clientWidth) {
-      const least = shown.reduce((a, b) => ((b.wide || 0) > (a.wide || 0) ? b : a));
-      if (!least.wide) break;
+      const least = shown.reduce((a, b) => ((b.dropRank || 0) > (a.dropRank || 0) ? b : a));
+      if (!least.dropRank) break;
       shown.splice(shown.indexOf(least), 1);
     }
     return shown;
