@@ -10,7 +10,7 @@ ask() {
     answer=
     read -r answer
     ! ${__echo:-false} || echo "$answer" # the option -e
-    answer=${answer%"$carriage_return"} # of a file from elsewhere
+    answer=${answer%"$carriage_return"} # of a file made on Windows
 }
 
 # is_integer TEXT LEAST MOST

@@ -6,7 +6,7 @@
 # find_views DIRECTORY: sets $views to the views of the agent in DIRECTORY. False if it has none.
 find_views() { views=$(readlink -f "$1/views") && [ -d "$views" ]; }
 
-# at_each_place DIRECTORY FUNCTION: calls it for each $view, $tool and $place where the tool looks for it.
+# at_each_place DIRECTORY FUNCTION: calls FUNCTION for each $view, $tool and $place where the tool looks for it.
 at_each_place() {
     find_views "$1" || return 0
     for view in "$views"/*/*; do

@@ -71,8 +71,8 @@ class DiskThread {
 
   NumberKeeper& numbers_;
   LogQueue queue_;
-  std::FILE* const log_;             // stderr before and after
-  std::FILE* const stand_in_;        // stderr meanwhile
+  std::FILE* const log_;             // the usual stderr
+  std::FILE* const stand_in_;        // stderr while this object exists
   std::atomic<bool> ending_{false};  // pairs with the read in run() after queue_.wake()
   std::promise<void> first_save_;
   const std::future<void> first_saved_ = first_save_.get_future();

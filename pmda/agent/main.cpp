@@ -64,8 +64,8 @@ void raise_priority() {
 // once.
 void keep_time_zone() { setenv("TZ", ":/etc/localtime", 0); }
 
-// Numbers are reserved before the first ones are given, unless the disk hangs: pmcd gives a new
-// agent three seconds.
+// How long the start waits until numbers are reserved on disk. A hanging disk must not use up the
+// three seconds that pmcd gives a new agent.
 constexpr Duration kWaitForReserve = std::chrono::seconds(1);
 
 // A hanging disk may delay the process's end at most this long.
@@ -76,7 +76,7 @@ std::string numbers_path(int domain) {
          ".trace";
 }
 
-// On a first start the file does not exist: no warning.
+// Gives no warning on a first start, when the file does not exist.
 InstanceFile::Contents load_numbers(const InstanceFile& file, const std::string& path) {
   InstanceFile::Contents known = file.load();
   if (!known.warning.empty() && std::filesystem::exists(path)) log_warning(known.warning);
@@ -132,7 +132,7 @@ int run(AgentOptions options) {
   collector.start();
   const bool connected = bridge.connect(metrics, stores);
   if (connected) {
-    std::uint64_t seen = 0;  // of Reader::changes()
+    std::uint64_t seen = 0;  // the last Reader::changes()
     const auto after_request = [&] {
       const std::uint64_t changes = reader.changes();
       if (std::exchange(seen, changes) != changes) disk.save_numbers();
@@ -176,7 +176,7 @@ int show_version() {
   return EXIT_SUCCESS;
 }
 
-// For a person who started the agent by hand: on standard output it would send PDUs for pmcd.
+// For a person who started the agent by hand: the agent would write PDUs to standard output.
 int explain() {
   std::cerr << "pmdatrace: pmcd starts this program; Install, which is beside it, tells pmcd to"
                " (see pmdatrace(1))"

@@ -75,7 +75,7 @@ void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
       return;
     }
     if (std::exchange(hung_up, 0) != 0) on_hangup();
-    if (ready <= 0) continue;  // a signal, or time to look
+    if (ready <= 0) continue;  // a signal came, or look() is due
     if (!bridge.serve_one()) return;
     after_request();
   }

@@ -84,7 +84,7 @@ void NumberKeeper::save(const Numbers& reserved) {
     reserved_ = reserved;
   }
   if (!std::exchange(warned_, unsaved_) && !saved)
-    warn_(saved.error().message + "; will be tried again now and then");
+    warn_(saved.error().message + "; the agent will try again");
 }
 
 Result<void> NumberKeeper::write(const Numbers& reserved) {

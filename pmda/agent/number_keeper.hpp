@@ -11,7 +11,7 @@
 
 namespace pcp::trace::agent {
 
-// After any time.
+// Later than any time.
 inline constexpr Instant kNever = Instant::max();
 
 // Thread: the one that may wait for a disk.

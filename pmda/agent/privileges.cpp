@@ -18,9 +18,9 @@ Number parse(const char* text, Number otherwise) {
   return error == std::errc{} && rest == end ? number : otherwise;
 }
 
-// Tells whether a process is known to ask for itself, by the program name in comm. A process can
-// rename itself to pmproxy, but only loses by that. The kernel hides the program's path of root's
-// processes from PCP's user. Reading the command line may wait for a disk; reading comm does not.
+// True if a process is known to ask for itself only. The program's name in comm decides. A process
+// that renames itself to pmproxy only loses rights. Other sources are no good: the kernel hides the
+// path of root's programs from PCP's user, and reading the command line may wait for a disk.
 bool asks_for_itself(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/comm");
   std::string name;

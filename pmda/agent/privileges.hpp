@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Storing is allowed for root, PCP's user and the agent's user. pmcd tells the user and process of
-// a monitor only for connections through pmcd's Unix socket. A pmproxy is such a user, but asks on
-// behalf of anybody, so it may not store.
+// a monitor only for connections through pmcd's Unix socket. A pmproxy runs as one of these users,
+// but asks for anybody, so it may not store.
 //
 // These three users see spans of all programs, other users their own. For pmproxy and unknown users
 // the agent's option --capture-remote decides.
@@ -24,7 +24,7 @@ class Privileges {
   explicit Privileges(std::set<uid_t> users, bool remotes_see_spans = false)
       : users_(std::move(users)), remotes_see_spans_(remotes_see_spans) {}
 
-  // Note the user and the process that pmcd gives for a client context. Not a number: unknown.
+  // Notes the user and the process that pmcd gives for a client context. Not a number: unknown.
   void note_user(int context, const char* uid);
   void note_process(int context, const char* pid);
   void forget(int context) { monitors_.erase(context); }

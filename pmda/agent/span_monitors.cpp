@@ -16,8 +16,8 @@ constexpr std::size_t kUsualFetch = 128 * 1024;
 constexpr std::size_t kLeastFetch = 32 * 1024;  // more than the largest span needs
 constexpr std::size_t kMostFetch = 8u << 20;    // PCP's values have a 24-bit length
 
-// pmcd's Unix socket buffers some 180 KB. With a larger answer the agent would wait for a monitor
-// that does not read, and all other monitors with it.
+// pmcd's Unix socket buffers some 180 KB. With a larger answer pmcd would wait for a monitor
+// that does not read, and all other monitors would wait, too.
 constexpr std::size_t kMostThroughSocket = 160 * 1024;
 
 constexpr std::uint64_t kLeastMemory = 1u << 20;
@@ -62,7 +62,7 @@ int SpanMonitors::begin(int context, const std::string& filter, Asking& asking, 
   if (monitor == nullptr) {
     const bool has_all = spans_.captures()->has_all_of_a_uid(*audience);
     log_.say(std::string("spans are not captured for a monitor: ") +
-                 (has_all ? "its user has as many filters as one may have"
+                 (has_all ? "its user already has the maximum number of filters"
                           : "too many different filters"),
              now);
     return has_all ? -EDQUOT : -EUSERS;

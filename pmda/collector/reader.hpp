@@ -37,7 +37,8 @@ class Reader {
   void cumulative(TraceType type, Instant now, const std::function<bool(std::int32_t)>& wanted,
                   const std::function<void(CumulativeSample&&)>& take) const;
 
-  // Hands out the names of a type's instances, starting at index `from`, in the same order.
+  // Hands out the names of a type's instances, starting at index `from`, in the order of
+  // tag_values().
   void instances(TraceType type, std::size_t from,
                  const std::function<void(InstanceName&&)>& take) const;
 
@@ -58,7 +59,7 @@ class Reader {
 
   EngineCounters engine_counters() const;
 
-  // Thread: any, but the period is for the main one; any for the functions below.
+  // Thread: any, here and below; but only the main thread may read the period.
   const EngineOptions& engine_options() const;
   const IngestCounters& ingest_counters() const;
 

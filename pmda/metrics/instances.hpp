@@ -22,9 +22,8 @@ struct Instance {
   std::string name;
 };
 
-// Returns 0 or a PCP error. A null `name` asks for the number's name; with `number` PM_IN_NULL,
-// too, for all instances. Ownership: the caller's, allocated with malloc for PCP. For both classes
-// below.
+// For both classes below. Returns 0 or a PCP error. A null `name` asks for the number's name or, if
+// `number` is PM_IN_NULL, for all instances. The caller owns the result, allocated with malloc.
 template <typename Instances>
 int answer_instances(const Instances& instances, pmInDom indom, int number, const char* name,
                      pmInResult** result);

@@ -25,7 +25,7 @@ class Metrics {
     int domain = 0;
     ValueUnits units;
     std::uint16_t port = 0;
-    bool stable_labels = false;  // a tag shows only those in its name
+    bool stable_labels = false;  // a tag shows only the labels in its name
   };
 
   Metrics(const Settings& settings, Reader reader, Instant now);

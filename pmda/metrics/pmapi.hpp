@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// PCP's library, with one name for each thing that its versions 6 and 7 call differently. Whatever
-// needs PCP includes this: no other file of ours knows which version there is.
+// PCP's library, with one name for each thing that its versions 6 and 7 call differently. Each file
+// that needs PCP includes this one: no other file of ours depends on the version.
 #pragma once
 
 #include <pcp/pmapi.h>

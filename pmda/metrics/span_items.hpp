@@ -33,7 +33,7 @@ enum SpanItem : unsigned {
   kTimeParam,
   kDurationParam,
   kValueParam,
-  kSpanItems,  // so many
+  kSpanItems,  // the number of items
 };
 
 inline constexpr std::array kSpanKindNames{"transact", "server",  "client", "point",

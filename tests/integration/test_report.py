@@ -244,7 +244,7 @@ class OfARecording(ReportTestCase):
         self.assertEqual(strict_json(done.stdout)["comparison"]["judged_by"], "intervals")
         done = report("--compare", runs[0], "--", runs[0])
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assert_one_line(report("--compare", *runs), "so they are no parts of one run. Put -- between")
+        self.assert_one_line(report("--compare", *runs), "so they are not parts of one run. Put -- between")
 
     def test_fails_if_it_has_changed(self):
         before = self.record(*CALLS * 3, name="before.trace")

@@ -89,7 +89,7 @@ class Squatter(StrangerTestCase):
         path = before.path("run/trace.socket")
         self.start_squatter(path, STRANGER)
         pmcd = self.start_pmcd(["-i", path])
-        pmcd.wait_for_log(f"cannot listen on the Unix socket {path}: somebody is listening on it")
+        pmcd.wait_for_log(f"cannot listen on the Unix socket {path}: another process is listening on it")
         self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
 

@@ -34,7 +34,7 @@ class BatchShares {
   std::span<const BatchShare> get() const { return {shares_.data(), count_}; }
 
  private:
-  // More detail than this is not worth its time, however many buckets the window has.
+  // The most shares of a batch, however many buckets the window has: more would take too long.
   static constexpr std::int64_t kMost = 16;
 
   std::array<BatchShare, kMost> shares_{};

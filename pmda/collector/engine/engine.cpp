@@ -198,7 +198,7 @@ void Engine::coarsen_next() {
   }
 }
 
-// The same for cumulative histograms: of all tags, called after each change that may have added
+// The same for the cumulative histograms of all tags. Call it after each change that may have added
 // to one.
 void Engine::coarsen_cumulative() {
   if (!cumulative_.memory.is_coarsening()) [[likely]]
@@ -246,7 +246,7 @@ void Engine::note_origin(TagIndex tag, const std::shared_ptr<const Origin>& orig
   tag = TagDirectory::without_mark(tag);
   if (tags_.note_origin(tag, origin)) note_change();
   const TagHistory* const history = history_in_this_life(tag);
-  if (history == nullptr || history->tag() == tag) return;  // else calls go there
+  if (history == nullptr || history->tag() == tag) return;  // otherwise the tag shares this history
   if (tags_.note_origin(history->tag(), origin)) note_change();
 }
 

@@ -95,8 +95,9 @@ class Engine {
   // The start, or the last reset.
   Instant begin_of_life() const { return life_began_; }
 
-  // Gives the running interval, and all later ones, another length. False, and no change, if the
-  // interval of `now` is over already: its values can still be read. Requires: one bucket.
+  // Gives the running interval, and all later ones, another length. If the interval of `now`
+  // is over already, returns false and changes nothing: its values can still be read. Requires: one
+  // bucket.
   bool change_period(Duration period, Instant now);
 
   // Histories lie in blocks that are never empty and never grow. So a history keeps its address,

@@ -3,7 +3,7 @@
 // whole.
 //
 //   pcp-trace-instances 1
-//   reserved <four numbers, one of each type: up to these they may have been given>
+//   reserved <four numbers, one of each type: numbers up to these may have been given>
 //   <type, 1 to 4> <number> <absent> <tag, with what is not printable ASCII, blanks and \ as \xNN>
 //   ...
 //   end

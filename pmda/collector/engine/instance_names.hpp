@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Names of instances for PCP's tools. They tell instances apart by their first words, that is the
+// Instance names for PCP's tools. The tools tell instances apart by their first words, that is the
 // bytes up to the first blank. So a tag whose first word is taken gets its number after that word:
 //
 //   read /etc/passwd      instance 1, shown as it is

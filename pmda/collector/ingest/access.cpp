@@ -126,7 +126,7 @@ Result<void> AccessList::check(const Rule& rule, const HostPatterns& patterns) c
                            patterns.end()) != other.patterns.end();
     if (same_host || (!rule.name.empty() && rule.name == other.name))
       return complaint(rule.text, "contradicts \"" + other.text +
-                                      "\", which is about the same host; one of them must go");
+                                      "\", which is about the same host; remove one of them");
   }
   return {};
 }

@@ -194,7 +194,7 @@ void Dialogue::describe(const wire::TagDefinition& definition, Turn& turn) {
 void Dialogue::say_disagreement(const SessionTag& tag, Turn& turn) {
   turn.end();
   context_.say(peer_, "describes \"" + for_log(tag.name) +
-                          "\" otherwise than a program before it, whose words stay");
+                          "\" differently from an earlier program, whose description stays");
 }
 
 std::optional<Ending> Dialogue::on_batch(const wire::Frame& frame, Turn& turn, std::string& out) {

@@ -62,7 +62,7 @@ struct HostSpec {
   std::string name;  // if not empty: a host whose addresses must be looked up
 };
 
-// An error's message is to follow the specification.
+// The caller puts the specification before an error's message.
 Result<HostSpec> parse_host_spec(std::string_view text);
 
 // May take many seconds. A failure may be temporary. Thread: any.

@@ -9,8 +9,8 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// An ending process closes its connection shortly before its end is visible, so it is checked for
-// this long. kLooks limits the checks per call; each takes some microseconds.
+// An ending process closes its connection shortly before its end is visible, so the process is
+// checked for this long. kLooks limits the checks per call; each takes some microseconds.
 constexpr Duration kLookedFor = std::chrono::seconds(5);
 constexpr std::size_t kLooks = 100;
 

@@ -54,8 +54,8 @@ struct IngestOptions {
   // Tags with transactions in flight, counted per session: at most this many in all, half of it per
   // user, and max_tags_per_session per session. Further ones are left out.
   std::uint32_t max_in_flight = 100'000;
-  // After a connection lost without BYE its transactions in flight are given up when the process is
-  // seen to have ended, after this time, or (vanish_at_end) when the collector stops.
+  // If a connection is lost without BYE, the transactions in flight are given up when the process
+  // is seen to have ended, after this time, or (vanish_at_end) when the collector stops.
   std::chrono::milliseconds vanish_after = std::chrono::minutes(2);
   bool vanish_at_end = false;
 

@@ -132,9 +132,9 @@ Result<void> UnixListener::open(const std::string& path) {
 
   switch (knock(path, address)) {
     case Knock::Somebody:
-      return Error{"somebody is listening on it"};
+      return Error{"another process is listening on it"};
     case Knock::NoSocket:
-      return Error{"something is there that is not a socket"};
+      return Error{"the file there is not a socket"};
     case Knock::Nobody:
       ::unlink(path.c_str());
       break;

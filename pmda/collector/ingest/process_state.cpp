@@ -46,7 +46,7 @@ char state_in(const std::string& stat) {
   std::array<char, 256> text{};
   const ssize_t got = ::read(file.get(), text.data(), text.size());
   if (got < 0) return 0;
-  // The state follows the name. The name is in parentheses, and may contain some, too.
+  // The state follows the name. The name is in parentheses, and may contain parentheses.
   const std::string_view line(text.data(), static_cast<std::size_t>(got));
   const std::size_t name_end = line.rfind(") ");
   return name_end + 2 < line.size() ? line[name_end + 2] : '\0';

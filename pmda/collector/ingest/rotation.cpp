@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kTagsAtOnce = 16;
 constexpr int kSteps = 16;
 
-// Wake up anyway: a reset makes work, too, without notice.
+// Resets also make work, but do not wake this thread.
 constexpr Duration kLongestSleep = std::chrono::seconds(1);
 
 }  // namespace

@@ -192,8 +192,8 @@ std::uint32_t SpanIntake::most_a_second(const Session& session) const {
   return its == senders_.end() ? most_of_a_user_ : its->second.most_a_second;
 }
 
-// First among users, so that none gains by having many processes. Shares change by factors of two,
-// so that they stay the same for most processes that come or go.
+// Divides first among users, so that no user gains by having many processes. Shares change by
+// factors of two, so that they seldom change when processes come or go.
 void SpanIntake::share_out() {
   const auto set = [this](std::uint32_t& share, std::uint32_t whole, std::size_t count) {
     const auto parts = static_cast<std::uint32_t>(std::bit_ceil(count));

@@ -39,7 +39,8 @@ class SpanIntake {
   std::optional<wire::Control> news_for(Session& session, const Peer& peer);
   std::optional<wire::Control> control_for(Session& session, const Peer& peer);
 
-  // Nothing, or the impossible part of the PDU. Requires: the session knows the tags.
+  // Returns the impossible part of the PDU; nothing if there is none. Requires: the session knows
+  // the tags.
   std::optional<std::string> accept(const wire::Events& events, Session& session, const Peer& peer);
 
   // Periodic work. True if there is more to do.

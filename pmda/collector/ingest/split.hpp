@@ -17,7 +17,7 @@ namespace pcp::trace::agent {
 
 class Split {
  public:
-  // For stock programs only the pid is known, or 0.
+  // `pid`: 0 if unknown. A stock program sends no HELLO.
   void begin(const std::vector<std::string>& keys, std::uint32_t pid,
              const wire::Hello& hello = {});
 

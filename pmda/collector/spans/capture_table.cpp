@@ -78,7 +78,7 @@ std::uint64_t CaptureTable::changed_for(std::uint32_t uid) const {
   return std::max(changed_for_all_, own == changed_for_.end() ? 0 : own->second);
 }
 
-// Captures never change their bit, so one opened by `number` has had its bit ever since.
+// A capture keeps its bit, so a capture opened up to change `number` has had its bit since then.
 CaptureBits CaptureTable::valid_bits(CaptureBits bits, std::uint64_t number,
                                      std::uint32_t uid) const {
   CaptureBits left = 0;

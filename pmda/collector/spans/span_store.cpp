@@ -15,7 +15,7 @@ namespace {
 // Spans freed per step: some hundred microseconds.
 constexpr std::size_t kStep = 500;
 
-// The same after a fetch: more than it usually gets.
+// The same after a fetch: more spans than a fetch usually gets.
 constexpr std::size_t kReadStep = 2000;
 
 // Steps per added span. Each usually frees much more than the span needs. If little can be freed,

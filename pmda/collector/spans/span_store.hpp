@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spans that monitors have not read yet, in bounded memory. Each span is stored once, and is queued
-// for each of its captures until all cursors there have passed it, if that one has cursors.
+// Spans that monitors have not read yet, in bounded memory. Each span is stored once.
+// Each of its captures with cursors queues the span until all these cursors have passed it.
 //
 // Without room, the user with most bytes loses its oldest spans: so each user keeps a fair share.
 // Each capture numbers its spans as they enter, and a cursor knows its next number, so the count of

@@ -23,7 +23,7 @@ Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
   }
 }
 
-// Changes meanwhile are unknown: the next values are only a new start.
+// Changes across a mark are unknown: the next values are only a new start.
 void ArchiveChanges::take_mark() {
   if (samples_ > 0 && !before_mark_) before_mark_ = at_;
   last_.reset();
@@ -115,8 +115,8 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
   if (const auto age_s = agent.counts_for_s(); has_uptime && age_s)
     since = sample.at - std::chrono::duration_cast<std::chrono::nanoseconds>(
                             std::chrono::duration<double>(*age_s));
-  // Calls between the last sample and that moment are unknown. Tags that a pmlogger logged in
-  // between belong to the new agent.
+  // Calls between the last sample and the start of the new agent are unknown. Tags that a pmlogger
+  // logged in between belong to the new agent.
   if (is_other && (source_.is_sparse() || (since && *since > at_))) {
     take_mark();
     has_begun_anew_ = true;
@@ -144,7 +144,7 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
     } else if (at >= window_.begin) {
       const std::size_t tag = tag_of(values, value.inst);
       if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
-      // Windows of the first sample cover the time before.
+      // Windows of the first sample cover the time before it, which is not reported.
       else if (const double number = values.number(value);
                is_level(quantity) || (from && !std::isnan(number)))
         taker.take({tag, quantity, number, from.value_or(at), false});

@@ -28,7 +28,7 @@ bool has_counts(std::string_view before) {
          is_there("counter.count");
 }
 
-// Gives the beginning of their metrics' names.
+// Gives the beginnings of the names of their metrics.
 std::vector<std::string> programs_with_mmv_files() {
   std::vector<std::string> programs;
   char** children = nullptr;
@@ -41,8 +41,8 @@ std::vector<std::string> programs_with_mmv_files() {
   return programs;
 }
 
-// The agent shows a tag whose first word another tag has with its number after that word. Gives the
-// tags as the programs call them: other runs give them other numbers.
+// If two tags have the same first word, the agent shows one of them with its number after that
+// word. Gives the tags as the programs call them, because other runs give other numbers.
 Instances without_numbers(const Instances& names) {
   std::set<std::string_view> words;
   for (const auto& [number, name] : names) words.insert(first_word(name));
@@ -112,7 +112,7 @@ Result<void> ArchiveSource::find_bounds() {
 
 Result<void> ArchiveSource::find_metrics() {
   bool has_tags = false;
-  // An agent's, or else those of programs that share a name in files of mmv(5).
+  // The beginning of the names of an agent's metrics or, without one, of programs with mmv files.
   std::string of_all(kOfAgent);
   if (const std::vector<std::string> programs = programs_with_mmv_files();
       !programs.empty() && !has_counts(kOfAgent)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes bytes apart from the front. After the first shortage it has failed, and gives nothing.
+// Takes bytes apart from the front. If too few bytes are left, this and all later calls fail.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,7 @@ rlim_t address_space() {
   return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// For the child: the user's soft limit becomes the hard one, which raise() keeps.
+// Limits the child. The user's soft limit becomes the hard limit, which raise() does not exceed.
 void limit(__rlimit_resource resource, rlim_t most) {
   rlimit limits{};
   ::getrlimit(resource, &limits);

@@ -32,7 +32,7 @@ class ArchiveContext {
 
   int number() const { return number_; }
 
-  // Goes to the first record. Labels are those of the time at which a context is: read them before.
+  // Goes to the first record. A context gives the labels of its present time: read them before.
   // Returns PCP's status.
   int rewind() const {
     const timespec begin{};

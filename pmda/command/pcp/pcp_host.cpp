@@ -14,7 +14,7 @@ constexpr const char* kHowToBePermitted =
     " (-h unix:/run/pcp/pmcd.socket): to root and PCP's user those of all programs, to others their"
     " own; to all with its option --capture-remote";
 
-// With advice.
+// Adds advice to PCP's message.
 Error connection_error(const std::string& what, int status) {
   // PCP gives this error for an unknown name, too.
   if (status == -EHOSTUNREACH) return {what + ": no such host, or no way to it"};

@@ -19,8 +19,8 @@ std::uint64_t from_hex(std::string_view digits) {
   return id;
 }
 
-// A parameter of a record. A call reads it into a field if it is this item, and tells whether it
-// is.
+// A parameter of a record. If it is the wanted item, a call reads it into the field, and returns
+// true.
 struct Parameter {
   unsigned item = 0;
   unsigned type = 0;
@@ -62,7 +62,7 @@ bool take_number_or_text(const Parameter& field, SpanEvent& span) {
          field(agent::kReasonParam, span.reason);
 }
 
-// Takes what a text stands for.
+// Takes the parameters whose texts stand for ids, the status or the kind.
 void take_meaning(const Parameter& parameter, SpanEvent& span) {
   constexpr std::size_t kDigits = 16;
   const std::string_view text = parameter.text();

@@ -186,13 +186,13 @@ void Child::hand_on(int signal, pid_t sender) {
   const bool is_childs = is_groups && ::getpgid(pid_) == ::getpgrp();
   if (!is_childs && sender != witness_->pid()) ::kill(pid_, signal);
   if (!is_groups) return;
-  // An equal one that came before the witness answered may have merged there with the first one.
+  // An equal signal that came before the witness answered may have merged there with the first one.
   siginfo_t next{};
   const sigset_t equal = set_of(std::array{signal});
   const timespec at_once{};
   if (::sigtimedwait(&equal, &next, &at_once) != signal) return;
   if (next.si_pid != sender) return hand_on(signal, next.si_pid);
-  witness_->has_got(signal, sender);  // forgets it, if it came apart
+  witness_->has_got(signal, sender);  // clears it there, if it did not merge
 }
 
 // False if there is no child left.
@@ -229,7 +229,7 @@ void Child::stop_by(int signal) {
   const sigset_t only = set_of(std::array{signal});
   const auto before = std::signal(signal, SIG_DFL);
   witness_->watch(pid_);
-  // Blocked until ours is pending: the group's own unread one merges with it.
+  // The signal is still blocked, so ours merges with an unread one for the group.
   ::kill(::getpid(), signal);
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   pthread_sigmask(SIG_BLOCK, &only, nullptr);

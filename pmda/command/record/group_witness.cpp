@@ -25,7 +25,7 @@ namespace {
 constexpr int kLookMs = 100;  // between two checks of stopped processes
 constexpr int kForEver = -1;
 
-// A question if `signal` came from `process`. Without a signal: watch `process`, 0 for none.
+// A question: did `signal` come from `process`? Without a signal: watch `process`, 0 for none.
 struct Request {
   int signal = 0;
   pid_t process = 0;
@@ -90,7 +90,7 @@ GroupWitness::GroupWitness() {
   pid_ = ::fork();
   if (pid_ == 0) be_witness(its_socket.get(), recorder);
   its_socket.reset();
-  if (pid_ > 0) get_answer();  // it is hidden now
+  if (pid_ > 0) get_answer();  // the witness is hidden now
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
 }

@@ -25,7 +25,7 @@ constexpr std::array kSizes{Sizes{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL
                             Sizes{"PMI_SIZE", "MPI_LOCALNRANKS"},  // MPICH, Intel MPI
                             Sizes{"PMI_SIZE", "PMI_LOCAL_SIZE"}};  // PALS
 
-// The hosts of the job. Slurm's last two are those of an allocation: scripts have them, too.
+// The hosts of the job. The last two are of Slurm's allocation: scripts have them, too.
 constexpr std::array kHosts{"SLURM_STEP_NUM_NODES", "FLUX_JOB_NNODES", "SLURM_JOB_NUM_NODES",
                             "SLURM_NNODES"};
 

@@ -210,7 +210,7 @@ Result<RecordedAgent::Events> PrivateAgent::read_events(Instant now) {
   const pmID metric = pmID_build(kDomain, agent::kSpanCluster, agent::kEventsItem);
   metrics_->release();
   events.sample = to_sample(*metrics_->fetch(&metric, 1, nullptr, now));
-  // An array with spans left behind it is nearly full: no span needs more than a quarter.
+  // If spans are left, this array is nearly full: no span needs more than a quarter.
   for (const MetricValues& each : events.sample)
     for (const pmValue& array : each.values)
       events.has_more = array.value.pval->vlen > kMostEventBytes / 2;

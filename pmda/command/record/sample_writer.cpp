@@ -121,7 +121,7 @@ Result<void> SampleWriter::sample(Extent extent, Stamp at, Instant now) {
   return {};
 }
 
-// With the second sample one knows tags that were at zero in the first. PCP's tools need two values
+// The second sample shows which tags were at zero in the first. PCP's tools need two values
 // of a counter for its first rate.
 bool SampleWriter::may_go_back_to_begin() const {
   return agent_.begins_at_zero() && samples_ == 2 && writer_.last() == begin_;
@@ -202,7 +202,7 @@ Sample SampleWriter::part(Sample all, Extent extent) const {
              its.changes.last_change(instance) <= since;
     });
   }
-  // PCP's tools show a metric's first record, which had better have values.
+  // PCP's tools show a metric's first record, so this record should have values.
   if (extent != Extent::Everything && (samples_ > 1 || agent_.begins_at_zero()))
     std::erase_if(all, [](const MetricValues& each) { return each.values.empty(); });
   return all;

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr std::array<Duration, 9> kIntervals{
     kFirstInterval, 200ms, 500ms, 1s, 2s, 5s, 10s, 20s, 60s};
 
-// At least so many samples before the interval grows: up to a second, and beyond.
+// The least number of samples before the interval grows: to at most a second, and beyond.
 constexpr int kSamplesOfAShortRun = 100;
 constexpr int kSamplesOfALongRun = 3600;
 

@@ -125,7 +125,7 @@ Result<void> write_junit(const ReportOptions& options, const Findings& findings)
 int run(const ReportOptions& options) {
   Report report;
   if (const Result<void> done = read(options, report); !done) {
-    // Errors of this file are of less interest.
+    // An error of the JUnit file matters less than this error.
     (void)write_junit(options, {unknown(done.error().message)});
     return give_up(done.error().message);
   }
@@ -136,7 +136,7 @@ int run(const ReportOptions& options) {
     if (!written) return give_up(written.error().message);
   }
   show(report, options, findings);
-  if (!std::cout.flush()) return give_up("what was to be shown could not be written");
+  if (!std::cout.flush()) return give_up("the report could not be written to standard output");
   if (const Result<void> written = write_junit(options, findings); !written)
     return give_up(written.error().message);
   if (options.choice.leaves_out() && report.model.tags.empty()) return kCannotTell;
@@ -152,7 +152,7 @@ int report(int argc, char* const* argv) {
     std::cout << report_usage();
     return kPassed;
   }
-  // An older file would say that all is well, if this report does not come to its end.
+  // If this report does not come to its end, no older file may say that all is well.
   const Result<void> written = write_junit(*options, {unknown("the report has not ended")});
   if (!written) return give_up(written.error().message);
   return guarded("report", kCannotTell, [&] { return run(*options); });

@@ -97,7 +97,7 @@ Result<void> check_parts_of_a_run(RecordingsByHost& parts) {
     for (const TimedRecording& part : its) {
       if (part.begin > before->end)
         return Error{part.path + ": began after the end of " + before->path +
-                     ", so they are no parts of one run. Put -- between the older and the newer "
+                     ", so they are not parts of one run. Put -- between the older and the newer "
                      "runs: --compare OLDER... -- NEWER..."};
       if (part.end > before->end) before = &part;
     }

@@ -17,7 +17,7 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr const char* kNoHosts =
-    "a report is made of archives. For a host: pcp-trace record -h HOST";
+    "a report reads archives. To record a host: pcp-trace record -h HOST";
 
 // A date, which is parsed once the archives are known, or an interval. PCP's library also takes ""
 // and "nan", and ignores what it does not know after a number.
@@ -135,10 +135,10 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   to.insert(to.end(), others->begin(), others->end());
   if (behind == argv + argc) return options;
   if (options.are_runs && behind + 1 == argv + argc)
-    return Error{"behind -- come the newer runs: OLDER... -- NEWER..."};
+    return Error{"the newer runs follow --: OLDER... -- NEWER..."};
   for (char* const* word = behind + 1; word != argv + argc; ++word) {
     if (std::string_view(*word).starts_with("--"))
-      return Error{std::string(*word) + ": behind -- come archives; options come before it"};
+      return Error{std::string(*word) + ": only archives follow --; put options before it"};
     options.archives.emplace_back(*word);
   }
   return options;

@@ -31,7 +31,8 @@ const Ratio& median_of(std::vector<Ratio>& ratios) {
   return ratios.back();
 }
 
-// By the smaller share of both runs: a tag that is new in an important place does not decide.
+// The weight of a tag is its smaller share of both runs: a tag that is important in only one run
+// does not decide.
 template <typename SizeOf>
 std::vector<Ratio> ratios_of(const std::vector<ComparedTag>& tags, SizeOf size_of) {
   double before = 0;

@@ -11,7 +11,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Sizes within a fifth of each other are one: four steps for each power of two.
+// Four sizes for each power of two: durations of one size are within a fifth of each other.
 std::size_t size_of(std::uint64_t ns) {
   const auto power = static_cast<unsigned>(std::bit_width(ns));
   const std::uint64_t quarter = power > 3 ? ns >> (power - 3) & 3 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Adds up tags: all label sets of a name, or those with the same values of some labels. Sums are
-// exact, distributions are merged. Values that cannot be added up become unknown.
+// exact, distributions are combined. Values that cannot be added up become unknown.
 #pragma once
 
 #include <cstddef>

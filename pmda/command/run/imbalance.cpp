@@ -72,7 +72,7 @@ std::vector<Imbalance> imbalances_of(const std::vector<Tag>& tags) {
   std::vector<Imbalance> found;
   for (const auto& [key, sums] : all)
     if (std::optional<Imbalance> one = imbalance_of(key, sums)) found.push_back(*std::move(one));
-  // Times come first, for they are what one waits for.
+  // Times come first, because people wait for them.
   const auto loss = [](const Imbalance& each) {
     return std::pair(each.type == TraceType::Transact, each.greatest() - each.mean);
   };

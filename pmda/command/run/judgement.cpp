@@ -53,7 +53,7 @@ Parts parts_at_work(const TagPieces& tag, const TagPieces& measure, Value value)
   return parts;
 }
 
-// Archives of the same time each have its seconds, but the run has them once.
+// Archives that cover the same time each count its seconds, but the run counts them once.
 std::optional<Estimate> scaled(std::optional<Estimate> estimate, double value) {
   if (!estimate || estimate->value == 0) return {};
   const double factor = value / estimate->value;

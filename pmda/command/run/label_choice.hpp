@@ -24,7 +24,7 @@ struct LabelChoice {
   std::vector<WantedLabel> where{};  // all of them
   std::optional<Glob> names{};       // of the whole tag, or of its name without labels
 
-  // The labels that decide. An archive may have them beside a tag's own ones.
+  // The keys of `by` and `where`. An archive may have these labels beside a tag's own ones.
   std::vector<std::string> keys() const;
 
   // The tag that this one is a part of: itself if no tags are added up. Nothing: left out.

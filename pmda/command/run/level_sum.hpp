@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A level over the points of a grid, such as the number of open transactions: an archive says that
-// of a tag only when it changes. Levels of several tags and archives add up.
+// A level over the points of a grid, such as the number of open transactions: an archive gives
+// a tag's level only when it changes. Levels of several tags and archives add up.
 //
 // Thread: one.
 #pragma once
@@ -16,7 +16,7 @@ class LevelSum {
   // The present archive says a tag's level, which holds from this point on. Points do not go back.
   void set(std::size_t tag, std::size_t point, double level);
 
-  // The archive's last sample before a gap: what follows is unknown until it is said.
+  // The archive's last sample before a gap: levels are unknown until the archive gives them again.
   void interrupt(std::size_t point);
 
   // The archive's last sample of all.

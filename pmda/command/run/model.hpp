@@ -30,7 +30,7 @@ inline constexpr std::size_t kP50 = 0, kP90 = 1, kP95 = 2, kP99 = 3, kP999 = 4;
 
 // The source of a tag's percentiles, or why there are none.
 enum class PercentileSource {
-  Histogram,       // of all finite values of the run, merged over time and hosts: at most 2% error
+  Histogram,       // of all finite values of the run on all hosts: at most 2% error
   NearlyAllCalls,  // of a histogram that lacks at most 1% of the calls
   WholeIntervals,  // of a histogram of an agent's intervals: may differ from the run at both ends
   OneValue,        // all calls have the same value
@@ -38,9 +38,9 @@ enum class PercentileSource {
   NoCalls,         // none: no calls
   NoFiniteValues,  // none: all values are infinite or NaN
   NotRecorded,     // none: the agent or the recording has none for this tag
-  SeveralWindows,  // none: percentiles of several windows cannot be merged
-  SeveralHosts,    // none: percentiles of several hosts cannot be merged
-  SeveralTags,     // none: percentiles of several label sets cannot be merged
+  SeveralWindows,  // none: percentiles of several windows cannot be combined
+  SeveralHosts,    // none: percentiles of several hosts cannot be combined
+  SeveralTags,     // none: percentiles of several label sets cannot be combined
   IncompleteHistogram,  // none: the histogram lacks too many calls
 };
 

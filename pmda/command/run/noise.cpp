@@ -9,8 +9,8 @@ namespace pcp::trace::command {
 
 namespace {
 
-// A slow drift within a run tells of one between runs, over which nothing averages. So it counts as
-// if a run had two independent stretches, instead of six.
+// A slow drift within a run is a sign of drift between runs, which no average reduces. So drift
+// counts as if a run had two independent stretches, instead of six.
 constexpr double kWeightOfDrift = 3;
 
 // Joins parts into `count` stretches of nearly equal length.
@@ -33,7 +33,7 @@ std::vector<double> distances_of(std::span<const Part> parts, double ratio) {
   return distances;
 }
 
-// The variance of the sum of values, from what neighbours differ: without slow drifts.
+// The variance of the sum of values, from the differences of neighbours: without slow drifts.
 double variance_of_neighbours(const std::vector<double>& values) {
   double squares = 0;
   for (std::size_t i = 1; i < values.size(); ++i) squares += std::pow(values[i] - values[i - 1], 2);

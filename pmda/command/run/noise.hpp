@@ -2,10 +2,10 @@
 // Tells a difference between two runs from noise: the difference that equal runs also show.
 //
 // A figure of a run is a ratio of two sums, such as time / calls. The spread of a run's intervals
-// says how far the figure may be off. Neighbouring intervals of a run are alike: a slow second
-// rarely comes alone. So the run is also cut into a few long stretches. If they differ more than
-// neighbouring intervals explain, there is a slow drift, which also differs between runs.
-// Several runs on each side need none of this: their own spread says it all.
+// says how far the figure may be off. Neighbouring intervals of a run are alike: several slow
+// seconds often follow each other. So the run is also cut into a few long stretches. If they differ
+// more than neighbouring intervals explain, there is a slow drift, which also differs between runs.
+// Several runs on each side need none of this: their own spread is enough.
 // The test is Welch's, for two samples with different variances.
 #pragma once
 
@@ -23,7 +23,7 @@ inline constexpr std::size_t kFewestParts = 10;
 // sign at all.
 inline constexpr double kMostFalseAlarms = 0.05;
 
-// The addition of an interval to the two sums of a ratio.
+// An interval's part of the two sums of a ratio.
 struct Part {
   double value = 0;
   double base = 0;

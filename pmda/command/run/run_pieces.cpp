@@ -88,7 +88,7 @@ void RunPieces::add(const Model& archive) {
     if (of_run_.size() == before) append_thinned(all, of_run_);
     const Tag& tag = archive.tags[series.tag];
     TagPieces& its = tags_[{tag.type, tag.name}];
-    for (std::size_t i = its.of_run.size(); i < before; ++i)  // it was not in the archives before
+    for (std::size_t i = its.of_run.size(); i < before; ++i)  // the tag was not there before
       its.of_run.push_back({of_run_[i].end, of_run_[i].seconds});
     append_thinned(all, its.of_run);
     std::erase_if(all, [](const RunPiece& piece) { return piece.calls + piece.failed == 0; });

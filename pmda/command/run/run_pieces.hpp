@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A run in pieces of time, thinned so that a comparison of many archives needs little memory: about
-// a megabyte for each. The source of what is known about the noise of a run.
+// a megabyte for each. A comparison estimates the noise of a run from them.
 //
 // Thread: one.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Merges several archives of one run: counts are added, distributions merged. Data that cannot be
-// merged becomes unknown.
+// Merges several archives of one run: counts are added, distributions combined. Data that cannot
+// be combined becomes unknown.
 //
 // Thread: one.
 #pragma once

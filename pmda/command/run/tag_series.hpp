@@ -33,7 +33,8 @@ class TagSeries : public ChangeTaker {
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
 
-  // All of an archive has been taken. `has_in_flight`: it says how many transactions were open.
+  // All of an archive has been taken. `has_in_flight`: the archive says how many transactions
+  // were open.
   void finish_archive(bool has_in_flight);
 
   // In the order of `wanted`. Nothing may be taken afterwards.
@@ -59,7 +60,7 @@ class TagSeries : public ChangeTaker {
   std::vector<std::size_t> by_tag_;  // 1 + index of courses_, or 0
   SampleTime time_;
   bool has_sample_ = false;       // of the present archive
-  bool has_in_flight_ = true;     // all archives so far say it
+  bool has_in_flight_ = true;     // all archives so far give it
   WallTime histograms_at_{};      // the archive's latest ones
   WallTime histograms_before_{};  // the previous ones
 };

@@ -15,7 +15,7 @@ std::string kind_of(const SpanEvent& span) { return service_of(span) + '\0' + sp
 
 }  // namespace
 
-// A late part has parents in the part before it, and a trace that was cut may lack some.
+// Late parts have parents in earlier parts, and cut traces may lack some: neither is marked.
 void TornSpans::mark(SpanTrace& trace) {
   const std::vector<Node> nodes = nodes_of(trace);
   learn(nodes);

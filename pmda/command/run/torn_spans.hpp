@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Finds where traces are torn: a span's parent was not captured although other parts of the trace
-// were. Each process captures its own part, so one that was over its limit, or whose tags the
-// filter does not name, leaves a hole. Ids do not tell who the parent was. But if such spans have
+// were. Each process captures its own part. A process that was over its limit, or whose tags the
+// filter does not name, leaves a hole. Ids do not describe the parent. But if such spans have
 // parents in one service only, in all traces where the parents are known, that service is named.
 #pragma once
 

@@ -37,7 +37,7 @@ class ComparisonTable {
   std::string heading(std::size_t kind) const;
   std::string rows(const ComparedTag& tag);
 
-  // Explains the signs, and what has none.
+  // Explains the signs, why differences were not judged, and equal work.
   std::string notes() const;
 
  private:
@@ -106,7 +106,7 @@ std::string ComparisonTable::changes(const ComparedTag& tag) {
   return line;
 }
 
-// Under the name.
+// The text under the name.
 std::string ComparisonTable::lost(const ComparedTag& tag) const {
   const Difference& total = tag.of(Figure::Total);
   if (!tag.lost_s || !Shown::has_changed(*total.before, *total.now)) return "";

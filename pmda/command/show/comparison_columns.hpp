@@ -43,7 +43,7 @@ std::string compared_value(const Tag& tag, Figure figure, const Shown& shown);
 // True if the change can be judged in principle: a maximum only over several runs.
 bool may_be_judged(Figure figure, const Comparison& comparison);
 
-// The first tags by table, each table in order.
+// Gives each table its first `most` tags, in order.
 std::array<std::vector<const ComparedTag*>, kTableTitles.size()> by_kind(
     const Comparison& comparison, std::size_t most = std::numeric_limits<std::size_t>::max());
 

@@ -46,8 +46,8 @@ std::vector<HostFacts::Program> programs() {
   return programs;
 }
 
-// As the agent decides. Other hosts show all or nothing. A user who started pmcd himself is the
-// agent's user, too.
+// HostFacts::only_user, as the agent decides. Other hosts show all or nothing. A user who started
+// pmcd is the agent's user, too.
 std::string only_user(const std::string& host) {
   constexpr std::string_view kUnix = "unix:";
   const uid_t user = ::geteuid();

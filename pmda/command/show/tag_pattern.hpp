@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The tags that a condition is about: a pattern as in a shell, or an exact name in double quotes.
-// Either may be followed by labels, {key=PATTERN,...}: then label sets of the name match that have
-// these labels, whatever other labels they have.
+// Either may be followed by labels, {key=PATTERN,...}: then all label sets of the name with these
+// labels match, whatever other labels they have.
 #pragma once
 
 #include <string>

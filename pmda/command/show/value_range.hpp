@@ -19,7 +19,7 @@ inline std::optional<ValueRange> exactly(const std::optional<double>& value) {
   return ValueRange{*value, *value};
 }
 
-// For any values of the calls that the distribution lacks.
+// The range holds for any values of the calls that the distribution lacks.
 std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile);
 
 std::optional<ValueRange> range_of_max(const Tag& tag);

@@ -196,7 +196,7 @@ std::string Waterfall::name(const Node& node, std::size_t columns) const {
   return mark + shown_.name(span.tag, columns - std::min(columns, used)) + value;
 }
 
-// Only if it differs from the parent.
+// The span's place, if it differs from the parent's.
 std::string Waterfall::where(const Node& node) const {
   const SpanEvent& span = *node.span;
   const SpanEvent* const parent = node.parent;

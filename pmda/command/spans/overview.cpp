@@ -35,7 +35,7 @@ Agent ask_for_agent() {
           tags > 0};
 }
 
-// libpcp may wait for as long as it likes.
+// Limits the wait, because libpcp has no limit.
 Agent ask_in_time() {
   Interruption interruption;
   interruption.come_at(steady_now() + std::chrono::seconds(2));

@@ -66,14 +66,14 @@ Result<void> check(ExportOptions& options, std::vector<std::string>& words) {
     for (const std::string& word : words)
       if (std::error_code ignored;
           !wire::parse_capture_filter(word) && std::filesystem::exists(word, ignored))
-        return Error{"for what was recorded: -a " + word};
+        return Error{"to export a recording: -a " + word};
     return {};
   }
-  if (!options.hosts.empty()) return Error{"-a: is for what was recorded; leave out -h, or -a"};
-  if (options.duration) return Error{"-a: is for what was recorded; leave out -T"};
+  if (!options.hosts.empty()) return Error{"-a: is for recordings; leave out -h, or -a"};
+  if (options.duration) return Error{"-a: is for recordings; leave out -T"};
   for (const std::string& word : std::exchange(words, {})) {
     if (wire::parse_capture_filter(word))
-      return Error{"-a: an archive has what was captured then; leave out \"" + word + "\""};
+      return Error{"-a: the spans were chosen at the recording; leave out \"" + word + "\""};
     options.archives.push_back(word);
   }
   return {};
@@ -84,7 +84,7 @@ Result<void> check(const SpansOptions& options, const std::vector<std::string>& 
     return Error{"--open: shows what is open now, and ends: leave out -s and -T"};
   for (const std::string& word : words)
     if (!word.starts_with("tag="))
-      return Error{"--open: knows tags only: leave out \"" + word + "\""};
+      return Error{"--open: takes only tag=PATTERN: leave out \"" + word + "\""};
   return {};
 }
 
@@ -178,7 +178,7 @@ Result<SpansOptions> parse_spans_options(int argc, char* const* argv) {
 Result<ExportOptions> parse_export_options(int argc, char* const* argv) {
   Result<ExportOptions> options = parse<ExportOptions>(argc, argv);
   if (options && options->chrome.empty() && !options->wants_help)
-    return Error{"into which file? --chrome FILE"};
+    return Error{"name the output file: --chrome FILE"};
   return options;
 }
 

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-# A metric of several in a panel is told by the last part of its name.
+# In a panel with several metrics, the last part of a name tells them apart.
 Panel = collections.namedtuple("Panel", "title unit legend metrics")
 Dashboard = collections.namedtuple("Dashboard", "word title panels by_tag")
 Source = collections.namedtuple("Source", "word title plugin time refresh host query")

@@ -225,7 +225,7 @@ TEST_F(ReportInput, MayBeSeveralRunsOnEachSide) {
 TEST_F(ReportInput, NeedsNewerRunsBehindTheirMark) {
   const auto options = options_of({"--compare", "a", "b", "--"});
   ASSERT_FALSE(options);
-  EXPECT_EQ(options.error().message, "behind -- come the newer runs: OLDER... -- NEWER...");
+  EXPECT_EQ(options.error().message, "the newer runs follow --: OLDER... -- NEWER...");
 }
 
 TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
@@ -235,7 +235,7 @@ TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
            {{"-h", "saturn"}, "pcp-trace record -h HOST"},
            {{"-z", "-Z", "UTC"}, "these options do not go together"},
            {{"--fail-if", "what"}, "--fail-if: 'what': after the tag"},
-           {{"--compare", "a", "b", "--", "c", "--json"}, "--json: behind -- come archives"},
+           {{"--compare", "a", "b", "--", "c", "--json"}, "--json: only archives follow --"},
            {{"--html", ""}, "--html: needs"},
            {{"--compare", ""}, "--compare: needs"}}) {
     const auto request = request_for(words);

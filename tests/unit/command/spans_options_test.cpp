@@ -101,7 +101,7 @@ TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"--open", "-s", "1"}),
             "--open: shows what is open now, and ends: leave out -s and -T");
   EXPECT_EQ(complaint({"--open", "tag=a", "service=b"}),
-            "--open: knows tags only: leave out \"service=b\"");
+            "--open: takes only tag=PATTERN: leave out \"service=b\"");
   EXPECT_TRUE(spans_of({"--open", "tag=a"}));
 }
 
@@ -113,7 +113,7 @@ TEST(ExportOptions, ThatAreWrongAreNamed) {
 
 TEST(ExportOptions, OfAnArchiveNeedItsOption) {
   EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "/proc"})),
-            "for what was recorded: -a /proc");
+            "to export a recording: -a /proc");
 }
 
 TEST(ExportOptions, TakeAFilterForOneThoughAFileHasItsName) {
@@ -132,7 +132,7 @@ TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->archives, (std::vector<std::string>{"1.trace", "2.trace"}));
   EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "-a", "1.trace", "tag=a"})),
-            "-a: an archive has what was captured then; leave out \"tag=a\"");
+            "-a: the spans were chosen at the recording; leave out \"tag=a\"");
 }
 
 TEST(SpansOptions, OfHelpNeedNotMakeSense) {

@@ -35,8 +35,8 @@ function failedCard(whole, tags) {
       {...options, help, kind: 'bad'});
 }
 
-// Percentiles of transactions and of those inside them together would belong to neither. So these
-// are of the outermost transactions, as far as captured ones tell which these are.
+// Percentiles of transactions together with those inside them would describe neither. So these are
+// of the outermost transactions, if captured transactions tell which ones are outermost.
 function percentileCards(whole, tags) {
   if (whole.outermost.length === 0) return [];
   const names = whole.outermost.map((tag) => tags[tag].name);

@@ -11,8 +11,8 @@ function lineSample({color, dash, width = 1.8, fill}) {
   return sample;
 }
 
-// Dygraphs calls this for points at the edges of gaps. A point without a line on either side has
-// nothing else to be seen by.
+// Dygraphs calls this for points at the edges of gaps. Without a line on either side only
+// the point itself can be seen.
 function drawPoint(graph, series, context, x, y, color, _, row) {
   const column = graph.getPropertiesForSeries(series).column;
   const isAlone = [row - 1, row + 1].every((next) => !isKnown(graph.getValue(next, column)));

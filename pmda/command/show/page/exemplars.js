@@ -33,7 +33,7 @@ function capturedBetween(tag, [from, to]) {
       .sort((a, b) => b.seconds - a.seconds);
 }
 
-// Bins have two percent of room.
+// Values from bins may be off by two percent.
 const areWithin = (all, [least, greatest]) =>
     all.filter(({seconds}) => seconds >= least / 1.02 && seconds <= greatest * 1.02);
 

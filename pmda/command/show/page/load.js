@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How many transactions were in progress, tag over tag.
+// How many transactions were in progress, stacked by tag.
 
 // Two ways to count. Both count a transaction and those inside it.
 const loads = {

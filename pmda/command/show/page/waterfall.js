@@ -16,7 +16,7 @@ function withParents(spans) {
 
 const isEvent = ({kind}) => ['point', 'observe', 'counter', 'add'].includes(kind);
 
-// Only if it differs from the parent.
+// The span's place, if it differs from the parent's.
 function whereOf({span, parent}, hasHosts) {
   const isElsewhere = !parent || parent.host !== span.host;
   if (!isElsewhere && parent.pid === span.pid) return '';

@@ -109,7 +109,7 @@ TEST_F(Lifecycle, ALiveUnixSocketIsLeftAlone) {
   const auto before = status_of(socket_path());
   start();
   EXPECT_EQ(log().size(), 1u);
-  EXPECT_NE(log_line_with(socket_path() + ": somebody is listening"), "");
+  EXPECT_NE(log_line_with(socket_path() + ": another process is listening"), "");
   EXPECT_EQ(tcp().next_ack(), 2);
   collector_.reset();
   ASSERT_TRUE(status_of(socket_path()));
@@ -357,7 +357,7 @@ TEST_F(Lifecycle, WithoutTcpAUnixSocketThatCannotBeMadeIsAnError) {
   local.tcp = Tcp::None;
   Collector collector({.ingest = std::move(local)}, ignore_line, steady_now());
   EXPECT_EQ(error_of(collector.listen()), "cannot listen on the Unix socket " + socket_path() +
-                                              ": something is there that is not a socket");
+                                              ": the file there is not a socket");
 }
 
 // Also for peers that had gone before the agent looked at them.
