@@ -42,7 +42,7 @@ extern "C" {
 #define PMTRACE_STATE_PDU 4      /* diagnostics: PDUs */
 #define PMTRACE_STATE_PDUBUF 8   /* diagnostics: bytes of PDUs */
 #define PMTRACE_STATE_NOAGENT 16 /* no communication at all */
-#define PMTRACE_STATE_ASYNC 32   /* after the first call, never report the connection */
+#define PMTRACE_STATE_ASYNC 32   /* after the first call, no error of the connection */
 #define PMTRACE_STATE_SYNC 64    /* every call returns after the agent has acknowledged it */
 
 /* A tag, looked up once. Never freed; valid in a forked child. */
@@ -85,7 +85,7 @@ typedef struct {
 
 #ifndef PMTRACE_DISABLE
 
-/* The calls by name. 0, or a negative error code. */
+/* The calls by name. They return 0 or a negative error code. */
 extern int pmtracebegin(const char* tag);
 extern int pmtraceend(const char* tag);
 extern int pmtraceabort(const char* tag);
@@ -108,15 +108,16 @@ extern pmtrace_handle pmtrace_tag(const char* name);
  * is not [a-z][a-z0-9_]*, belongs to PCP, or comes twice, or if there are more than 16 labels. */
 extern pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels, size_t count);
 
-/* The tag as text for the calls by name: its name, with its labels as above. NULL for NULL. */
+/* The tag as text for the calls by name: its name, with its labels as above. NULL for a NULL
+ * handle. */
 extern const char* pmtrace_tag_text(pmtrace_handle tag);
 
-/* Describes a tag: the unit of its values ("ms", "bytes"), and its meaning. Either may be NULL. 0,
- * or a negative error code. */
+/* Describes a tag: the unit of its values ("ms", "bytes"), and its meaning. Either text may be
+ * NULL. Returns 0 or a negative error code. */
 extern int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text);
 
-/* The calls by handle. Outside the state SYNC they never wait and never report the connection. 0,
- * or a negative error code. */
+/* The calls by handle. Outside the state SYNC they never wait, and never return an error of the
+ * connection. They return 0 or a negative error code. */
 extern int pmtrace_point(pmtrace_handle tag);
 extern int pmtrace_observe(pmtrace_handle tag, double value);
 extern int pmtrace_count(pmtrace_handle tag, double value);
@@ -135,8 +136,8 @@ extern int pmtrace_abort(pmtrace_tx* tx);
  * transaction that begins on a thread belongs to the trace of the innermost transaction open there:
  * one that began on this thread, or is attached to it. */
 
-/* Begins a transaction for a request, inside of the trace in the request's headers. NULL or invalid
- * headers: in no trace of other programs. */
+/* Begins a transaction for a request, inside of the trace in the request's headers. With NULL or
+ * invalid headers, the transaction is in no trace of other programs. */
 extern int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* traceparent,
                               const char* tracestate);
 
@@ -155,8 +156,8 @@ extern int pmtrace_detach(const pmtrace_tx* tx);
 extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size);
 extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
-/* Notes on a captured transaction, one that somebody asked to see by itself: attributes, a related
- * trace, and why it was aborted. For other transactions these calls only check that.
+/* Notes on a transaction that is captured for a monitor: attributes, a related trace, and the
+ * reason of an abort. For other transactions these calls note nothing; pmtrace_fail always aborts.
  * -EINVAL: the key is not of 1 to 128 bytes, or the header is invalid. */
 extern int pmtrace_is_captured(const pmtrace_tx* tx);
 extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);
@@ -168,9 +169,10 @@ extern int pmtrace_fail(pmtrace_tx* tx, const char* reason); /* aborts */
  * else 0. */
 extern int pmtrace_flush(double timeout);
 
-/* Before the first call: also writes this process's totals to a file that PCP's own pmdammv shows
- * as mmv.<name>.transact.count and so on. A name is a letter, then letters, digits and '_', at most
- * 64. -EINVAL: other names; -EBUSY: there was a call. The variable PCP_TRACE_MMV does the same. */
+/* Also writes this process's totals to a file that PCP's own pmdammv shows as
+ * mmv.<name>.transact.count and so on. Comes before all other calls. A name is a letter, then
+ * letters, digits and '_', at most 64. -EINVAL: other names; -EBUSY: there was a call. The variable
+ * PCP_TRACE_MMV does the same. */
 extern int pmtrace_mmv(const char* name);
 
 /* Fills the first `size` bytes of *stats. */

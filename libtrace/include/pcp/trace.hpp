@@ -11,7 +11,7 @@
 //
 // A tag is any string of 1 to 254 bytes. The first invalid tag is reported on standard error;
 // invalid tags are not traced. Objects are as cheap to copy as a pointer. Nothing here throws,
-// waits, or reports the connection. C++17 and newer, with or without exceptions.
+// waits, or reports an error of the connection. C++17 and newer, with or without exceptions.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
@@ -31,7 +31,7 @@
 
 namespace pcp::trace {
 #ifdef PMTRACE_DISABLE
-inline namespace disabled {  // so that these differ from the classes of units that trace
+inline namespace disabled {  // keeps these classes apart from those of files that trace
 #endif
 
 namespace detail {
@@ -292,8 +292,8 @@ class [[nodiscard]] Running {
       abort();
   }
 
-  // True if somebody asked to see this transaction by itself (a capture). Notes work only then:
-  // check first if a note is expensive to make.
+  // True if this transaction is captured for a monitor. Notes work only then: check first if a note
+  // is expensive to make.
   [[nodiscard]] bool is_captured() const noexcept {
     return pmtrace_is_captured(&transaction_) != 0;
   }
@@ -354,8 +354,8 @@ class Transaction : public detail::Tagged {
   [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
 
   // Begins a transaction for a request, inside of the trace in the request's headers; later
-  // transactions of this thread are inside, too. Null or invalid headers: in no trace of other
-  // programs.
+  // transactions of this thread are inside, too. With null or invalid headers, the transaction is
+  // in no trace of other programs.
   [[nodiscard]] Running begin_from(detail::OptionalText traceparent,
                                    detail::OptionalText tracestate = {}) const noexcept {
     return Running(tag_, traceparent, tracestate);
@@ -410,8 +410,8 @@ class Observation : public detail::Tagged {
   }
 };
 
-// A value that only grows: by what each call adds, or to a total that the program keeps, such as
-// the bytes written so far.
+// A value that only grows, such as the bytes written so far. A call adds to the value, or records a
+// total that the program keeps.
 class Counter : public detail::Tagged {
  public:
   using Tagged::Tagged;
