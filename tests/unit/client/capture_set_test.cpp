@@ -314,7 +314,7 @@ TEST(Notes, GiveBackTheRoomOfWhatIsReplaced) {
   for (int i = 0; i < 10'000; ++i) notes.set_reason(large);
   notes.add("other", "text", {});
   wire::Span span;
-  notes.describe(span);
+  notes.fill(span);
   EXPECT_EQ(span.left_out, 0U);
 }
 
@@ -328,12 +328,12 @@ TEST(Notes, HaveRoomTogether) {
     others.push_back(std::make_unique<SpanNotes>(2));
     for (int i = 0; i < 32; ++i) others.back()->add(std::to_string(i), large, {});
   }
-  others.back()->describe(span);
+  others.back()->fill(span);
   EXPECT_GT(span.left_out, 0U);
   const std::uint32_t before = span.left_out;
   others.front().reset();
   others.back()->add("one more", large, {});
-  others.back()->describe(span);
+  others.back()->fill(span);
   EXPECT_EQ(span.left_out, before);
 }
 
