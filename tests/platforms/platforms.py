@@ -128,14 +128,18 @@ def remove_copies():
             shutil.rmtree(path)
 
 
-def steps_of(name):
-    """Gives the steps of a platform, the jobs' last."""
+def has_passed(result):
+    return result is not None and result["result"] != "FAILED"
+
+
+def steps_of(name, jobs_wanted):
+    """Gives the steps of a platform's jobs, the jobs' last."""
     made = {}
-    for suite in {job.suite for job in PLATFORMS[name]}:
+    for suite in {job.suite for job in jobs_wanted}:
         made[suite] = Step(f"root of {suite}", [*ROOT_SH, "make", suite, mirror()], 2, "platforms",
                            when_done=say_that_disk_is_full)
     jobs = []
-    for job in PLATFORMS[name]:
+    for job in jobs_wanted:
         # Packages are used after they were built.
         before = [made[job.suite], *(jobs if name.startswith("packages") else [])]
         plain = re.sub(r"[`']|tests/\w+/", "", job.what)
@@ -152,9 +156,9 @@ def read_results():
         return {}
 
 
-def keep_results(results, name, steps):
+def keep_results(results, name, jobs, steps):
     commit, date = said_by("git", "rev-parse", "--short", "HEAD"), time.strftime("%Y-%m-%d")
-    for job, step in zip(PLATFORMS[name], steps):
+    for job, step in zip(jobs, steps):
         if step.state not in ("passed", "FAILED"):
             continue
         counts = re.findall(r"^\d+ passed, \d+ failed.*", tail_of(step.log, 10000), re.MULTILINE)
@@ -174,19 +178,22 @@ def table_of(results):
     return "\n".join(lines) + "\n"
 
 
-def run(names, keep):
+def run(names, keep, again):
     print(f"needs root, the package archive {mirror()}, and {NEEDED_GIB} GiB in build/ ({free_gib():.0f} are free); tests"
           f" commit {said_by('git', 'rev-parse', '--short', 'HEAD')}, without what is not committed", flush=True)
     results, good = read_results(), True
     os.makedirs(WORK, exist_ok=True)
     try:
         for name in names:
+            jobs = [job for job in PLATFORMS[name] if not again or not has_passed(results.get(f"{name} {job.what}"))]
+            if not jobs:
+                continue
             remove_copies()
-            steps, jobs = steps_of(name)
+            steps, job_steps = steps_of(name, jobs)
             try:
                 good = Steps(steps).run() and good
             finally:
-                keep_results(results, name, jobs)
+                keep_results(results, name, jobs, job_steps)
     finally:
         if not keep:
             remove_copies()
@@ -200,13 +207,14 @@ def main():
     parser = argparse.ArgumentParser(prog="./run platforms", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PLATFORMS)}; none: all of them")
     parser.add_argument("--keep", action="store_true", help="keep the copy of the last platform, to look into it")
+    parser.add_argument("--again", action="store_true", help="run only what has not passed yet, by build/platforms/results.json")
     parser.add_argument("--check", action="store_true", help="only look whether it can be done")
     options = parser.parse_args()
     check(options.names)
     if options.check:
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return run(options.names or list(PLATFORMS), options.keep)
+    return run(options.names or list(PLATFORMS), options.keep, options.again)
 
 
 if __name__ == "__main__":

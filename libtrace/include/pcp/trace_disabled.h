@@ -110,7 +110,8 @@ using namespace pmtrace_disabled;
 #endif
 
 /* Then macros of the same names for calls: they pass the arguments to the function in a branch that
- * is never reached. Variadic, since template arguments may contain commas. */
+ * is never reached. Variadic, since template arguments may contain commas. Where a call sets a
+ * transaction, no constant decides: else compilers complain that the transaction is never set. */
 #define pmtracebegin(...) pmtrace_code_(0 ? (pmtracebegin)(__VA_ARGS__) : 0)
 #define pmtraceend(...) pmtrace_code_(0 ? (pmtraceend)(__VA_ARGS__) : 0)
 #define pmtraceabort(...) pmtrace_code_(0 ? (pmtraceabort)(__VA_ARGS__) : 0)
@@ -128,11 +129,11 @@ using namespace pmtrace_disabled;
 #define pmtrace_observe(...) pmtrace_code_(0 ? (pmtrace_observe)(__VA_ARGS__) : 0)
 #define pmtrace_count(...) pmtrace_code_(0 ? (pmtrace_count)(__VA_ARGS__) : 0)
 #define pmtrace_add(...) pmtrace_code_(0 ? (pmtrace_add)(__VA_ARGS__) : 0)
-#define pmtrace_begin(...) pmtrace_code_(0 ? (pmtrace_begin)(__VA_ARGS__) : 0)
+#define pmtrace_begin(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin)(__VA_ARGS__) : 0)
 #define pmtrace_end(...) pmtrace_code_(0 ? (pmtrace_end)(__VA_ARGS__) : 0)
 #define pmtrace_abort(...) pmtrace_code_(0 ? (pmtrace_abort)(__VA_ARGS__) : 0)
-#define pmtrace_begin_from(...) pmtrace_code_(0 ? (pmtrace_begin_from)(__VA_ARGS__) : 0)
-#define pmtrace_begin_under(...) pmtrace_code_(0 ? (pmtrace_begin_under)(__VA_ARGS__) : 0)
+#define pmtrace_begin_from(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_from)(__VA_ARGS__) : 0)
+#define pmtrace_begin_under(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_under)(__VA_ARGS__) : 0)
 #define pmtrace_attach(...) pmtrace_code_(0 ? (pmtrace_attach)(__VA_ARGS__) : 0)
 #define pmtrace_detach(...) pmtrace_code_(0 ? (pmtrace_detach)(__VA_ARGS__) : 0)
 #define pmtrace_is_captured(...) pmtrace_code_(0 ? (pmtrace_is_captured)(__VA_ARGS__) : 0)

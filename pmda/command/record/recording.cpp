@@ -91,7 +91,9 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
                                                     const std::string& what,
                                                     const std::string& host, Instant begin,
                                                     RecordedAgent& agent) {
-  const Stamp at = present();
+  // In whole microseconds: pmval drops the rest, and would begin before the first record.
+  Stamp at = present();
+  at.nanoseconds -= at.nanoseconds % 1000;
   Result<RecordingFolder> folder = options.folder.empty() ? RecordingFolder::create(what, at)
                                                           : RecordingFolder::open(options.folder);
   if (!folder) return folder.error();
