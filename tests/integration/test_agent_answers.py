@@ -155,7 +155,7 @@ class Ending(TraceTestCase):
         for tag in ("a", "b", "c"):
             send(pmcd, "point", [tag])
         self.assertEqual(len(pmcd.values("trace.point.count")), 3)
-        pmcd.wait_for_log("will be tried again")
+        pmcd.wait_for_log("the agent will try again")
         self.assertEqual(pmcd.agent_log().count("Warning"), 1, pmcd.agent_log())
 
 

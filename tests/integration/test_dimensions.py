@@ -103,5 +103,5 @@ class Dimensions(TraceTestCase):
             "read{disk=sda}": {"tag": "read", "disk": "sda", "service": "shop", "unit": "KiB",
                                "description": "bytes that were read"},
             "written": {"tag": "written", "service": "shop", "unit": "KiB"}})
-        otherwise = 'describes "read{disk=sda}" otherwise'
-        self.assertEqual(pmcd.wait_for_log(otherwise).count(otherwise), 1)
+        differently = 'describes "read{disk=sda}" differently'
+        self.assertEqual(pmcd.wait_for_log(differently).count(differently), 1)

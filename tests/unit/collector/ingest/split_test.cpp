@@ -109,7 +109,7 @@ TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
   EXPECT_EQ(described(), whole);
   send(second, 1, tags_pdu({{1, "tag", "s", ""}}));
   EXPECT_EQ(described(), whole);
-  EXPECT_NE(log_line_with("describes \"tag\" otherwise"), "");
+  EXPECT_NE(log_line_with("describes \"tag\" differently"), "");
   EXPECT_EQ(log().size(), 1u);
 
   collector_->reset(steady_now());
@@ -133,7 +133,7 @@ TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
   }
   ASSERT_TRUE(second.deliver(1, values, tags_pdu({{1, "tag"}})));
   ASSERT_TRUE(second.deliver(2, "", tags_pdu({{1, "tag", "s", ""}})));
-  EXPECT_NE(log_line_with("describes \"tag\" otherwise"), "");
+  EXPECT_NE(log_line_with("describes \"tag\" differently"), "");
   EXPECT_EQ(log().size(), 1u);
 }
 
