@@ -24,6 +24,8 @@ if(PCP_TRACE_SANITIZE)
     target_compile_options(trace_common_specs INTERFACE -fno-sanitize=vptr)
   endif()
   target_link_options(trace_common_specs INTERFACE -fsanitize=${PCP_TRACE_SANITIZE})
+  # An empty optional or an index beyond the end stops the program, as libstdc++ 16 does by itself.
+  target_compile_definitions(trace_common_specs INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 if(PCP_TRACE_COVERAGE)
   target_compile_options(trace_common_specs INTERFACE

@@ -328,7 +328,7 @@ TEST(Condition, OfALowPercentileIsUnknownWhereOtherValuesMayBeLess) {
   tag.distribution->add(5);
   tag.percentile_source = PercentileSource::Histogram;
   tag.percentiles[0] = 5;
-  tag.min->is_exact = false;
+  tag.min = Extreme{5, false};
   EXPECT_EQ(findings("queue p50 > 1", {tag})[0].line,
             "unknown: queue p50 > 1: queue has at most 5.12");
 }
