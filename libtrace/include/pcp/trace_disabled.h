@@ -132,8 +132,10 @@ using namespace pmtrace_disabled;
 #define pmtrace_begin(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin)(__VA_ARGS__) : 0)
 #define pmtrace_end(...) pmtrace_code_(0 ? (pmtrace_end)(__VA_ARGS__) : 0)
 #define pmtrace_abort(...) pmtrace_code_(0 ? (pmtrace_abort)(__VA_ARGS__) : 0)
-#define pmtrace_begin_from(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_from)(__VA_ARGS__) : 0)
-#define pmtrace_begin_under(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_under)(__VA_ARGS__) : 0)
+#define pmtrace_begin_from(...) \
+  pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_from)(__VA_ARGS__) : 0)
+#define pmtrace_begin_under(...) \
+  pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_under)(__VA_ARGS__) : 0)
 #define pmtrace_attach(...) pmtrace_code_(0 ? (pmtrace_attach)(__VA_ARGS__) : 0)
 #define pmtrace_detach(...) pmtrace_code_(0 ? (pmtrace_detach)(__VA_ARGS__) : 0)
 #define pmtrace_is_captured(...) pmtrace_code_(0 ? (pmtrace_is_captured)(__VA_ARGS__) : 0)
