@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A sortable table of any length: only the visible rows are in the document.
 //
-// A column: {title, help, value(row) to sort by, cell(row) to show, width, dropRank: if there is too
-// little room, columns with the greatest rank are dropped first, and those without a rank stay;
+// A column: {title, help, value(row) to sort by, cell(row) to show, width, dropRank: if there is
+// too little room, columns with the greatest rank are dropped first, and those without a rank stay;
 // isText, unknown(row): why there is no value}. The first column gets the remaining width.
 
 const leastNameWidth = 200;
