@@ -160,9 +160,16 @@ std::string ArchiveSource::unit_of(TraceType type) const {
   return "";
 }
 
+int new_zone(std::string zone) {
+  if (const int made = pmNewZone(zone.c_str()); made >= 0) return made;
+  for (std::size_t from = 0; (from = zone.find('<', from)) < zone.size(); ++from)
+    if (const std::size_t to = zone.find('>', from); to < zone.size())
+      zone.replace(from, to + 1 - from, "LOC");
+  return pmNewZone(zone.c_str());
+}
+
 Result<void> ArchiveSource::use_its_time_zone() const {
-  pmUseContext(context_.number());
-  if (const int error = pmNewContextZone(); error < 0) return failed(pmErrStr(error));
+  if (const int error = new_zone(time_zone_); error < 0) return failed(pmErrStr(error));
   return {};
 }
 

@@ -50,6 +50,10 @@ inline WallTime moment_of(const timespec& time) {
   return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
+// pmNewZone() for any text in the form of TZ. PCP 7 refuses names in angle brackets, as in <+03>-3:
+// there they become LOC, as in a recording.
+int new_zone(std::string zone);
+
 class ArchiveSource {
  public:
   // `path` in PCP's form: without .0, .meta and .index.

@@ -77,7 +77,7 @@ Result<void> use_zone(const ReportOptions& options, const ArchiveSource& first) 
   if (options.time_zone.empty()) return {};
   // For the C library each name that it does not know is UTC.
   if (!is_zone(options.time_zone)) return Error{"-Z: " + options.time_zone + ": no such time zone"};
-  if (const int error = pmNewZone(options.time_zone.c_str()); error < 0)
+  if (const int error = new_zone(options.time_zone); error < 0)
     return Error{"-Z: " + options.time_zone + ": " + pmErrStr(error)};
   return {};
 }

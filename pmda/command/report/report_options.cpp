@@ -125,7 +125,9 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
     return Error{"--json and --markdown do not go together"};
   if (pcp.errors > 0 || (options.has_archives_zone && !options.time_zone.empty()))
     return Error{"these options do not go together"};
-  if (pcp.nhosts > 0) return Error{std::string("-h: ") + kNoHosts};
+  // PCP 7 does not count the environment's host for a reader of archives.
+  if (pcp.nhosts > 0 || std::getenv("PCP_HOST") != nullptr)
+    return Error{std::string("-h: ") + kNoHosts};
   for (const Condition& each : options.conditions)
     if (each.is_relative() && options.base.empty())
       return Error{"--fail-if: '" + printed_name(each.text()) +

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "command/pcp/archive_source.hpp"
 #include "command/run/groups.hpp"
 #include "command/show/comparison_json.hpp"
 #include "command/show/json_writer.hpp"
@@ -49,7 +50,7 @@ struct RunZone {
 RunZone zone_of(const std::string& time_zone, WallTime at) {
   char* ignored = nullptr;
   const int before = pmWhichZone(&ignored);
-  const bool is_set = !time_zone.empty() && pmUseZone(pmNewZone(time_zone.c_str())) >= 0;
+  const bool is_set = !time_zone.empty() && pmUseZone(new_zone(time_zone)) >= 0;
   const std::time_t seconds =
       std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
   std::tm local{};
