@@ -282,9 +282,10 @@ class FieldReader {
 };
 
 // Reads the fields of `value` that are there, and skips those without a description, as protobuf
-// requires. False if the message is not valid. Throws protozero's exceptions.
+// requires. False if the message is not valid. Throws protozero's exceptions. Flattened: calls of
+// protozero's small functions made decoding a sixth slower.
 template <typename Reader, typename T, typename... Besides>
-bool read_fields(std::string_view payload, T& value, Besides&... for_reader) {
+[[gnu::flatten]] bool read_fields(std::string_view payload, T& value, Besides&... for_reader) {
   protozero::pbf_reader message(payload.data(), payload.size());
   bool is_valid = true;
   while (is_valid && message.next()) {
