@@ -10,7 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "process/drain.hpp"
+#include "process/flusher.hpp"
 #include "tags/tag_registry.hpp"
 #include "timing.hpp"
 

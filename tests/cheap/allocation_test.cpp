@@ -10,7 +10,7 @@
 
 #include "allocation_counter.hpp"
 #include "every_call.hpp"
-#include "process/drain.hpp"
+#include "process/flusher.hpp"
 #include "stress/test_agent.hpp"
 
 namespace pcp::trace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cheap/memory_snapshot.hpp"
-#include "process/drain.hpp"
+#include "process/flusher.hpp"
 
 namespace pcp::trace::client {
 namespace {

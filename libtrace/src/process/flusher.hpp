@@ -11,15 +11,42 @@
 #include <functional>
 #include <optional>
 
+#include "counts/pending.hpp"
 #include "link/output.hpp"
 #include "mmv/mmv.hpp"
+#include "mmv/mmv_totals.hpp"
 #include "process/deliveries.hpp"
-#include "process/drain.hpp"
 #include "process/outbox.hpp"
 #include "thread/doorbell.hpp"
+#include "thread/recorder.hpp"
 #include "thread/recorders.hpp"
 
 namespace pcp::trace::client {
+
+// Moves records from a thread's recorder into Pending, and adds them to what an MMV file shows.
+class Drain {
+ public:
+  // `totals` may be null.
+  explicit Drain(Pending& pending, MmvTotals* totals = nullptr)
+      : pending_(pending), totals_(totals) {}
+
+  // Takes the records up to now, in order; bounded even if the owner never pauses. True if there
+  // were any. Throws if there is no memory: the rest stays in the recorder. Cells also stay there
+  // while their owner is busy (was_busy()).
+  bool drain(Recorder& recorder, std::uint64_t now_ns);
+
+  // Takes new descriptions. True if one must be sent without a call; a tag without calls is
+  // described with its first call. Requires: after drain().
+  bool drain_descriptions();
+
+ private:
+  bool drain_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns);
+  bool drain_cells(Overflow& overflow, std::uint64_t now_ns);
+
+  Pending& pending_;
+  MmvTotals* const totals_;
+  OverflowSlab spare_;  // empty; exchanged with each thread's slab
+};
 
 class Flusher final : private Output::Listener {
  public:

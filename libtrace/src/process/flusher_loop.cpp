@@ -9,7 +9,6 @@
 #include <asio/post.hpp>
 
 #include "base/clock.hpp"
-#include "counts/no_output.hpp"
 #include "harmless/descriptors.hpp"
 #include "harmless/diagnostics.hpp"
 #include "harmless/rest_at_fork.hpp"
@@ -22,6 +21,35 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPauseAfterException = 100ms;
+
+// For programs without an agent, whose totals only an MMV file shows: pending calls count as
+// delivered.
+class NoOutput final : public Output {
+ public:
+  NoOutput(Pending& pending, DeliveryCounters& delivered)
+      : pending_(pending), delivered_(delivered) {}
+
+  void report_to(Listener& listener) override { listener_ = &listener; }
+  void send_pending(std::uint64_t until) override {
+    for (; pending_.popped() < until; pending_.pop()) {
+      delivered_.sent += pending_.front().records();
+      delivered_.acknowledged += pending_.front().records();
+    }
+  }
+  bool has_settled(std::uint64_t) const override { return true; }
+  bool has_told_open() const override { return true; }
+  void connect() override { listener_->on_attempt_ended(0); }
+  bool hurry() override { return false; }
+  void say_goodbye() override {}
+  void recover() override {}
+  std::uint64_t next_call_ns() const override { return kNever; }
+  void on_timer() override {}
+
+ private:
+  Pending& pending_;
+  DeliveryCounters& delivered_;
+  Listener* listener_ = nullptr;
+};
 
 std::unique_ptr<Output> make_output(asio::io_context& loop, const ClientOptions& options,
                                     Outbox& outbox) {

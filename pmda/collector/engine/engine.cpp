@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "collector/engine/batch_shares.hpp"
+#include "collector/engine/tag_history.hpp"
 
 namespace pcp::trace::agent {
 

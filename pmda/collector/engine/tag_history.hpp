@@ -3,20 +3,106 @@
 // per interval.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <span>
 #include <string_view>
 
-#include "collector/engine/batch_shares.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/tag_cumulative.hpp"
-#include "collector/engine/tag_in_flight.hpp"
 #include "collector/engine/types.hpp"
+#include "collector/engine/window_clock.hpp"
 #include "collector/engine/window_histograms.hpp"
 #include "collector/engine/window_sums.hpp"
+#include "wire/batch.hpp"
 #include "wire/dealt_histogram.hpp"
+#include "wire/delta.hpp"
 
 namespace pcp::trace::agent {
+
+// The open transactions of one tag, as its processes report them, and the number of transactions
+// that disappeared with their process. Adding or removing a share takes time logarithmic in their
+// number; reading takes constant time.
+class TagInFlight {
+ public:
+  // Requires: there is no share of this holder.
+  void enter(const OpenShare& share) {
+    shares_.insert(share);
+    open_ += share.open;
+  }
+
+  // Requires: this share was entered.
+  void leave(const OpenShare& share) {
+    const auto entered = shares_.find(share);
+    assert(entered != shares_.end() && entered->open == share.open);
+    open_ -= entered->open;
+    shares_.erase(entered);
+  }
+
+  void vanish(std::uint64_t open) { add_calls(vanished_, open); }
+
+  bool is_empty() const { return shares_.empty() && vanished_ == 0; }
+
+  void copy_to(TagValues::InFlight& values, Instant now) const {
+    values.vanished = vanished_;
+    values.open = open_;
+    if (shares_.empty()) return;
+    const OpenShare& oldest = *shares_.begin();
+    values.oldest_age = std::max(now - oldest.began, Duration{0});
+    values.pid = oldest.pid;
+    values.tid = oldest.tid;
+  }
+
+ private:
+  struct BeganEarlier {
+    bool operator()(const OpenShare& a, const OpenShare& b) const {
+      return a.began != b.began ? a.began < b.began : a.holder < b.holder;
+    }
+  };
+
+  std::set<OpenShare, BeganEarlier> shares_;
+  std::uint64_t open_ = 0;  // of all shares
+  std::uint64_t vanished_ = 0;
+};
+
+// The records from the share `from` to the share `to` of a batch (0 to 1, in the order of time)
+// happened in `interval`.
+struct BatchShare {
+  std::int64_t interval = 0;
+  double from = 0;
+  double to = 1;
+};
+
+// Puts a late batch in the window: its sender had no agent for a while. A batch only tells when
+// its first and its last record happened. The records between are taken to be spread evenly.
+class BatchShares {
+ public:
+  // Divides the part of the batch that lies in the window. The window is the one that the next
+  // rotation will show, so that each value added will also be shown. Nothing if all of the batch is
+  // older.
+  BatchShares(const wire::BatchAge& age, const WindowClock& clock, std::int64_t current,
+              Instant now);
+
+  std::span<const BatchShare> get() const { return {shares_.data(), count_}; }
+
+ private:
+  // The most shares of a batch, however many buckets the window has: more would take too long.
+  static constexpr std::int64_t kMost = 16;
+
+  std::array<BatchShare, kMost> shares_{};
+  std::size_t count_ = 0;
+};
+
+// The part of a count from one share to another. Adjoining parts add up exactly.
+std::uint64_t part_of(std::uint64_t count, double from, double to);
+
+// The part of a delta: its count rounded, its sum in proportion, its extrema kept.
+WindowSums part_of(const Delta& delta, const BatchShare& share);
 
 class TagHistory {
  public:

@@ -168,11 +168,6 @@ int new_zone(std::string zone) {
   return pmNewZone(zone.c_str());
 }
 
-Result<void> ArchiveSource::use_its_time_zone() const {
-  if (const int error = new_zone(time_zone_); error < 0) return failed(pmErrStr(error));
-  return {};
-}
-
 Result<std::optional<ArchiveSample>> ArchiveSource::next() {
   for (;;) {
     const Result<bool> read = read_record();

@@ -80,9 +80,6 @@ class ArchiveSource {
   // The archive's time zone, in the form of TZ.
   const std::string& time_zone() const { return time_zone_; }
 
-  // Makes PCP show times in the archive's zone.
-  Result<void> use_its_time_zone() const;
-
   // Reads the next sample, skipping records of single transactions. Nothing at the end.
   Result<std::optional<ArchiveSample>> next();
 

@@ -73,12 +73,14 @@ bool is_zone(const std::string& name) {
 }
 
 Result<void> use_zone(const ReportOptions& options, const ArchiveSource& first) {
-  if (options.has_archives_zone) return first.use_its_time_zone();
-  if (options.time_zone.empty()) return {};
+  const std::string& zone = options.has_archives_zone ? first.time_zone() : options.time_zone;
+  if (zone.empty()) return {};
+  const std::string option = options.has_archives_zone ? "-z: " : "-Z: ";
   // For the C library each name that it does not know is UTC.
-  if (!is_zone(options.time_zone)) return Error{"-Z: " + options.time_zone + ": no such time zone"};
-  if (const int error = new_zone(options.time_zone); error < 0)
-    return Error{"-Z: " + options.time_zone + ": " + pmErrStr(error)};
+  if (!is_zone(zone) && !options.has_archives_zone)
+    return Error{option + zone + ": no such time zone"};
+  if (const int error = new_zone(zone); error < 0)
+    return Error{option + zone + ": " + pmErrStr(error)};
   return {};
 }
 

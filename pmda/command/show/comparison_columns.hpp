@@ -10,7 +10,7 @@
 
 #include "command/run/comparison.hpp"
 #include "command/show/shown.hpp"
-#include "command/show/table_kinds.hpp"
+#include "command/show/summary_table.hpp"
 
 namespace pcp::trace::command {
 

@@ -4,13 +4,34 @@
 #include <array>
 #include <chrono>
 
-#include "command/show/comparison_json.hpp"
 #include "command/show/trace_json.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
+
+const char* word_for(Verdict verdict) {
+  constexpr std::array kNames{"not judged", "noise", "real"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+void write_tag(JsonWriter& json, const ComparedTag& tag) {
+  json.text("name", tag.now->name);
+  json.text("type", type_name(tag.now->type));
+  json.number("lost_s", tag.lost_s);
+  json.object("changes", [&] {
+    for (std::size_t i = 0; i < kFigures; ++i) {
+      const Difference& change = tag.changes[i];
+      if (!change.is_known()) continue;
+      json.object(kFigureNames[i], [&] {
+        json.number("before", *change.before);
+        json.number("now", *change.now);
+        json.text("verdict", word_for(change.verdict));
+      });
+    }
+  });
+}
 
 constexpr double kFormat = 1;  // version of the document; within one version nothing is removed
 
@@ -85,6 +106,15 @@ void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
 }
 
 }  // namespace
+
+void write_comparison(JsonWriter& json, const Comparison& comparison) {
+  json.object([&] {
+    json.number("work", comparison.work);
+    json.text("judged_by", comparison.is_over_runs ? "runs" : "intervals");
+    json.list("tags", comparison.tags,
+              [&](const ComparedTag& tag) { json.object([&] { write_tag(json, tag); }); });
+  });
+}
 
 void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
   json.object([&] {

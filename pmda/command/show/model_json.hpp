@@ -16,6 +16,9 @@
 
 namespace pcp::trace::command {
 
+// One value: an object.
+void write_comparison(JsonWriter& json, const Comparison& comparison);
+
 inline const char* type_name(TraceType type) {
   constexpr std::array kNames{"transact", "point", "observe", "counter"};
   return kNames[index_of(type)];

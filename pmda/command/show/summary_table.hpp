@@ -3,17 +3,33 @@
 // a name are one row, with the worst of them below it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
 #include "command/run/model.hpp"
 #include "command/show/shown.hpp"
+#include "wire/trace_type.hpp"
 
 namespace pcp::trace::command {
+
+inline constexpr std::array<std::string_view, 3> kTableTitles{"Transactions", "Observations",
+                                                              "Points, counters"};
+
+// The index of a type's table.
+constexpr std::size_t table_of(TraceType type) {
+  return type == TraceType::Transact ? 0 : type == TraceType::Observe ? 1 : 2;
+}
+
+// The number of entries that each table shows, from the lines that each entry takes: as many as
+// fit. The first table gets two entries for each of the others'.
+std::vector<std::size_t> deal_lines(const std::vector<std::vector<std::size_t>>& tables,
+                                    std::size_t lines);
 
 // In the order of the table.
 enum class Column { Calls, Rate, Failed, Total, Mean, P50, P95, P99, Max, Busy };

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "process/drain.hpp"
-
 #include <atomic>
 #include <iterator>
 #include <string>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "one_recorder.hpp"
+#include "process/flusher.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/run/level_sum.hpp"
+#include "command/run/tag_series.hpp"
 
 #include <cmath>
 #include <vector>

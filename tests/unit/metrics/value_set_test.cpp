@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "metrics/value_set.hpp"
-
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "metrics/fetcher.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {

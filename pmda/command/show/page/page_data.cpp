@@ -17,7 +17,6 @@
 
 #include "command/pcp/archive_source.hpp"
 #include "command/run/groups.hpp"
-#include "command/show/comparison_json.hpp"
 #include "command/show/json_writer.hpp"
 #include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A tag's packed distributions, one behind the other.
-#include "collector/engine/packed_buckets.hpp"
-
 #include <map>
 #include <random>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "collector/engine/window_histograms.hpp"
 
 namespace pcp::trace::agent {
 namespace {
