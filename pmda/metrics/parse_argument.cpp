@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -63,6 +64,8 @@ Result<Duration> parse_period(const std::string& text) {
     std::free(message);
     return invalid;
   }
+  // PCP takes NaN, which becomes another interval on each kind of processor.
+  if (std::isnan(std::strtod(text.c_str(), nullptr))) return invalid;
   // PCP turns too large intervals into negative ones.
   const Duration period = interval.tv_sec >= 0 && interval.tv_sec <= kLongest.count()
                               ? std::chrono::seconds(interval.tv_sec) + Duration(interval.tv_nsec)
