@@ -28,6 +28,35 @@ std::size_t block_bytes(int type) {
   }
 }
 
+pmID pmid_of(int domain, const Metric& metric) {
+  return pmID_build(static_cast<unsigned>(domain), metric.cluster, metric.item);
+}
+
+// The instances of a domain that a monitor wants: PCP's profile, prepared for fast look-ups.
+class InstanceFilter {
+ public:
+  // Requires: `profile` is null (all instances) or valid now; it is not kept.
+  InstanceFilter(const pmProfile* profile, pmInDom indom) {
+    if (!profile) return;
+    included_ = profile->state == PM_PROFILE_INCLUDE;
+    for (int i = 0; i < profile->profile_len; ++i) {
+      const pmInDomProfile& part = profile->profile[i];
+      if (part.indom != indom) continue;
+      included_ = part.state == PM_PROFILE_INCLUDE;
+      exceptions_.assign(part.instances, part.instances + part.instances_len);
+      std::sort(exceptions_.begin(), exceptions_.end());
+    }
+  }
+
+  bool includes(int instance) const {
+    return std::binary_search(exceptions_.begin(), exceptions_.end(), instance) != included_;
+  }
+
+ private:
+  bool included_ = true;         // for instances that are not listed
+  std::vector<int> exceptions_;  // the listed instances, sorted
+};
+
 }  // namespace
 
 ValueSet::ValueSet(pmID pmid, int type, std::size_t capacity)
@@ -101,39 +130,6 @@ ValueSet& FetchResult::put(std::size_t index, ValueSet set) {
               &values, sizeof(pmValueSet*));
   return sets_[index];
 }
-
-namespace {
-
-pmID pmid_of(int domain, const Metric& metric) {
-  return pmID_build(static_cast<unsigned>(domain), metric.cluster, metric.item);
-}
-
-// The instances of a domain that a monitor wants: PCP's profile, prepared for fast look-ups.
-class InstanceFilter {
- public:
-  // Requires: `profile` is null (all instances) or valid now; it is not kept.
-  InstanceFilter(const pmProfile* profile, pmInDom indom) {
-    if (!profile) return;
-    included_ = profile->state == PM_PROFILE_INCLUDE;
-    for (int i = 0; i < profile->profile_len; ++i) {
-      const pmInDomProfile& part = profile->profile[i];
-      if (part.indom != indom) continue;
-      included_ = part.state == PM_PROFILE_INCLUDE;
-      exceptions_.assign(part.instances, part.instances + part.instances_len);
-      std::sort(exceptions_.begin(), exceptions_.end());
-    }
-  }
-
-  bool includes(int instance) const {
-    return std::binary_search(exceptions_.begin(), exceptions_.end(), instance) != included_;
-  }
-
- private:
-  bool included_ = true;         // for instances that are not listed
-  std::vector<int> exceptions_;  // the listed instances, sorted
-};
-
-}  // namespace
 
 Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
                  ClientInstances& clients, std::function<AgentStatus(Instant)> status)

@@ -25,6 +25,27 @@ struct Outlet {
   void operator=(Record&& record) noexcept { *next++ = pending.fetch(record); }
 };
 
+using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
+
+// A program that paused for fewer flush intervals than this need not wake the flusher, which costs
+// it a system call.
+constexpr int kRoundsBeforeSleep = 10;
+
+// Without a bell the flusher polls, more and more rarely.
+constexpr nanoseconds kSlowestPoll = 500ms;
+
+// Delay of the first flush after a pause; calls shortly after the first one go along. So the last
+// calls before a kill are rarely lost.
+constexpr nanoseconds kLeadingEdge = 1ms;
+
+// How often the flusher checks whether it is the last thread, once main has left.
+constexpr nanoseconds kEndLook = 100ms;
+
+// Waits for threads that lost their processor while they wrote a cell.
+constexpr nanoseconds kBusyPause = 100us;
+constexpr int kBusyTries = 1000;
+
 }  // namespace
 
 bool Drain::drain(Recorder& recorder, std::uint64_t now_ns) {
@@ -71,31 +92,6 @@ bool Drain::drain_cells(Overflow& overflow, std::uint64_t now_ns) {
   spare_.clear();
   return true;
 }
-
-namespace {
-
-using std::chrono::nanoseconds;
-using namespace std::chrono_literals;
-
-// A program that paused for fewer flush intervals than this need not wake the flusher, which costs
-// it a system call.
-constexpr int kRoundsBeforeSleep = 10;
-
-// Without a bell the flusher polls, more and more rarely.
-constexpr nanoseconds kSlowestPoll = 500ms;
-
-// Delay of the first flush after a pause; calls shortly after the first one go along. So the last
-// calls before a kill are rarely lost.
-constexpr nanoseconds kLeadingEdge = 1ms;
-
-// How often the flusher checks whether it is the last thread, once main has left.
-constexpr nanoseconds kEndLook = 100ms;
-
-// Waits for threads that lost their processor while they wrote a cell.
-constexpr nanoseconds kBusyPause = 100us;
-constexpr int kBusyTries = 1000;
-
-}  // namespace
 
 Flusher::Flusher(const Shared& shared, Outbox& outbox, Output& output, nanoseconds flush_interval,
                  Surroundings surroundings, Mmv* mmv)

@@ -23,6 +23,7 @@
 
 namespace pcp::trace::client {
 
+// A map that keeps its newest entries only.
 template <typename Value, std::size_t kMost>
 class LastOnes {
  public:
