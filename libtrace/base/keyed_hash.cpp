@@ -30,10 +30,11 @@ struct State {
   }
 };
 
+// The first byte is the lowest one of the word, also on big-endian processors.
 std::uint64_t word_at(const char* bytes, std::size_t size) {
   std::uint64_t word = 0;
   std::memcpy(&word, bytes, size);
-  return word;
+  return std::endian::native == std::endian::big ? __builtin_bswap64(word) : word;
 }
 
 }  // namespace

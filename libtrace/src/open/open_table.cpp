@@ -78,6 +78,7 @@ void OpenRoom::clear_counts() {
 }
 
 bool OpenRoom::may_have_begun(Moment moment) const {
+  if (moment == 0) return false;  // the counter's reading on a processor without one
   return (moment & 1) != 0 ? first_ns_ <= moment && moment <= moment_by_clock()
                            : first_tick_ <= moment && moment <= moment_by_counter();
 }
