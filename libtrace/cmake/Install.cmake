@@ -39,8 +39,9 @@ file(RELATIVE_PATH to_libdir ${pmtrace_dir} ${CMAKE_INSTALL_FULL_LIBDIR}/pcp-tra
 set_target_properties(pmtrace PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libdir}")
 install(TARGETS pmtrace RUNTIME DESTINATION ${PCP_TRACE_PMTRACE_INSTALL_DIR} COMPONENT agent)
 
-# Relative to the .pc file if the directories are relative, so that the tree can be moved.
-if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+# Relative to the .pc file if the directories are relative, so that the tree can be moved. Packages are not moved, and a
+# program must find its library when the directory of .pc files has gone.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR PCP_TRACE_PACKAGE)
   set(pc_prefix ${CMAKE_INSTALL_PREFIX})
 else()
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX

@@ -71,6 +71,7 @@ The module pcp_trace for gfortran, and its source for other compilers.")
 trace_package(java pcp-trace-java java "default-jre-headless | java17-runtime-headless"
 "Application tracing for Performance Co-Pilot: for Java programs
 The Java package io.pcp.trace with its native library, and its Javadoc.")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS pkg-config)
 set(CPACK_COMPONENT_AGENT_DEPENDS library)
 set(CPACK_COMPONENT_DEV_DEPENDS library)
 set(CPACK_COMPONENT_FORTRAN_DEPENDS dev)

@@ -37,7 +37,7 @@ ready_debs() {
     # pcp's post-installation script calls systemctl, and fails where systemd does not run.
     printf '#!/bin/sh\nexit 0\n' >/usr/local/bin/systemctl
     chmod 755 /usr/local/bin/systemctl
-    apt-get -q install -y --no-install-recommends pcp libpcp-trace2 libpcp-trace2-dev gcc g++ libc6-dev make cmake \
+    apt-get -q install -y --no-install-recommends pcp libpcp-trace2 libpcp-trace2-dev libpcp3-dev gcc g++ libc6-dev make cmake \
         pkg-config gfortran default-jdk-headless python3 lintian iproute2 procps man-db binutils xz-utils
 }
 
@@ -60,6 +60,9 @@ traces() {
 from_c() {
     cc -o "$work/app" tests/package/traced.c $(pkg-config --cflags --libs libpcp_trace) && traces package "$work/app"
 }
+
+# Whatever else is installed.
+has_path_of_library() { readelf -d "$work/app" | grep 'RUNPATH.*\[/usr/lib/[^/]*/pcp-trace\]'; }
 
 from_static_c() {
     cc -static -o "$work/static" tests/package/traced.c $(pkg-config --cflags --libs libpcp_trace_static) &&
@@ -182,6 +185,7 @@ run_offline() {
     promise "no agent is registered unasked" no_agent
     promise "PCP's tools have the views" views_are_linked
     promise "a program in C" from_c
+    promise "which has its library's own path" has_path_of_library
     promise "one that is linked statically" from_static_c
     promise "one in C++" from_cpp
     promise "a project of CMake's" from_cmake

@@ -19,7 +19,7 @@ cat "$here/all.overrides" >"$root/usr/share/lintian/overrides/$package"
 [ "$package" != pcp-trace-java ] || cat "$here/java.overrides" >>"$root/usr/share/lintian/overrides/$package"
 
 # `man 1trace pmtrace` is ours, `man pmtrace` PCP's.
-for page in 1/pmtrace 1/pmdatrace 3/pmtracebegin 3/pmtraceend 3/pmtraceabort 3/pmtracepoint 3/pmtraceobs \
+for page in 1/pmtrace 1/pmdatrace 3/pmtrace 3/pmtracebegin 3/pmtraceend 3/pmtraceabort 3/pmtracepoint 3/pmtraceobs \
     3/pmtracecounter 3/pmtracestate 3/pmtraceerrstr; do
     page=$root/usr/share/man/man$page.${page%/*}
     if [ -e "$page" ]; then
@@ -27,6 +27,7 @@ for page in 1/pmtrace 1/pmdatrace 3/pmtracebegin 3/pmtraceend 3/pmtraceabort 3/p
         rm "$page"
     fi
 done
+find "$root" -path '*/man/man3/*' -type f -exec sed -i 's|^\.so man3/pmtrace\.3$|&trace|' {} +
 find "$root" -path '*/man/man*' -type f -exec gzip -9n {} +
 find "$root" -name '*.a' -exec strip --strip-debug --remove-section=.comment --enable-deterministic-archives {} +
 
