@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/run/tag_series.hpp"
-
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "command/run/tag_series.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
