@@ -61,7 +61,7 @@ from_c() {
     cc -o "$work/app" tests/package/traced.c $(pkg-config --cflags --libs libpcp_trace) && traces package "$work/app"
 }
 
-# Whatever else is installed.
+# Not one through a directory that goes with another package.
 has_path_of_library() { readelf -d "$work/app" | grep 'RUNPATH.*\[/usr/lib/[^/]*/pcp-trace\]'; }
 
 from_static_c() {

@@ -77,7 +77,7 @@ Result<void> use_zone(const ReportOptions& options, const ArchiveSource& first) 
   if (zone.empty()) return {};
   const std::string option = options.has_archives_zone ? "-z: " : "-Z: ";
   // For the C library each name that it does not know is UTC.
-  if (!is_zone(zone) && !options.has_archives_zone)
+  if (!options.has_archives_zone && !is_zone(zone))
     return Error{option + zone + ": no such time zone"};
   if (const int error = new_zone(zone); error < 0)
     return Error{option + zone + ": " + pmErrStr(error)};
