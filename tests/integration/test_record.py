@@ -442,6 +442,12 @@ class Ends(Recording):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertNotIn("incomplete", done.stdout)
 
+    def test_that_are_well_need_no_status_of_success(self):
+        """A JVM exits with 143 after SIGTERM, and mpirun with more than 128 after a failure."""
+        done = self.record("sh", "-c", "$0 -q a; exit 143", OUR_PMTRACE)
+        self.assertEqual((done.returncode, done.stderr), (143, ""))
+        self.assertEqual(recorded.statement(self.folder), "complete")
+
     def test_that_are_a_part_of_one_do_not_know(self):
         """Nor do recordings of older releases."""
         self.record_well(program("traced"), input="point a\n")
@@ -456,9 +462,10 @@ class Ends(Recording):
                          " as recordings of older releases and parts of one do not")
 
     def test_of_programs_that_were_killed_say_so(self):
-        """Either the started program, or a child whose end the program does not report."""
-        for name, script, why in (("itself", "exec $0", r"ended by signal 9: Killed; .*"),
-                                  ("other", "$0; true", "1 process did not end by itself, .*")):
+        """Either the started program, or a child, whether or not the program's own status reports that end."""
+        for name, script, status, why in (("itself", "exec $0", 137, r"ended by signal 9: Killed; .*"),
+                                          ("other", "$0; true", 0, "1 process did not end by itself, .*"),
+                                          ("reported", "$0; exit $?", 137, "1 process did not end by itself, .*")):
             with self.subTest(name):
                 self.folder = os.path.join(self.directory, name)
                 recording = self.start_program("sh", "-c", f"echo $$; {script}", program("traced"),
@@ -466,11 +473,11 @@ class Ends(Recording):
                 pid = int(recording.stdout.readline())
                 self.ask(recording, "point a")
                 self.wait_for_value("trace.point.count", {"a": 1})
-                if name == "other":
+                if name != "itself":
                     (pid,) = children_of(pid)
                 os.kill(pid, signal.SIGKILL)
                 recording.communicate(timeout=PATIENCE_S)
-                self.assertEqual(recording.returncode, 0 if name == "other" else 128 + signal.SIGKILL)
+                self.assertEqual(recording.returncode, status)
                 self.assertRegex(recorded.doubt(self.folder, "a count > 1"), f"^{why}$")
 
     def test_of_orphans_that_were_killed_say_so(self):

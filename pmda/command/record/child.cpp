@@ -130,13 +130,19 @@ int Child::status_of_failed_start(int error) {
 }
 
 bool Child::wait_until(Instant until) {
-  while (!exit_status_) {
+  while (!status_) {
     const signalfd_siginfo signal = next_signal(until);
     if (signal.ssi_signo == 0) break;
     act_on(signal);
   }
-  return exit_status_.has_value();
+  return status_.has_value();
 }
+
+int Child::exit_status() const {
+  return WIFEXITED(*status_) ? WEXITSTATUS(*status_) : 128 + ending_signal();
+}
+
+int Child::ending_signal() const { return WIFSIGNALED(*status_) ? WTERMSIG(*status_) : 0; }
 
 bool Child::is_interrupted_before(Instant until) {
   constexpr std::array<std::uint32_t, 5> kEnough{0, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -201,20 +207,20 @@ bool Child::take_changes() {
     int status = 0;
     const pid_t changed = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
     if (changed <= 0) return changed == 0;
-    if (changed != pid_ || exit_status_) {  // an orphan may have the child's old pid
+    if (changed != pid_ || status_) {  // an orphan may have the child's old pid
       has_lost_orphans_ |= WIFSIGNALED(status) && !(witness_ && changed == witness_->pid());
       continue;
     }
     if (WIFSTOPPED(status))
       stop_by(WSTOPSIG(status));
     else
-      end_with(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+      note_end(status);
   }
 }
 
 // Earlier signals were for the child; later ones are for us.
-void Child::end_with(int status) {
-  exit_status_ = status;
+void Child::note_end(int status) {
+  status_ = status;
   witness_.reset();
   forget_signals();
   const sigset_t job_control = set_of(kJobControl);

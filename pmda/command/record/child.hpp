@@ -51,7 +51,11 @@ class Child {
   bool has_descendants();
 
   // As in a shell: 128 plus the signal's number after a signal. Requires: the child has ended.
-  int exit_status() const { return *exit_status_; }
+  int exit_status() const;
+
+  // The signal that ended the child. 0: it exited, whatever its status: a shell exits with 128 plus
+  // the number of a signal that ended its own child. Requires: the child has ended.
+  int ending_signal() const;
 
   // True if a signal ended an orphan. Nobody else sees its status.
   bool has_lost_orphans() const { return has_lost_orphans_; }
@@ -62,7 +66,7 @@ class Child {
   void act_on(const signalfd_siginfo& signal);
   void hand_on(int signal, pid_t sender);
   bool take_changes();
-  void end_with(int status);
+  void note_end(int status);
   void stop_by(int signal);
   void forget_signals();
 
@@ -77,7 +81,7 @@ class Child {
   std::vector<std::string> environment_;
 
   pid_t pid_ = -1;
-  std::optional<int> exit_status_;
+  std::optional<int> status_;  // from waitpid(), once the child has ended
   bool has_lost_orphans_ = false;
 };
 

@@ -125,10 +125,10 @@ int conclude(const Result<void>& finished, const Recording& recording,
   return 0;
 }
 
-// Empty unless the status says that a signal ended the program.
-std::string signal_of(int status) {
-  const int signal = status - 128;
-  if (signal <= 0 || signal > SIGRTMAX) return "";
+// Empty unless a signal ended the program.
+std::string signal_of(const Child& child) {
+  const int signal = child.ending_signal();
+  if (signal == 0) return "";
   return "ended by signal " + std::to_string(signal) + ": " + ::strsignal(signal) +
          "; what it had not sent by then is missing";
 }
@@ -139,7 +139,7 @@ constexpr const char* kStillRun =
 // The most serious reason why calls may be missing; empty if none.
 std::string what_is_missing(const PrivateAgent& own, const Child& child, bool is_left_by_some) {
   if (own.has_refused_some()) return own.what_is_missing();
-  if (std::string signal = signal_of(child.exit_status()); !signal.empty()) return signal;
+  if (std::string signal = signal_of(child); !signal.empty()) return signal;
   if (std::string missing = own.what_is_missing(); !missing.empty()) return missing;
   if (child.has_lost_orphans())
     return "a signal has ended one of its processes, which may not have sent all";
@@ -173,6 +173,7 @@ int record_command(const RecordOptions& options) {
   }
   record_until_end(*child, agent, **recording, options.waits);
   const int status_of_program = child->exit_status();
+  const std::string signal = signal_of(*child);
   const bool is_left_by_some = child->has_descendants();
   const std::string missing = what_is_missing(agent, *child, is_left_by_some);
   const Result<void> finished = (*recording)->finish(missing);
@@ -180,8 +181,7 @@ int record_command(const RecordOptions& options) {
   int status = conclude(finished, **recording, options);
   if (agent.has_refused_some()) status = fail(missing + "; some of their calls may be missing");
   if (!options.is_quiet) {
-    if (const std::string signal = signal_of(status_of_program); !signal.empty())
-      std::cerr << signal << '\n';
+    if (!signal.empty()) std::cerr << signal << '\n';
     if (is_left_by_some) std::cerr << kStillRun << '\n';
   }
   return status_of_program != 0 ? status_of_program : status;

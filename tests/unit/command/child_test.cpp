@@ -38,6 +38,17 @@ TEST(Child, GivesItsStatusOrItsSignalAsAShellDoes) {
   EXPECT_EQ(status_of_script("kill -KILL $$"), 128 + SIGKILL);
 }
 
+TEST(Child, ThatExitsWithTheStatusOfASignalWasEndedByNone) {
+  const auto signal_of = [](const char* script) {
+    Child child;
+    EXPECT_EQ(child.start({"sh", "-c", script}, {}), 0);
+    EXPECT_TRUE(child.wait_until(steady_now() + kForEver));
+    return child.ending_signal();
+  };
+  EXPECT_EQ(signal_of("exit 137"), 0);
+  EXPECT_EQ(signal_of("kill -KILL $$"), SIGKILL);
+}
+
 TEST(Child, HasOurEnvironmentButForTheChanges) {
   ::setenv("CHILD_KEPT", "kept", 1);
   ::setenv("CHILD_GONE", "here", 1);
