@@ -186,11 +186,11 @@ class Pmieconf(ViewsTestCase):
         """Runs pmie to its end, and gives what its rules said."""
         return run(["pmie", "-e", *arguments])
 
-    def fired_live(self, conf, *says):
+    def fired_live(self, conf, *says, shop=None):
         """Runs pmie until all this was said, and gives all that was."""
         said = self.path("said")
         with open(said, "w", encoding="utf-8") as file, subprocess.Popen(
-                ["pmie", "-e", "-h", self.shop.pmcd.host(), "-f", "-c", conf], stdin=subprocess.DEVNULL, stdout=file,
+                ["pmie", "-e", "-h", (shop or self.shop).pmcd.host(), "-f", "-c", conf], stdin=subprocess.DEVNULL, stdout=file,
                 stderr=file) as pmie, open(said, encoding="utf-8") as shown:
             try:
                 texts = []
@@ -241,5 +241,14 @@ class Pmieconf(ViewsTestCase):
     def test_is_about_the_tags_that_one_names(self):
         conf = self.rules("slow", harsh=[*self.HARSH, ("trace.slow", "tags", "^search")])
         shown = self.fired("-a", self.archive, "-f", "-c", conf)
-        self.assertIn("search{route=/cart}", shown)
-        self.assertNotIn("checkout", shown)
+        self.assertEqual({line.count("@shop") for line in shown.splitlines() if self.RULES["slow"] in line}, {1}, shown)
+
+    def test_give_no_name_to_a_shell(self):
+        every_action = [("global", f"{action}_action", "yes") for action in ("user", "email", "pcplog", "syslog")]
+        with open(self.rules(*self.RULES, harsh=every_action), encoding="utf-8") as file:
+            self.assertNotIn("%i", file.read())
+        ran = self.path("ran")
+        conf = self.rules(*self.RULES, harsh=[*self.HARSH, ("trace.open", "threshold", "0.001")])
+        with Shop(tags={f"x$(>{ran})": 0.02, f"`>{ran}`": 0.02}) as shop:
+            self.fired_live(conf, *self.RULES.values(), shop=shop)
+        self.assertFalse(os.path.exists(ran))

@@ -19,8 +19,9 @@ LOGGED = "trace, tracing.histogram"
 
 
 class Shop(contextlib.ExitStack):
-    def __init__(self, trouble=True, every_second_fails=False):
+    def __init__(self, trouble=True, every_second_fails=False, tags=None):
         super().__init__()
+        self.tags = tags or TAGS
         self.trouble = trouble
         self.every_second_fails = every_second_fails
         self._ends = threading.Event()
@@ -36,17 +37,17 @@ class Shop(contextlib.ExitStack):
         thread.start()
         self.callback(thread.join)
         self.callback(self._ends.set)
-        wait_until(lambda: len(self.pmcd.values("trace.transact.p99")) == len(TAGS), what="percentiles")
-        wait_until(lambda: len(self.pmcd.values("trace.transact.inflight")) == len(TAGS) + self.trouble, what="the import")
+        wait_until(lambda: len(self.pmcd.values("trace.transact.p99")) == len(self.tags), what="percentiles")
+        wait_until(lambda: len(self.pmcd.values("trace.transact.inflight")) == len(self.tags) + self.trouble, what="the import")
         return self
 
     def _trace(self):
         for number in itertools.count():
             if self._ends.is_set():
                 return
-            for tag in TAGS:
+            for tag, seconds in self.tags.items():
                 self._program.call(f"begin {tag}")
-                self._program.call(f"sleep {TAGS[tag]}")  # load: a transaction takes its time
+                self._program.call(f"sleep {seconds}")  # load: a transaction takes its time
                 # More and more, then none, then again.
                 fails = self.trouble and number % 100 < 50 and number % 7 < number % 100 // 10
                 self._program.call(f"{'abort' if fails else 'end'} {tag}")
