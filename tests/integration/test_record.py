@@ -111,7 +111,8 @@ class Programs(Recording):
                 if moment in CLOSE_THEIR_SESSION:
                     self.assertEqual(recorded.statement(self.folder), "complete")
 
-    def test_of_other_users_do_not_get_in_though_they_know_where(self):
+    def test_of_other_users_change_nothing(self):
+        """They do not learn from the kernel where the socket is. Though told by somebody, they do not get in."""
         if os.getuid() != 0:
             self.skipTest("only root can become somebody else")
         recording = self.start_program("sh", "-c", "echo $PCP_TRACE_SOCKET; exec $0", program("traced"))
@@ -121,6 +122,8 @@ class Programs(Recording):
                  "    peer.connect(sys.argv[1])\n"
                  "    print(peer.recv(100).hex())\n")
         become = ["setpriv", "--reuid=65534", "--clear-groups"]
+        with open("/proc/net/unix", encoding="utf-8") as sockets:
+            self.assertNotIn(path, sockets.read())
         answer = completed(*become, "/usr/bin/python3", "-c", knock, path, check=True).stdout
         self.assertEqual(int.from_bytes(bytes.fromhex(answer)[-4:], "big", signed=True), PERMISSION)
         for command in (["rm", path], ["ls", os.path.dirname(path)]):
@@ -128,6 +131,7 @@ class Programs(Recording):
             self.assertNotEqual(done.returncode, 0, command)
         _, errors = recording.communicate(timeout=PATIENCE_S)
         self.assertRegex(errors, "client pid [0-9]+ of uid 65534, .*: refused: it is not this user's")
+        self.assertEqual(recorded.statement(self.folder), "complete")
 
     def test_with_labels_stay_apart_by_these(self):
         """Ranks need no agent for that, and no root."""

@@ -22,7 +22,8 @@ struct IngestOptions {
   std::string socket_path;            // Unix socket; empty: none
   AccessList access;
   // If set, a peer must be on this machine, and must belong to this user or, on the Unix socket, be
-  // a descendant of this process (with any user).
+  // a descendant of this process (with any user). A peer that certainly is neither is turned away,
+  // and leaves no trace but a line in the log.
   std::optional<std::uint32_t> only_user;
   // Pause between two look-ups of a host in `access` that has no address yet.
   std::chrono::milliseconds look_up_pause = std::chrono::seconds(5);

@@ -69,17 +69,18 @@ bool is_another_thread_busy() {
   return false;
 }
 
-bool is_descendant(std::uint32_t pid, std::uint32_t uid) {
+std::optional<bool> is_descendant(std::uint32_t pid, std::uint32_t uid) {
+  if (pid == 0) return false;  // in no pid namespace that we see, as all our descendants are
   const std::optional<ProcStatus> own = status_of(pid);
   // The pid of an ended peer may belong to another process by now.
-  if (!own || own->uid != uid) return false;
+  if (!own || own->uid != uid) return {};
   const auto us = static_cast<std::uint32_t>(::getpid());
   std::uint32_t next = own->parent;
   for (int step = 0; step < kMostSteps && next > 0; ++step) {
     if (next == us) return true;
     const std::optional<ProcStatus> status = status_of(next);
     const std::optional<ProcStatus> again = status ? status : status_of(pid);
-    if (!again) return false;
+    if (!again) return {};
     next = again->parent;
   }
   return false;

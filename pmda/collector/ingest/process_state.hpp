@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace pcp::trace::agent {
@@ -14,9 +15,9 @@ char state_in(const std::string& stat);
 bool has_ended(std::uint32_t pid);
 
 // True if this process, or one of its descendants, started the user's process `pid`. An orphan's
-// parent is the nearest ancestor that adopts orphans, as a recorder does. False if the process has
-// ended or cannot be inspected.
-bool is_descendant(std::uint32_t pid, std::uint32_t uid);
+// parent is the nearest ancestor that adopts orphans, as a recorder does. Nothing if the process
+// has ended or cannot be inspected.
+std::optional<bool> is_descendant(std::uint32_t pid, std::uint32_t uid);
 
 // True if another thread of this process is running or ready to run. False if unknown.
 bool is_another_thread_busy();

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,6 +22,7 @@
 #include "collector/ingest/tcp_owner.hpp"
 #include "collector/shared.hpp"
 #include "pcp/trace.h"
+#include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
 
@@ -265,22 +267,33 @@ void Server::tell_controls_soon() {
 
 void Server::accept(Descriptor socket, Peer peer) {
   peer.number = ++last_number_;
-  const bool is_welcome = is_users(socket.get(), peer);
+  const std::optional<bool> is_ours = is_users(socket.get(), peer);
+  if (!is_ours.value_or(true)) return turn_away(socket.get(), peer);
   const auto connection = std::make_shared<PeerConnection>(io_, std::move(socket), peer, host_);
   OpenConnection& open = connections_[peer.number];
   open.connection = connection;
   try {
-    receive(*connection, open, is_welcome);
+    receive(*connection, open, is_ours.value_or(false));
   } catch (...) {
     connection->close();
     throw;
   }
 }
 
-bool Server::is_users(int socket, const Peer& peer) const {
-  if (!options_.only_user) return true;
-  if (peer.uid == kUnknownUid) return tcp_owner(socket) == options_.only_user;
-  return peer.uid == options_.only_user || is_descendant(peer.pid, peer.uid);
+// Nothing if the kernel does not tell: over TCP the peer's process is unknown.
+std::optional<bool> Server::is_users(int socket, const Peer& peer) const {
+  if (!options_.only_user || peer.uid == options_.only_user) return true;
+  if (peer.uid != kUnknownUid) return is_descendant(peer.pid, peer.uid);
+  return tcp_owner(socket) == options_.only_user ? std::optional(true) : std::nullopt;
+}
+
+// Keeps nothing of a stranger, and counts nothing: he must not change what the user's own programs
+// find, nor how complete their data seem.
+void Server::turn_away(int socket, const Peer& peer) {
+  std::string out;
+  wire::append_ack(out, context_.pid, PMTRACE_ERR_PERMISSION);
+  ::send(socket, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  host_.say(peer, "refused: it is not this user's");
 }
 
 void Server::receive(PeerConnection& connection, OpenConnection& open, bool is_welcome) {

@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -69,7 +70,8 @@ class Server {
   void finish_stop_if_alone();
 
   void accept(Descriptor socket, Peer peer);
-  bool is_users(int socket, const Peer& peer) const;
+  std::optional<bool> is_users(int socket, const Peer& peer) const;
+  void turn_away(int socket, const Peer& peer);
   void receive(PeerConnection& connection, OpenConnection& open, bool is_welcome);
   bool has_room_for(const Peer& peer) const;
   void release(PeerConnection& connection);

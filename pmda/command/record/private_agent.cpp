@@ -88,7 +88,7 @@ PrivateAgent::PrivateAgent(PrivateDirectory directory, Settings settings)
       begin_(steady_now()),
       now_(begin_),
       collector_(std::make_unique<agent::Collector>(
-          collector_options(settings_, directory_.socket()), add_to_log, begin_)) {
+          collector_options(settings_, directory_.bound()), add_to_log, begin_)) {
   if (!settings_.filter.empty()) spans_ = collector_->spans().capture(settings_.filter, {});
 }
 
@@ -103,6 +103,7 @@ Result<std::unique_ptr<PrivateAgent>> PrivateAgent::create(Settings settings) {
   std::unique_ptr<PrivateAgent> made(new PrivateAgent(*std::move(directory), std::move(settings)));
   agent::Collector& collector = *made->collector_;
   if (const Result<void> listening = collector.listen(); !listening) return listening.error();
+  if (const Result<void> hidden = made->directory_.hide_socket(); !hidden) return hidden.error();
   if (collector.max_connections() == 0)
     return Error{"the limit of " + std::to_string(max_open_files()) +
                  " open files leaves none for traced programs: raise it, to 256 or more, with"

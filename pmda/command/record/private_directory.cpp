@@ -7,10 +7,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -20,6 +23,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "pcp-trace-";
 constexpr std::string_view kTemplate = "XXXXXX";
+constexpr std::string_view kSocket = "socket";
+constexpr std::size_t kRandomDigits = 16;
 
 // A program started by root may have become another user, who must reach the socket.
 constexpr mode_t kRootsMode = S_IRWXU | S_IXGRP | S_IXOTH;
@@ -61,7 +66,10 @@ void remove_abandoned(const std::string& parent) {
     if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kTemplate.size()) continue;
     const Descriptor directory = open_directory(entry.path());
     if (!directory || !is_ours(directory) || !try_lock(directory)) continue;
-    ::unlinkat(directory.get(), "socket", 0);
+    for (const auto& left : std::filesystem::directory_iterator(entry.path(), error)) {
+      const std::string its_name = left.path().filename();
+      if (its_name.starts_with(kSocket)) ::unlinkat(directory.get(), its_name.c_str(), 0);
+    }
     ::rmdir(entry.path().c_str());  // fails if anything else is in it
   }
 }
@@ -71,7 +79,8 @@ void remove_abandoned(const std::string& parent) {
 std::string PrivateDirectory::usual_parent() {
   if (::geteuid() == 0) return is_roots("/run") ? "/run" : "/tmp";
   constexpr std::size_t kMostBytes =
-      sizeof(sockaddr_un::sun_path) - kPrefix.size() - kTemplate.size() - sizeof "//socket";
+      sizeof(sockaddr_un::sun_path) -
+      (1 + kPrefix.size() + kTemplate.size() + 1 + kSocket.size() + 1 + kRandomDigits + 1);
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime == nullptr || runtime[0] != '/' || ::strnlen(runtime, kMostBytes + 1) > kMostBytes)
     return "/tmp";
@@ -98,8 +107,22 @@ Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
   }
 }
 
+PrivateDirectory::PrivateDirectory(std::string path, Descriptor lock)
+    : path_(std::move(path)), lock_(std::move(lock)) {
+  std::random_device device;
+  std::array<char, kRandomDigits + 1> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08x%08x", device(), device());
+  socket_ = std::string(kSocket) + '-' + digits.data();
+}
+
+Result<void> PrivateDirectory::hide_socket() const {
+  if (::rename(bound().c_str(), socket().c_str()) == 0) return {};
+  return Error{bound() + ": cannot be renamed: " + std::strerror(errno)};
+}
+
 PrivateDirectory::~PrivateDirectory() {
   if (path_.empty()) return;
+  ::unlink(bound().c_str());
   ::unlink(socket().c_str());
   ::rmdir(path_.c_str());
 }

@@ -35,6 +35,7 @@ class PrivateDirectories : public testing::Test {
     fs::create_directory(path);
     fs::permissions(path, fs::perms::owner_all);
     std::ofstream(path / "socket");
+    std::ofstream(path / "socket-0123456789abcdef");  // not yet, or already hidden
     return path;
   }
 
@@ -49,9 +50,15 @@ TEST_F(PrivateDirectories, AreThisUsersAloneAndOthersMayPassOnlyRoots) {
   EXPECT_EQ(status.st_mode & 07777, ::geteuid() == 0 ? 0711U : 0700U);
 }
 
+TEST_F(PrivateDirectories, GiveTheSocketANameThatNobodyGuesses) {
+  EXPECT_NE(fs::path(create().socket()).filename(), fs::path(create().socket()).filename());
+}
+
 TEST_F(PrivateDirectories, GoWithTheirOwner) {
   std::optional<PrivateDirectory> made = create();
-  std::ofstream(made->socket()) << "";
+  std::ofstream(made->bound()) << "";
+  ASSERT_TRUE(made->hide_socket());
+  EXPECT_TRUE(fs::exists(made->socket()));
   made.reset();
   EXPECT_TRUE(fs::is_empty(parent_));
 }

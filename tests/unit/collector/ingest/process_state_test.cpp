@@ -12,7 +12,7 @@
 namespace pcp::trace::agent {
 namespace {
 
-TEST(ProcessState, TellsWhetherAProcessHasEnded) {
+TEST(ProcessState, TellsWhetherAProcessHasEndedAndIsADescendant) {
   EXPECT_FALSE(has_ended(static_cast<std::uint32_t>(::getpid())));
   std::array<int, 2> gate{};
   ASSERT_EQ(::pipe(gate.data()), 0);
@@ -25,6 +25,8 @@ TEST(ProcessState, TellsWhetherAProcessHasEnded) {
   }
   const auto pid = static_cast<std::uint32_t>(child);
   EXPECT_FALSE(has_ended(pid));
+  EXPECT_EQ(is_descendant(pid, ::geteuid()), true);
+  EXPECT_EQ(is_descendant(static_cast<std::uint32_t>(::getppid()), ::geteuid()), false);
   ::close(gate[0]);
   ::close(gate[1]);
   siginfo_t info;
@@ -32,6 +34,7 @@ TEST(ProcessState, TellsWhetherAProcessHasEnded) {
   EXPECT_TRUE(has_ended(pid));  // a zombie: nobody has waited for it
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(has_ended(pid));
+  EXPECT_EQ(is_descendant(pid, ::geteuid()), std::nullopt);
 }
 
 }  // namespace
