@@ -295,7 +295,8 @@ class Intervals(Recording):
         samples = [sample for sample in recorded.samples(self.folder) if "trace.agent.period" in sample]
         periods = [sample["trace.agent.period"][None] for sample in samples]
         self.assertEqual(periods, sorted(periods))
-        self.assertEqual((periods[0], periods[-1]), (0.1, 1))
+        self.assertEqual(periods[0], 0.1)
+        self.assertGreater(periods[-1], 0.1)  # 1, unless a sample has seen some of the tags, and the run ended before the next
         tags = {tag["name"]: tag for tag in self.report()["tags"]}
         self.assertEqual((tags["a"]["count"], tags["a"]["min"], tags["a"]["max"]), (200, 0, 199))
         self.assertTrue(tags["a"]["max_is_exact"] and tags["a"]["min_is_exact"])
