@@ -11,12 +11,14 @@ import tempfile
 import unittest
 
 import recorded
+from own_namespaces import needs, unshare
 from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, completed, is_running, wait_until
 from trace_test import (OUR_LIBRARY, TraceTestCase, has_machines_processes, library_environment, named_in_mmv, program,
                         without_leaks)
 
 FETCHES = int(os.environ.get("TRACE_FETCHES", 600))
+WITH_OTHER_PROCESSES = unshare("--pid", "--fork", "--kill-child", "--mount-proc")
 KILLS = int(os.environ.get("TRACE_KILLS", 20))
 PROCESSES = int(os.environ.get("TRACE_PROCESSES", 20))
 
@@ -199,6 +201,7 @@ class OfAProgram(MmvTestCase):
             os.mkdir(self.directory)
             self.wait_for("point.count", {"a": 1})
 
+    @needs(*WITH_OTHER_PROCESSES)
     def test_of_another_namespace_of_processes(self):
         """pmdammv must not look for its process, and neither process removes the other's file."""
         def vanish_with_their_process():
@@ -206,9 +209,7 @@ class OfAProgram(MmvTestCase):
                 with open(f"{self.directory}/{name}", "rb") as file:
                     yield name.partition("@")[0], struct.unpack_from("i", file.read(), 28)[0] & 2 != 0
         traced = self.start_with_point("a")
-        unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        other = self.start_traced(self.environment_of(),
-                                  within=unshare + ([] if os.getuid() == 0 else ["--map-root-user"]))
+        other = self.start_traced(self.environment_of(), within=WITH_OTHER_PROCESSES)
         other.call("point b")
         wait_until(lambda: len(self.files()) == 2, what="its file")
         self.assertEqual(dict(vanish_with_their_process()), {f"shop_{traced.pid}": has_machines_processes(), "shop_1": False})
@@ -366,12 +367,12 @@ class WithoutAFile(TraceTestCase):
             self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
             self.assertRegex(done.stderr, r"Permission denied; .*usermod -a -G pcp USER\n\Z")
 
-    @unittest.skipUnless(os.getuid() == 0, "only root can mount")
+    @needs(*unshare("--mount"))
     def test_on_a_full_disk_they_live(self):
         with tempfile.TemporaryDirectory(prefix="trace-") as directory:
             script = 'mount -t tmpfs -o size=64k none "$0" && mkdir "$0/mmv" && exec "$@"'
             lines = "".join(f"point tag{number}\n" for number in range(1000)) + "flush 60\n"
-            done = self.run_with(directory, "unshare", "--mount", "sh", "-c", script, directory, lines=lines)
+            done = self.run_with(directory, *unshare("--mount"), "sh", "-c", script, directory, lines=lines)
             self.assertEqual(done.stdout.split(), ["0"] * 1000 + ["1"])
             self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*: No space left on device\n\Z")
 

@@ -15,6 +15,7 @@ import tempfile
 
 import recorded
 from cutting_proxy import CuttingProxy
+from own_namespaces import needs, unshare
 from private_pmcd import (PATIENCE_S, children_of, completed, is_running, pcp_configuration, stopped, thread_states,
                           wait_until)
 from test_lifecycle import MOMENTS
@@ -148,13 +149,11 @@ class Programs(Recording):
                 "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
             self.assertEqual((done.returncode, done.stderr), (0, said))
 
+    @needs(*unshare("--uts"))
     def test_of_a_job_on_several_hosts_are_in_one_report(self):
         """As the manual says: the launcher starts `record`, in one directory."""
-        unshare = ["unshare", "--uts"] + ([] if os.getuid() == 0 else ["--map-root-user"])
-        if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
-            self.skipTest("no name spaces for host names here")
         ranks = [subprocess.Popen(
-            [*unshare, "sh", "-c", 'hostname $0 && exec "$@"', host, recorded.COMMAND, "record", "-q", "--split=rank",
+            [*unshare("--uts"), "sh", "-c", 'hostname $0 && exec "$@"', host, recorded.COMMAND, "record", "-q", "--split=rank",
              program("traced")], env=self.plain_environment(PMI_RANK=rank), cwd=self.directory, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             for rank, host in enumerate(("saturn", "saturn", "jupiter"))]
@@ -396,16 +395,14 @@ class Ends(Recording):
         recording.communicate("point a\n", timeout=PATIENCE_S)
         wait_until(lambda: not is_running(pid), what="the program's end")
 
+    @needs(*unshare("--mount"))
     def test_when_the_disk_is_full_but_not_the_program(self):
         script = ("mount -t tmpfs -o size=64k none \"$1\" && cd \"$1\" &&"
                   " \"$2\" record -q -t 20ms -o run \"$3\"; status=$?;"
                   " pmlogcheck run/trace >&2; ls run;"
                   " \"$2\" report --fail-if 'tag1 count > 1' run | head -n1; exit $status")
-        unshare = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])
-        if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
-            self.skipTest("no name spaces for mounts here")
         lines = "".join(f"point tag{number}\nsleep 0.001\n" for number in range(2000))
-        done = completed(*unshare, "sh", "-c", script, "sh", self.directory, recorded.COMMAND, program("traced"),
+        done = completed(*unshare("--mount"), "sh", "-c", script, "sh", self.directory, recorded.COMMAND, program("traced"),
                          input=lines, env=self.plain_environment(), timeout=4 * PATIENCE_S)
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertRegex(done.stderr, r"\Apcp-trace record: the recording has ended too early:"

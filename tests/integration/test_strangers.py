@@ -8,6 +8,7 @@ import unittest
 
 import batch_wire
 import legacy_wire
+from own_namespaces import needs
 from pmproxy import Pmproxy
 from private_pmcd import PATIENCE_S, wait_until
 from trace_test import PERMISSION, TraceTestCase
@@ -79,6 +80,7 @@ class Squatter(StrangerTestCase):
         self.assertEqual(self.bytes_for(STRANGER, PCP_TRACE_SOCKET="run/trace.socket"), 0)
 
     @only_root
+    @needs("unshare", "--user")
     def test_is_sent_nothing_where_each_unknown_user_looks_like_this_one(self):
         in_a_namespace = ["unshare", "--user"]
         self.assertEqual(self.bytes_for(STRANGER - 1, in_a_namespace, PCP_TRACE_SOCKET="run/trace.socket"), 0)

@@ -3,10 +3,9 @@
 
 import os
 import pathlib
-import subprocess
 import tempfile
-import unittest
 
+from own_namespaces import needs
 from private_pmcd import completed
 from java_test import JavaTestCase, java
 
@@ -26,7 +25,6 @@ aborted=0, batches=0, reconnects=0, connected=false, version=0, labelsCut=0, lab
 
 # In name spaces of its own a process may mount without privileges, if the machine allows them.
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount"]
-CAN_MOUNT = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
 
 
 class UnloadedTestCase(JavaTestCase):
@@ -69,7 +67,7 @@ class Unloaded(UnloadedTestCase):
     def test_another_processor(self):
         self.assert_runs_on("the jar has none for this machine", "-Dos.arch=pdp11")
 
-    @unittest.skipUnless(CAN_MOUNT, "this machine allows no name spaces")
+    @needs(*UNSHARE)
     def test_a_file_system_that_cannot_be_used(self):
         for mounted, why in (("noexec", "failed to map segment"),
                              ("ro", "Read-only file system"),

@@ -34,6 +34,12 @@ AS_A_USER = """apt-get -q update && apt-get -q install -y --no-install-recommend
 echo 'somebody ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/somebody && chown -R somebody /src &&
 su somebody -c './run demo 10'"""
 
+# The rights of root in a container of Docker: its capabilities and, since in a chroot the kernel refuses them, too, no
+# user namespaces.
+AS_IN_A_CONTAINER = """mount --rbind / /mnt && exec chroot /mnt setpriv --bounding-set=-all,+chown,+dac_override,+fowner,\
++fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap \
+sh -c 'cd /src && ./run test'"""
+
 
 class Job:
     """One command in a copy of a suite's root. Jobs of a platform that name the same copy share it."""
@@ -61,6 +67,8 @@ def cross_jobs(architecture):
 
 
 PLATFORMS = {**{suite: suite_jobs(suite) for suite in SUITES},
+             "container": [Job("`./run test` as root in a container", "bookworm", "container", 30, "sh", "-c",
+                               AS_IN_A_CONTAINER)],
              **{architecture: cross_jobs(architecture) for architecture in ("arm64", "s390x")},
              **{f"packages-{suite}": package_jobs(suite) for suite in ("bookworm", "trixie")}}
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the tests of a script, all or the named ones: run_tests.py SCRIPT [CLASS.TEST...]
 
-Fails also if there is none: unittest calls that a success."""
+Its last lines name those that this machine does not allow. Fails also if there is none: unittest calls that a success."""
 
 import faulthandler
 import importlib
@@ -29,6 +29,8 @@ def main():
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     module = importlib.import_module(os.path.splitext(os.path.basename(path))[0])
     result = unittest.main(module, argv=[path, *names], exit=False).result
+    for test, reason in result.skipped:
+        print(f"not run: {test.id()}: {reason}")
     if result.testsRun == 0:
         sys.exit(f"{path}: no test was run")
     sys.exit(not result.wasSuccessful())
