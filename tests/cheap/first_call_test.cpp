@@ -3,12 +3,16 @@
 // threads' first calls wait without spinning.
 #include <pthread.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +25,7 @@
 #include <gtest/gtest.h>
 
 #include "every_call.hpp"
+#include "support/scratch_directory.hpp"
 #include "system_calls.hpp"
 #include "unit/collector/ingest/deadline.hpp"
 
@@ -33,6 +38,7 @@ thread_local int yields = 0;
 std::atomic<int> barriers{0};      // of these threads
 std::atomic<int> threads_made{0};  // by them
 std::atomic<bool> has_seen_others_sleep{false};
+bool is_without_threads = false;
 
 // In /proc's stat, the state follows the thread's name.
 bool is_asleep(pid_t thread) {
@@ -79,6 +85,7 @@ int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*
                           void* given);
 int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*work)(void*),
                           void* given) {
+  if (is_without_threads) return EAGAIN;
   if (is_caller) ++threads_made;
   return __real_pthread_create(thread, how, work, given);
 }
@@ -119,6 +126,25 @@ TEST(FirstCall, OfManyThreadsAtOnceSpinsNowhereAndRegistersNothing) {
   EXPECT_TRUE(has_seen_others_sleep);
   EXPECT_EQ(barriers, 0);
   EXPECT_EQ(threads_made, 1);
+}
+
+// So a recording knows of a process that is lost right after its first call.
+TEST(FirstCall, HasConnectedToTheSocketBeforeItReturns) {
+  const ScratchDirectory directory;
+  sockaddr_un address{AF_UNIX, {}};
+  (directory.path() / "socket").string().copy(address.sun_path, sizeof address.sun_path - 1);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ::setenv("PCP_TRACE_SOCKET", address.sun_path, 1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    is_without_threads = true;  // no flusher comes first
+    pmtrace_point(pmtrace_tag("first"));
+    __real_syscall(SYS_exit_group, 0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_GE(::accept(listener, nullptr, nullptr), 0);
 }
 
 std::size_t entries_of(const char* directory) {

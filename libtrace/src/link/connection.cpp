@@ -40,7 +40,27 @@ void set_tcp_options(int socket) {
   set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
 }
 
+int new_socket(int family) {
+  return keep_descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+// The socket that knock() has connected, until a Connection takes it over; -1: none. Written by the
+// thread that makes the client, then the flusher's.
+int knocked = -1;
+
 }  // namespace
+
+bool knock(const ClientOptions& options) {
+  knocked = -1;  // a forked child inherits the number
+  if (!options.socket_only || options.mmv_only) return false;
+  const Endpoint place = find_endpoints(options, Reach::Local).front();
+  const int fd = new_socket(place.family());
+  if (connect_kept(fd, place.address, place.length) == 0)
+    knocked = fd;
+  else if (fd >= 0 && let_go_of_descriptor(fd))
+    ::close(fd);
+  return knocked >= 0;
+}
 
 Connection::Connection(asio::io_context& loop, Listener& listener)
     : listener_(listener), socket_(loop), deadline_(loop), reader_(kMaxReplyBytes) {}
@@ -84,10 +104,9 @@ void Connection::try_next_endpoint(int error) {
   const Endpoint& endpoint = endpoints_[next_endpoint_++];
   tell([&] { return "connecting to " + endpoint.name(); });
 
-  if (!open_socket(endpoint.family()) ||
-      (connect_kept(socket_.native_handle(), endpoint.address, endpoint.length) != 0 &&
-       errno != EINPROGRESS))
-    return try_next_endpoint(-errno);
+  asio::error_code ignored;
+  socket_.close(ignored);
+  if (!take_over_knock() && !begin_to_connect(endpoint)) return try_next_endpoint(-errno);
   socket_.async_wait(asio::posix::stream_descriptor::wait_write,
                      while_forks_wait([this, attempt = attempt_,
                                        family = endpoint.family()](const asio::error_code& failed) {
@@ -97,20 +116,30 @@ void Connection::try_next_endpoint(int error) {
                      }));
 }
 
-// False with errno.
-bool Connection::open_socket(int family) {
-  asio::error_code failed;
-  socket_.close(failed);
-  const int fd = keep_descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+bool Connection::take_over_knock() {
+  const int fd = std::exchange(knocked, -1);
   if (fd < 0) return false;
+  if (may_use_descriptor(fd)) return take(fd);
+  let_go_of_descriptor(fd);  // the program has closed it
+  return false;
+}
+
+// False with errno.
+bool Connection::begin_to_connect(const Endpoint& endpoint) {
+  const int fd = new_socket(endpoint.family());
+  if (fd < 0 || !take(fd)) return false;
+  if (endpoint.family() != AF_UNIX) set_tcp_options(fd);
+  return connect_kept(fd, endpoint.address, endpoint.length) == 0 || errno == EINPROGRESS;
+}
+
+// False with errno.
+bool Connection::take(int fd) {
+  asio::error_code failed;
   socket_.assign(fd, failed);
-  if (failed) {
-    ::close(fd);
-    errno = failed.value();
-    return false;
-  }
-  if (family != AF_UNIX) set_tcp_options(fd);
-  return true;
+  if (!failed) return true;
+  ::close(fd);
+  errno = failed.value();
+  return false;
 }
 
 void Connection::on_connected(int family) {

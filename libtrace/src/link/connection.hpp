@@ -21,6 +21,12 @@
 
 namespace pcp::trace::client {
 
+// Connects if there is only one place for an agent, as in a recording. Does not wait: a Unix socket
+// takes a connection at once, or never. The next Connection uses this one. So the agent knows of a
+// process before its first call returns, and sees from the connection's end if something may be
+// missing. False if it did not connect. Thread: any, in a process without a flusher.
+bool knock(const ClientOptions& options);
+
 class Connection final : public Transport {
  public:
   // Events for the owner, which may call the connection's functions inside.
@@ -59,7 +65,9 @@ class Connection final : public Transport {
   template <typename MakeText>
   void tell(MakeText make_text);
   void tell_failure(const char* reason);
-  bool open_socket(int family);
+  bool take_over_knock();
+  bool begin_to_connect(const Endpoint& endpoint);
+  bool take(int fd);
   void on_connected(int family);
   void read();
   bool handle_pdus();

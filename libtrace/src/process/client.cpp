@@ -16,6 +16,7 @@
 #include "harmless/guards.hpp"
 #include "harmless/rest_at_fork.hpp"
 #include "harmless/wiped_memory.hpp"
+#include "link/connection.hpp"
 #include "process/flusher_loop.hpp"
 #include "process/run_like_any_thread.hpp"
 #include "spans/span_sender.hpp"
@@ -115,6 +116,7 @@ Client::Client(ClientOptions options)
   add_state(options_.demanded_state() | (options_.always_ids ? kMakesIds : 0));
   set_capturing(false);  // it was the parent's, if this is a forked child
   capture_from_start(recorders_.captures(), options_);
+  has_knocked_ = !has_state(PMTRACE_STATE_NOAGENT) && knock(options_);
 }
 
 Client* Client::get_if_made() {
@@ -138,6 +140,7 @@ Client* Client::make_if_asked() {
   Client* client = get_if_made();
   if (client != nullptr || !is_asked_for()) return client;
   const NoCancellation guard;
+  const ErrnoStays errno_stays;
   return get();
 }
 
@@ -298,9 +301,10 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: the client is its parent's
   deliveries_.say_end();
-  // Delivers even without pending calls if a session was opened: it must be closed, or the process
-  // would look killed. The acquire pairs with the release of the last flusher thread.
-  if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr ||
+  // Delivers even without pending calls if a session was opened, or an agent expects one: it must
+  // be closed, or the process would look killed. The acquire pairs with the release of the last
+  // flusher thread.
+  if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr || has_knocked_ ||
       pending_calls() > 0 || !recorders_.has_settled_spans())
     deliver(options_.last_patience, Deliveries::Patience::Progress);
 }
