@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A comparison of two runs of one program has a sign in at most one of twenty pairs, also beside a neighbour who takes the
-processors now and then. A program that is a fifth slower is found. TRACE_PAIRS is the number of pairs, TRACE_SEED the first
-seed."""
+processors now and then. A program that is a fifth slower is found. No gate passes a change that was planted. TRACE_PAIRS is
+the number of pairs, TRACE_SEED the first seed."""
 
 import collections
 import contextlib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -99,3 +100,41 @@ class OfEqualRuns(TraceTestCase):
             missed += not {(tag, figure) for tag in ("request", "parse", "ask") for figure in ("mean", "p50")} & found.keys()
         print(f"missed: {missed} of {pairs}", flush=True)
         self.assertLessEqual(missed, pairs // 2)
+
+
+GATES = {  # the conditions about each planted change, and their outcomes; counts are exact
+    "calls": {"query count > +10%": ["broken"], "query total > +10%": ["unknown"]},
+    "time": {"query mean > +10%": ["broken", "unknown"], "query p50 > +10%": ["broken", "unknown"],
+             "request p95 > +10%": ["broken", "unknown"], "query total > +10%": ["unknown"]},
+    "failures": {"request failed > +10%": ["broken"], "request failed% > +10%": ["broken", "unknown"]},
+    "rate": {"request rate < -10%": ["unknown"]},
+}
+
+
+class OfPlantedChanges(TraceTestCase):
+    def test_no_gate_passes_one(self):
+        print(f"seed {SEED}", flush=True)
+        dice, found = random.Random(SEED), collections.Counter()
+        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+        for pair in range(PAIRS):
+            what, factor, rounds = list(GATES)[pair % len(GATES)], round(dice.uniform(1.3, 3), 2), dice.choice((400, 800))
+            # The same work, or twice the work and a comparison by request.
+            per = ["--per", "request"] if rounds > 400 else []
+            folders = [os.path.join(directory, f"{pair}-{side}") for side in ("old", "new")]
+            for folder, *arguments in zip(folders, (400, rounds), (1, factor)):
+                done = recorded.record(folder, program("planted_change"), str(arguments[0]), what, str(arguments[1]),
+                                       environment=library_environment(OUR_LIBRARY), options=["-t", "100ms"])
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            for condition, outcomes in GATES[what].items():
+                done = completed(recorded.COMMAND, "report", "--json", *per, "--fail-if", condition, "--compare", *folders)
+                [finding] = json.loads(done.stdout)["conditions"]
+                print(f"{what} x {factor}, {rounds} rounds: {finding['text']}", flush=True)
+                found[finding["outcome"]] += 1
+                if finding["outcome"] == "passed":  # a busy machine slowed the older run as much
+                    self.assertNotIn("within noise", finding["text"])
+                    change = float(re.search(r" has ([+-]?[\d.]+)%", finding["text"])[1])
+                    self.assertFalse(change > 10 if ">" in condition else change < -10, finding["text"])
+                else:
+                    self.assertIn(finding["outcome"], outcomes)
+        print("totals:", *(f"{name}={number}" for name, number in found.items()), flush=True)
+        self.assertLess(found["passed"], found.total() / 5)

@@ -235,21 +235,37 @@ class OfARecording(ReportTestCase):
         self.assertEqual(whole["base"]["run"]["archives"], [f"{run}/trace" for run in runs[:3]])
         self.assertEqual(whole["run"]["archives"], [f"{run}/trace" for run in runs[3:]])
         comparison = whole["comparison"]
-        self.assertEqual((comparison["work"], comparison["judged_by"]), (1, "runs"))
+        self.assertEqual((comparison["divisors"], comparison["judged_by"]), ({"tag": None, "before": 3, "now": 3}, "runs"))
         changes = {tag["name"]: tag["changes"] for tag in comparison["tags"]}
-        self.assertEqual(changes["a"]["count"], {"before": 9, "now": 9, "verdict": "noise"})
-        self.assertEqual((changes["o"]["count"]["before"], changes["o"]["count"]["now"]), (12, 21))
+        self.assertEqual(changes["a"]["count"], {"before": 3, "now": 3, "verdict": "noise"})
+        self.assertEqual((changes["o"]["count"]["before"], changes["o"]["count"]["now"]), (4, 7))
         self.assertNotEqual(changes["a"]["max"]["verdict"], "not judged")
         done = report("--json", "--compare", *runs[:2], "--", *runs[3:])
-        self.assertEqual(strict_json(done.stdout)["comparison"]["judged_by"], "intervals")
+        comparison = strict_json(done.stdout)["comparison"]
+        self.assertEqual((comparison["divisors"], comparison["judged_by"]), ({"tag": None, "before": 2, "now": 3}, "intervals"))
         done = report("--compare", runs[0], "--", runs[0])
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assert_one_line(report("--compare", *runs), "so they are not parts of one run. Put -- between")
 
+    def test_can_be_compared_per_call_of_a_tag(self):
+        before = self.record(*CALLS * 2, *["point query"] * 4, name="before.trace")
+        now = self.record(*CALLS * 3, *["point query"] * 60, name="now.trace")
+        arguments = ("--compare", before, now, "--fail-if", "query count > +20%")
+        self.assertEqual(report(*arguments).stdout.splitlines()[-1], "broken: query count > +20%: query has x15, from 4 to 60")
+        done = report("--per", "a", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("\nsums per call of a: 2 before, 3 now\n", done.stdout)
+        self.assertTrue(done.stdout.endswith("broken: query count > +20%: query has +900%, from 2 to 20 per call of a\n"), done.stdout)
+        divided = strict_json(report("--per", "a", "--json", "--compare", before, now).stdout)["comparison"]
+        self.assertEqual(divided["divisors"], {"tag": "a", "before": 2, "now": 3})
+        [count] = [tag["changes"]["count"] for tag in divided["tags"] if tag["name"] == "query"]
+        self.assertEqual((count["before"], count["now"]), (2, 20))
+        self.assert_one_line(report("--per", "b\n", *arguments), "--per b\\x0a: no tag of this name is in both runs")
+
     def test_fails_if_it_has_changed(self):
         before = self.record(*CALLS * 3, name="before.trace")
         now = self.record(*CALLS * 3, *["point p"] * 3)
-        for condition, status in (("p count > +99%", 2), ("a count > +0%", 0), ("a mean < -100%", 0), ("b count > +1%", 2)):
+        for condition, status in (("p count > +99%", 1), ("p count > +100%", 0), ("a count > +0%", 0), ("a mean < -100%", 0), ("b count > +1%", 2)):
             done = report("--compare", before, now, "--fail-if", condition)
             self.assertEqual(done.returncode, status, (condition, done.stdout))
         done = report("--fail-if", "a mean > +20%", now)
@@ -296,7 +312,7 @@ class OfARecording(ReportTestCase):
         self.assertTrue(done.stdout.endswith("**Conditions:** 1 broken\n\n- **!** `broken: a count > 1: a has 2`\n"), done.stdout)
         done = report("--markdown", "--compare", before, now)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("\n| `a` | 1 → 2 | ", done.stdout)
+        self.assertIn("\n| `a` | 1 → 2 (+100%) | ", done.stdout)
         self.assertEqual(report("--markdown", "--json", now).returncode, 2)
 
     def test_can_be_a_page(self):

@@ -3,6 +3,7 @@
 // JSON, values that a test must find in the page.
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -321,7 +322,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", model.error().message.c_str());
     return 1;
   }
-  if (const Result<void> written = write_page(*model, argv[2]); !written) {
+  std::optional<Comparison> comparison;
+  if (model->base)
+    comparison = compare(Side{*model->base, {}, {}}, Side{*model, {}, {}}, {2, 2, {}});
+  if (const Result<void> written = write_page(*model, argv[2], comparison ? &*comparison : nullptr);
+      !written) {
     std::fprintf(stderr, "%s\n", written.error().message.c_str());
     return 1;
   }

@@ -35,6 +35,7 @@ class Comparison(PageTestCase):
         self.assertEqual(self.texts("#compared-runs .facts span"),
                          ["2026-09-20 16:13:20", "2:40\u202fmin", "build6", "shop-20260920.trace",
                           "2026-09-21 16:13:20", "3:00\u202fmin", "build7", "shop.trace"])
+        self.assertEqual(self.texts("#compared-runs .hint"), ["Calls, total time and added are per run: 2 before, 2 now"])
 
     def test_is_not_there_without_an_older_run(self):
         self.page("shop")
@@ -51,16 +52,17 @@ class Comparison(PageTestCase):
         was, is_ = self.compared()
         row = self.rows()["payment"]
         self.assertEqual(list(row), ["Calls", "Failed", "Total time", "Mean", "p50", "p95", "p99", "Max", "Added"])
-        for title, key, formatter in (("Calls", "count", "formatShort"), ("Failed", "failed", "formatShort"),
-                                      ("Total time", "sum", "formatSeconds"), ("Mean", "mean", "formatSeconds"),
-                                      ("p50", "p50", "formatSeconds"), ("p95", "p95", "formatSeconds"),
-                                      ("p99", "p99", "formatSeconds"), ("Max", "max", "formatSeconds")):
-            before, now = was["payment"][key], is_["payment"][key]
+        for title, key, formatter, divisor in (("Calls", "count", "formatNumber", 2), ("Total time", "sum", "formatSeconds", 2),
+                                               ("Mean", "mean", "formatSeconds", 1), ("p50", "p50", "formatSeconds", 1), ("p95", "p95", "formatSeconds", 1),
+                                               ("p99", "p99", "formatSeconds", 1), ("Max", "max", "formatSeconds", 1)):
+            before, now = (tags["payment"][key] / divisor for tags in (was, is_))
             change = ("+" if now > before else "−") + self.text("formatPercent", abs(now - before) / before)
             self.assertEqual(row[title], [self.text(formatter, before), self.text(formatter, now), change], title)
+        shares = (tags["payment"]["failed"] / (tags["payment"]["failed"] + tags["payment"]["count"]) for tags in (was, is_))
+        self.assertEqual(row["Failed"][:2], [self.text("formatPercent", share) for share in shares])
         self.assertEqual(row["Added"], ["", "", ""])
         row = self.rows()["bytes-sent"]
-        before, now = was["bytes-sent"]["added"], is_["bytes-sent"]["added"]
+        before, now = (tags["bytes-sent"]["added"] / 2 for tags in (was, is_))
         self.assertEqual(row["Added"][:2], [self.evaluate(f"formatValue({{type: 'counter', unit: 'byte'}})({each})") for each in (before, now)])
         self.assertEqual(row["p99"], ["", "", ""])
 
@@ -74,9 +76,9 @@ class Comparison(PageTestCase):
         self.compared()
         signed = [text for row in self.rows().values() for cell in row.values() for text in cell if text[:1] in SIGNS]
         self.assertEqual(signed, [])
-        self.evaluate("""(() => { const tag = pcpTrace.data.tags.find(({name}) => name === "payment");
-            const {name, type} = tag, real = {verdict: "real"}, noise = {verdict: "noise"}, none = {verdict: "not judged"};
-            addVerdicts(pcpTrace.data.tags, {tags: [{name, type, changes: {p99: real, p50: noise, count: real, total: none}}]});
+        self.evaluate("""(() => { const {changes} = pcpTrace.data.comparison.tags.find(({name}) => name === "payment");
+            changes.p99.verdict = changes.count.verdict = "real";
+            changes.p50.verdict = "noise";
             showComparison(pcpTrace.data); })()""")
         rows = self.rows()
         signed = {(tag, title): text[:2].strip() for tag, row in rows.items() for title, (*_, text) in row.items() if text[:1] in SIGNS}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "command/pcp/recording_folder.hpp"
+#include "command/show/shown.hpp"
 
 namespace pcp::trace::command {
 
@@ -73,13 +74,23 @@ Result<std::optional<Comparison>> compare_runs(const ReportOptions& options, con
   Side newer{model, {}, {}};
   const bool are_enough =
       options.are_runs && std::min(base->archives.size(), now.archives.size()) >= kFewestRuns;
-  const std::set<TagKey> wanted = tags_to_judge(older.totals, newer.totals);
+  Divisors divisors;
+  if (options.are_runs)
+    divisors = {static_cast<double>(base->archives.size()),
+                static_cast<double>(now.archives.size())};
+  std::set<TagKey> wanted = tags_to_judge(older.totals, newer.totals);
+  if (options.per) {
+    const Result<Divisors> calls = calls_of(*options.per, older.totals, newer.totals);
+    if (!calls) return Error{"--per " + printed_name(*options.per) + ": " + calls.error().message};
+    divisors = *calls;
+    wanted.insert(*divisors.tag);
+  }
   const auto read = [&](const ReadRequest& request, const Model& all, Side& side) {
     return are_enough ? read_runs(request, wanted, side) : read_pieces(request, all, side);
   };
   if (const Result<void> done = read(*base, *older_model, older); !done) return done.error();
   if (const Result<void> done = read(now, model, newer); !done) return done.error();
-  return std::optional(compare(older, newer));
+  return std::optional(compare(older, newer, divisors));
 }
 
 }  // namespace pcp::trace::command

@@ -66,6 +66,8 @@ std::vector<Option> table_for(ReportOptions& options) {
        parses(parse_file, options.junit)},
       {"compare", 0, "BASE", "compare with an older run; with several:\nOLDER... -- NEWER...",
        adds(parse_archive, options.base)},
+      {"per", 0, "TAG", "with --compare: show sums per call of this tag",
+       parses(parse_text, options.per)},
       {"fail-if", 0, "CONDITION", "end with status 1 if this is true; may be repeated",
        adds(Condition::parse, options.conditions)},
       {"start", 'S', "TIME", "show the run from this time on", parses(parse_moment, options.start)},
@@ -132,6 +134,7 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
     if (each.is_relative() && options.base.empty())
       return Error{"--fail-if: '" + printed_name(each.text()) +
                    "': a change in percent needs an older run: --compare BASE"};
+  if (options.per && options.base.empty()) return Error{"--per is about two runs: --compare BASE"};
   options.are_runs = !options.base.empty() && behind != argv + argc;
   std::vector<std::string>& to = options.are_runs ? options.base : options.archives;
   to.insert(to.end(), others->begin(), others->end());
@@ -168,11 +171,13 @@ A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
   UNIT  ns, us, ms, s or min for times of transactions; without a unit total, mean,
         min, percentiles and max are those of observed values; % for shares
 With --compare, 'TAG WHAT > +20%' and 'TAG WHAT < -20%' are about the change since
-the older run. They are true only if the change is also more than noise.
+the older run. Beyond the limit, counts decide at once, other values only if the
+change is more than noise; three runs on each side decide it for all of them.
 
 Signs: - unknown; > or more; busy: calls in progress, on average; {3 sets}: the
 label sets of a name together, with the worst of them below. In a comparison ^ and
-v: greater or less, by more than noise; sums are compared at equal work.
+v: greater or less, by more than noise. Sums (calls, failed, total, added) of several
+runs are per run; with --per request they are per call of request.
 
 Status: 0 success, and no condition is true; 1 a condition is true; 2 wrong usage,
 an archive that cannot be read, or a condition that cannot be decided.
@@ -183,6 +188,7 @@ Examples:
   pcp-trace report --by status --where 'route=/cart'
   pcp-trace report --html page.html shop1.trace shop2.trace
   pcp-trace report --compare before.trace after.trace
+  pcp-trace report --compare before.trace after.trace --per request
   pcp-trace report --compare old1.trace old2.trace old3.trace -- new?.trace
   pcp-trace report --fail-if '* p99 > 50ms' --fail-if 'checkout failed% > 0.1'
   pcp-trace report --fail-if 'request{status=5*} share > 0.1%'

@@ -17,6 +17,7 @@ struct ReportOptions {
   std::vector<std::string> archives;  // or folders; none: the newest folder here
   std::vector<std::string> base;      // --compare, the older ones; none: no comparison
   bool are_runs = false;              // each archive is a run of its own
+  std::optional<std::string> per;     // --per: sums are per call of this tag
   std::vector<Condition> conditions;  // --fail-if
   std::string page;                   // --html; empty: none
   std::string junit;                  // --junit; empty: none

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "command/run/equal_work.hpp"
 #include "command/run/groups.hpp"
 #include "command/run/judgement.hpp"
 #include "command/run/noise.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -37,18 +37,31 @@ Comparison paired(const Totals& before, const Totals& now) {
   return made;
 }
 
-bool is_count(Figure figure) { return is_sum(figure) && figure != Figure::Total; }
-
-void fill(ComparedTag& tag, double work) {
+void fill(ComparedTag& tag, const Divisors& divisors) {
   for (std::size_t i = 0; i < kFigures; ++i) {
     const auto figure = static_cast<Figure>(i);
     Difference& change = tag.changes[i];
-    change.before = value_of(*tag.before, figure);
-    change.now = value_of(*tag.now, figure);
-    if (change.before && is_sum(figure)) *change.before *= work;
+    change.before = value_of(*tag.before, figure, divisors.before);
+    change.now = value_of(*tag.now, figure, divisors.now);
   }
   const Difference& total = tag.of(Figure::Total);
   if (total.is_known()) tag.lost_s = *total.now - *total.before;
+}
+
+// True if some of its calls may count under the bare name.
+bool may_lack_calls(const Tag& tag, const Totals& run) {
+  const std::string_view bare = bare_name(tag.name);
+  if (bare == tag.name) return false;
+  std::size_t sets = 0;
+  bool has_bare = false;
+  for (const Tag& each : run.tags) {
+    if (each.type != tag.type || bare_name(each.name) != bare) continue;
+    if (each.name == bare)
+      has_bare = true;
+    else
+      ++sets;
+  }
+  return has_bare && sets >= kMostLabelSets;
 }
 
 bool is_great_enough(const Difference& change, Figure figure, bool is_over_runs) {
@@ -125,6 +138,9 @@ std::optional<double> value_of(const Tag& tag, Figure figure) {
       return tag.rate;
     case Figure::Failed:
       return tag.failed;
+    case Figure::FailedShare:
+      if (!tag.failed || all_calls(tag) == 0) return {};
+      return *tag.failed / all_calls(tag) * 100;
     case Figure::Total:
       return tag.sum;
     case Figure::Mean:
@@ -149,10 +165,32 @@ std::optional<double> value_of(const Tag& tag, Figure figure) {
   return {};
 }
 
+std::optional<double> value_of(const Tag& tag, Figure figure, double divisor) {
+  const std::optional<double> value = value_of(tag, figure);
+  return value && is_sum(figure) ? *value / divisor : value;
+}
+
 std::optional<double> p75_of(const Tag& tag) {
   if (tag.percentile_source == PercentileSource::OneValue) return value_of(tag.max);
   if (!is_of_histogram(tag.percentile_source)) return {};
   return quantile_in(tag, 0.75);
+}
+
+Result<Divisors> calls_of(const std::string& name, const Totals& before, const Totals& now) {
+  std::vector<ComparedTag> pairs = paired(before, now).tags;
+  std::erase_if(pairs, [&](const ComparedTag& each) { return each.now->name != name; });
+  const auto found =
+      std::ranges::min_element(pairs, {}, [](const ComparedTag& each) { return each.now->type; });
+  if (found == pairs.end()) return Error{"no tag of this name is in both runs"};
+  for (const auto& [tag, run] : {std::pair(found->before, &before), std::pair(found->now, &now)}) {
+    if (may_lack_calls(*tag, *run))
+      return Error{"some of its calls may count without their labels"};
+    if (tag->type == TraceType::Transact && !tag->failed)
+      return Error{"the number of its failed calls was not recorded"};
+    if (all_calls(*tag) == 0) return Error{"it has no calls in one of the runs"};
+  }
+  return Divisors{all_calls(*found->before), all_calls(*found->now),
+                  TagKey(found->now->type, name)};
 }
 
 std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {
@@ -160,17 +198,14 @@ std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {
   std::set<TagKey> wanted;
   for (std::size_t i = 0; i < std::min(pairs.size(), kJudgedTags); ++i)
     wanted.emplace(pairs[i].now->type, pairs[i].now->name);
-  if (const ComparedTag* const measure = equal_work(pairs).measure)
-    wanted.emplace(measure->now->type, measure->now->name);
   return wanted;
 }
 
-Comparison compare(const Side& before, const Side& now) {
+Comparison compare(const Side& before, const Side& now, const Divisors& divisors) {
   Comparison made = paired(before.totals, now.totals);
-  const EqualWork work = equal_work(made.tags);
-  made.work = work.factor;
-  for (ComparedTag& tag : made.tags) fill(tag, made.work);
-  const Judgement judgement(before, now, work.measure);
+  made.divisors = divisors;
+  for (ComparedTag& tag : made.tags) fill(tag, divisors);
+  const Judgement judgement(before, now, divisors.tag);
   made.is_over_runs = judgement.is_over_runs();
   judge(made.tags, judgement);
   std::ranges::stable_sort(made.tags, std::ranges::greater(),

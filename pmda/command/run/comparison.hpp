@@ -1,36 +1,58 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Two runs side by side: for each tag of both what has changed, and whether that is more than
 // noise.
-//
-// Runs may differ in length. So sums are compared at equal work: the older run's sums are
-// multiplied by a factor, the median over the tags of calls now / calls before. A tag counts in
-// this median by its share of the total time.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/run/model.hpp"
 #include "command/run/run_pieces.hpp"
 
 namespace pcp::trace::command {
 
-enum class Figure { Calls, Rate, Failed, Total, Mean, P50, P75, P90, P95, P99, P999, Max, Added };
-inline constexpr std::array kFigureNames{"count", "rate", "failed", "total", "mean", "p50",  "p75",
-                                         "p90",   "p95",  "p99",    "p999",  "max",  "added"};
+enum class Figure {
+  Calls,
+  Rate,
+  Failed,
+  FailedShare,
+  Total,
+  Mean,
+  P50,
+  P75,
+  P90,
+  P95,
+  P99,
+  P999,
+  Max,
+  Added
+};
+inline constexpr std::array kFigureNames{"count", "rate", "failed", "failed%", "total",
+                                         "mean",  "p50",  "p75",    "p90",     "p95",
+                                         "p99",   "p999", "max",    "added"};
 inline constexpr std::size_t kFigures = kFigureNames.size();
 constexpr std::size_t index_of(Figure figure) { return static_cast<std::size_t>(figure); }
 
 // The quantile of a percentile.
 std::optional<double> quantile_of(Figure figure);
 
+// True if the figure is exact, so that every difference is one of the runs.
+constexpr bool is_count(Figure figure) {
+  return figure == Figure::Calls || figure == Figure::Failed || figure == Figure::Added;
+}
+
 // True if the figure grows with the work that a run does.
-constexpr bool is_sum(Figure figure) {
-  return figure == Figure::Calls || figure == Figure::Failed || figure == Figure::Total ||
-         figure == Figure::Added;
+constexpr bool is_sum(Figure figure) { return is_count(figure) || figure == Figure::Total; }
+
+// True if the intervals of a run can tell how far the figure is off. Sums and the rate are those of
+// a whole run, and a maximum is one call.
+constexpr bool varies_within_a_run(Figure figure) {
+  return !is_sum(figure) && figure != Figure::Rate && figure != Figure::Max;
 }
 
 // True if tags of this type have the figure.
@@ -40,6 +62,7 @@ constexpr bool has_figure(TraceType type, Figure figure) {
     case Figure::Rate:
       return true;
     case Figure::Failed:
+    case Figure::FailedShare:
     case Figure::Total:
       return type == TraceType::Transact;
     case Figure::Added:
@@ -49,8 +72,11 @@ constexpr bool has_figure(TraceType type, Figure figure) {
   }
 }
 
-// A tag's value; nothing: unknown, or not of this type.
+// A tag's value, the share of failures in percent; nothing: unknown, or not of this type.
 std::optional<double> value_of(const Tag& tag, Figure figure);
+
+// The same, with a sum divided.
+std::optional<double> value_of(const Tag& tag, Figure figure, double divisor);
 
 // Agents give no 75th percentile; nothing: the tag has no distribution.
 std::optional<double> p75_of(const Tag& tag);
@@ -62,7 +88,7 @@ enum class Verdict {
 };
 
 struct Difference {
-  std::optional<double> before;  // of a sum: at equal work
+  std::optional<double> before;  // a sum is divided
   std::optional<double> now;
   Verdict verdict = Verdict::NotJudged;
 
@@ -76,14 +102,23 @@ struct Difference {
 struct ComparedTag {
   const Tag* before = nullptr;
   const Tag* now = nullptr;
-  std::optional<double> lost_s;  // total time now, less that before at equal work
+  std::optional<double> lost_s;  // the divided total time now, less that before
   std::array<Difference, kFigures> changes;
 
   const Difference& of(Figure figure) const { return changes[index_of(figure)]; }
 };
 
+// The sums of both runs are divided by these.
+struct Divisors {
+  double before = 1;
+  double now = 1;
+  std::optional<TagKey> tag{};  // these are its calls; nothing: they are numbers of runs
+
+  bool are_one() const { return !tag && before == 1 && now == 1; }
+};
+
 struct Comparison {
-  double work = 1;                // the factor for equal work
+  Divisors divisors;
   bool is_over_runs = false;      // judged by the spread of runs, not of intervals
   std::vector<ComparedTag> tags;  // of both runs; the most lost time first
   std::vector<const Tag*> only_before;
@@ -97,9 +132,9 @@ struct Side {
   std::vector<Totals> runs;  // each alone, if there are several
 };
 
-// Runs are judged by their own spread if both sides have this many. Otherwise intervals decide, and
-// a difference must be at least kLeastChange: intervals cannot tell how much runs differ as a
-// whole.
+// Runs are judged by their own spread if both sides have this many. Otherwise intervals can only
+// show that a difference is real, and it must be at least kLeastChange: intervals cannot tell how
+// much runs differ as a whole.
 inline constexpr std::size_t kFewestRuns = 3;
 inline constexpr double kLeastChange = 0.05;
 
@@ -109,9 +144,19 @@ inline constexpr double kLeastOfPercentiles = 0.04;
 // The number of tags that are judged: those of both runs with the most total time now.
 inline constexpr std::size_t kJudgedTags = 50;
 
-// The tags that Side::runs must have.
+// The library counts a name's further label sets under the bare name.
+inline constexpr std::size_t kMostLabelSets = 1000;
+
+// Calls of any end: a call that fails is work, too.
+inline double all_calls(const Tag& tag) { return tag.calls + tag.failed.value_or(0); }
+
+// The calls of the tag with this name; of several, the transaction's. An error if the number is
+// unknown or zero in a run.
+Result<Divisors> calls_of(const std::string& name, const Totals& before, const Totals& now);
+
+// The tags that Side::runs must have, beside the one of the divisors.
 std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now);
 
-Comparison compare(const Side& before, const Side& now);
+Comparison compare(const Side& before, const Side& now, const Divisors& divisors = {});
 
 }  // namespace pcp::trace::command

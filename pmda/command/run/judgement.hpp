@@ -12,8 +12,8 @@ namespace pcp::trace::command {
 
 class Judgement {
  public:
-  // `measure`: the tag whose calls measure the work; null: none. All must outlive this object.
-  Judgement(const Side& before, const Side& now, const ComparedTag* measure);
+  // `per`: sums are per call of this tag. All must outlive this object.
+  Judgement(const Side& before, const Side& now, const std::optional<TagKey>& per);
 
   bool is_over_runs() const { return is_over_runs_; }
 
@@ -24,12 +24,12 @@ class Judgement {
   using Estimates = std::optional<Estimate>;
 
   Estimates estimate(const Side& side, const ComparedTag& tag, Figure figure) const;
-  Estimates over_intervals(const Side& side, const ComparedTag& tag, Figure figure) const;
+  static Estimates over_intervals(const Side& side, const ComparedTag& tag, Figure figure);
   Estimates over_runs(const Side& side, const Tag& tag, Figure figure) const;
 
   const Side& before_;
   const Side& now_;
-  const Tag* measure_;
+  const std::optional<TagKey>& per_;
   bool is_over_runs_;
 };
 

@@ -18,17 +18,13 @@ using TagKey = std::pair<TraceType, std::string>;
 
 struct RunPiece {
   WallTime end{};
-  double seconds = 0;
   double calls = 0;
   double failed = 0;
   double sum = 0;
-  double counted = 0;
 };
 
 struct TagPieces {
-  std::vector<RunPiece>
-      of_run;                 // of the whole run, also without calls; the same times for all tags
-  std::vector<RunPiece> own;  // only with calls
+  std::vector<RunPiece> pieces;  // with calls, of any end
   std::vector<TimedHistogram> histograms;
 };
 
@@ -44,7 +40,6 @@ class RunPieces {
   const TagPieces* find(TraceType type, const std::string& name) const;
 
  private:
-  std::vector<RunPiece> of_run_;  // only times
   std::map<TagKey, TagPieces> tags_;
 };
 

@@ -37,11 +37,11 @@ class ComparisonTable {
   std::string heading(std::size_t kind) const;
   std::string rows(const ComparedTag& tag);
 
-  // Explains the signs, why differences were not judged, and equal work.
+  // Explains the signs, why differences were not judged, and what is divided.
   std::string notes() const;
 
  private:
-  std::string values(const Tag& tag) const;
+  std::string values(const Tag& tag, double divisor) const;
   std::string changes(const ComparedTag& tag);
   std::string change(const ComparedTag& tag, Figure figure);
   std::string lost(const ComparedTag& tag) const;
@@ -64,7 +64,9 @@ ComparisonTable::ComparisonTable(const Comparison& comparison, const Shown& show
     return tag->before->failed.value_or(0) + tag->now->failed.value_or(0) > 0;
   });
   if (!has_failed)
-    std::erase_if(columns_, [](const auto& column) { return column.figure == Figure::Failed; });
+    std::erase_if(columns_, [](const auto& column) {
+      return column.figure == Figure::Failed || column.figure == Figure::FailedShare;
+    });
   const std::size_t most = (shown.terminal().columns - kFewestOfName - kRun) / kColumn;
   while (columns_.size() > most)
     columns_.erase(std::ranges::min_element(columns_, {}, &ComparedColumn::importance));
@@ -78,10 +80,11 @@ std::string ComparisonTable::heading(std::size_t kind) const {
   return shown_.bold(Shown::trimmed(line)) + "\n";
 }
 
-std::string ComparisonTable::values(const Tag& tag) const {
+std::string ComparisonTable::values(const Tag& tag, double divisor) const {
   std::string line;
   for (const ComparedColumn& column : columns_)
-    line += Shown::right(compared_value(tag, figure_in(column, tag), shown_), kValue) + " ";
+    line +=
+        Shown::right(compared_value(tag, figure_in(column, tag), shown_, divisor), kValue) + " ";
   return line;
 }
 
@@ -90,7 +93,8 @@ std::string ComparisonTable::change(const ComparedTag& tag, Figure figure) {
   if (!change.is_known()) return std::string(kColumn, ' ');
   const std::string text = Shown::right(shown_.change(*change.before, *change.now), kValue);
   if (!change.is_real()) {
-    if (change.verdict == Verdict::NotJudged && may_be_judged(figure, comparison_)) ++not_judged_;
+    const bool may_be_judged = comparison_.is_over_runs || varies_within_a_run(figure);
+    if (change.verdict == Verdict::NotJudged && may_be_judged) ++not_judged_;
     return shown_.faint(text) + " ";
   }
   has_signs_ = true;
@@ -127,8 +131,9 @@ std::string ComparisonTable::rows(const ComparedTag& tag) {
                           cells) +
            "\n";
   };
-  return line(shown_.name(tag.now->name, name_columns_ - 1), "was", values(*tag.before)) +
-         line(lost(tag), "now", values(*tag.now)) + line("", "", changes(tag));
+  const auto& [before, now, by] = comparison_.divisors;
+  return line(shown_.name(tag.now->name, name_columns_ - 1), "was", values(*tag.before, before)) +
+         line(lost(tag), "now", values(*tag.now, now)) + line("", "", changes(tag));
 }
 
 std::string ComparisonTable::notes() const {
@@ -141,10 +146,8 @@ std::string ComparisonTable::notes() const {
     lines += shown_.faint(Shown::counted(not_judged_, "difference") +
                           " not judged: too few intervals with calls, or too little total time") +
              "\n";
-  if (std::abs(comparison_.work - 1) > 1e-9)
-    lines += shown_.faint("calls, failed, total, added: at equal work, " +
-                          Shown::number(comparison_.work) + " times the older run's") +
-             "\n";
+  if (!comparison_.divisors.are_one())
+    lines += shown_.faint("sums: calls, failed, total, added, lost and saved") + "\n";
   return lines;
 }
 
@@ -167,7 +170,12 @@ std::string shown_comparison(const Totals& base, const Totals& now, const Compar
   const Shown shown(terminal);
   std::string text = incompleteness(base.run, shown) + incompleteness(now.run, shown) +
                      shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("now: ") +
-                     summary_head(now.run, shown) + "\n";
+                     summary_head(now.run, shown);
+  constexpr std::size_t kBesideTag = 46;
+  if (!comparison.divisors.are_one())
+    text += "sums" +
+            per_how_many(comparison.divisors, shown, shown.terminal().columns - kBesideTag) + "\n";
+  text += "\n";
   if (comparison.tags.empty()) text += "No tag is in both.\n";
   Kinds kinds = by_kind(comparison);
   keep_first(kinds, kMostTags);

@@ -2,6 +2,7 @@
 #include "command/show/comparison_columns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 namespace pcp::trace::command {
@@ -23,17 +24,27 @@ bool is_worse_if_more(Figure figure, const Tag& tag) {
   return tag.type == TraceType::Transact && figure != Figure::Calls && figure != Figure::Rate;
 }
 
-std::string compared_value(const Tag& tag, Figure figure, const Shown& shown) {
+std::string compared_value(const Tag& tag, Figure figure, const Shown& shown, double divisor) {
+  constexpr double kLeastShare = 0.001;  // a lesser one is too wide for a column
   if (!has_figure(tag.type, figure)) return "";
-  const std::optional<double> value = value_of(tag, figure);
+  const std::optional<double> value = value_of(tag, figure, divisor);
   if (!value) return shown.nothing();
-  if (figure == Figure::Calls || figure == Figure::Failed) return Shown::count(*value);
+  if (figure == Figure::FailedShare)
+    return *value > 0 && *value < kLeastShare ? "<0.001%" : Shown::number(*value) + "%";
+  if (figure == Figure::Calls || figure == Figure::Failed)
+    return *value == std::round(*value) ? Shown::count(*value) : Shown::number(*value);
   const bool is_lower_limit = figure == Figure::Max && tag.max && !tag.max->is_exact;
   return (is_lower_limit ? shown.at_least() : "") + shown.value(tag.type, *value);
 }
 
-bool may_be_judged(Figure figure, const Comparison& comparison) {
-  return figure != Figure::Max || comparison.is_over_runs;
+std::string per_what(const Divisors& divisors, const Shown& shown, std::size_t columns_of_tag) {
+  if (divisors.tag) return " per call of " + shown.name(divisors.tag->second, columns_of_tag);
+  return divisors.are_one() ? "" : " per run";
+}
+
+std::string per_how_many(const Divisors& divisors, const Shown& shown, std::size_t columns_of_tag) {
+  return per_what(divisors, shown, columns_of_tag) + ": " + Shown::count(divisors.before) +
+         " before, " + Shown::count(divisors.now) + " now";
 }
 
 std::array<std::vector<const ComparedTag*>, kTableTitles.size()> by_kind(

@@ -60,8 +60,9 @@ std::optional<Figure> Condition::figure() const {
     case What::Rate:
       return Figure::Rate;
     case What::Failed:
-    case What::FailedShare:
       return Figure::Failed;
+    case What::FailedShare:
+      return Figure::FailedShare;
     case What::Total:
       return Figure::Total;
     case What::Mean:
@@ -163,7 +164,7 @@ std::optional<ValueRange> Condition::value_of(const Tag& tag) const {
     case What::Failed:
       return exactly(tag.failed);
     case What::FailedShare:
-      return exactly(failed_percent(tag));
+      return exactly(command::value_of(tag, Figure::FailedShare));
     case What::Vanished:
       return exactly(tag.vanished);
     case What::Total:

@@ -93,7 +93,7 @@ class Condition {
   Finding finding_of(const std::string& name, Outcome outcome, const std::string& shown) const;
   Finding unknown(const std::string& why) const;
   std::vector<Finding> check_changes(const Checked& checked) const;
-  Finding change_of(const ComparedTag& tag) const;
+  Finding change_of(const ComparedTag& tag, const Comparison& comparison) const;
   std::vector<Finding> check_shares(const Checked& checked) const;
   std::vector<Finding> check_imbalances(const Checked& checked) const;
   std::string why_none(const std::vector<Tag>& tags) const;

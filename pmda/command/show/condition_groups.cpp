@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "command/run/imbalance.hpp"
+#include "command/show/comparison_columns.hpp"
 #include "command/show/condition.hpp"
 #include "command/show/shown.hpp"
 #include "wire/dimensions.hpp"
@@ -14,9 +15,6 @@
 namespace pcp::trace::command {
 
 namespace {
-
-// The library counts further label sets of a name under the bare name.
-constexpr std::size_t kMostLabelSets = 1000;
 
 // The calls of a name by their labels.
 struct CallsOfName {
@@ -142,7 +140,7 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
     else if (found == tags.end())
       findings.push_back(finding_of(tag.name, Outcome::Unknown, "no calls in the older run"));
     else
-      findings.push_back(change_of(*found));
+      findings.push_back(change_of(*found, *checked.comparison));
   }
   for (const Tag* const tag : checked.comparison->only_before)
     if (tag_.matches(tag->name) && applies_to(tag->type))
@@ -151,34 +149,47 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
   return findings;
 }
 
-// A difference within noise is no change, however great it is.
-Condition::Finding Condition::change_of(const ComparedTag& tag) const {
-  const Difference& change = tag.of(*figure());
-  const bool is_share = what_ == What::FailedShare;
-  const std::optional<double> before = is_share ? failed_percent(*tag.before) : change.before;
-  const std::optional<double> now = is_share ? failed_percent(*tag.now) : change.now;
+// A change within the limit passes. Beyond the limit only several runs can show that a change is
+// noise; one run can only show that it is real.
+Condition::Finding Condition::change_of(const ComparedTag& tag,
+                                        const Comparison& comparison) const {
+  const Figure its = *figure();
+  const auto& [before, now, verdict] = tag.of(its);
   if (!before || !now)
     return finding_of(tag.now->name, Outcome::Unknown, "a change that is not known");
   const Shown shown(Terminal{false, false, 80});
   const auto value = [&](double number) {
     return may_be_time() ? shown.value(tag.now->type, number)
-                         : Shown::number(number) + (is_share ? "%" : "");
+                         : Shown::number(number) + (is_percent() ? "%" : "");
   };
   const std::string text =
-      shown.change(*before, *now) + ", from " + value(*before) + " to " + value(*now);
-  if (change.verdict == Verdict::Noise)
-    return finding_of(tag.now->name, Outcome::Passed, text + ", within noise");
-  const bool is_scaled = is_sum(*figure()) && !is_share;  // its older value is at equal work
-  const std::optional<ValueRange> from = is_scaled ? exactly(before) : value_of(*tag.before);
-  const std::optional<ValueRange> to = value_of(*tag.now);
+      shown.change(*before, *now) + ", from " + value(*before) + " to " + value(*now) +
+      (is_sum(its) ? per_what(comparison.divisors, shown, std::string::npos) : "");
+  const auto finding = [&](Outcome outcome, const std::string& why = "") {
+    return finding_of(tag.now->name, outcome, text + why);
+  };
+  // Times the product of both divisors, which is exact: a quotient is rounded.
+  const auto range_of = [&](const Tag& of_run, double others_divisor) {
+    std::optional<ValueRange> range = value_of(of_run);
+    if (range && is_sum(its))
+      range = {range->least * others_divisor, range->greatest * others_divisor};
+    return range;
+  };
+  const std::optional<ValueRange> from = range_of(*tag.before, comparison.divisors.now);
+  const std::optional<ValueRange> to = range_of(*tag.now, comparison.divisors.before);
   const std::optional<ValueRange> range = from && to ? change_percent(*from, *to) : std::nullopt;
-  // A change within the limit needs no judgement.
-  const std::optional<bool> is_met = range ? holds(*range) : std::nullopt;
-  if (change.verdict == Verdict::NotJudged && is_met.value_or(true))
-    return finding_of(tag.now->name, Outcome::Unknown, text + ", which cannot be judged");
-  const bool is_at_border = range && !is_met;
-  return finding_of(tag.now->name, range,
-                    text + (is_at_border ? ", too near the limit to tell" : ""));
+  const std::optional<bool> is_beyond = range ? holds(*range) : std::nullopt;
+  if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
+  if (comparison.is_over_runs && !is_count(its) && verdict == Verdict::Noise)
+    return finding(Outcome::Passed, ", within noise");
+  if (!is_beyond)
+    return finding(Outcome::Unknown,
+                   range ? ", too near the limit to tell" : ", which cannot be judged");
+  if (is_count(its) || verdict == Verdict::Real) return finding(Outcome::Broken);
+  return finding(Outcome::Unknown,
+                 comparison.is_over_runs
+                     ? ", which cannot be judged"
+                     : "; three runs on each side decide it: --compare old-?.trace -- new-?.trace");
 }
 
 }  // namespace pcp::trace::command

@@ -79,10 +79,11 @@ std::string table(std::size_t kind, const std::vector<Item>& items,
 }
 
 // Both values, and the change between them.
-std::string changed(const ComparedTag& tag, const ComparedColumn& column) {
+std::string changed(const ComparedTag& tag, const ComparedColumn& column,
+                    const Divisors& divisors) {
   const Figure figure = figure_in(column, *tag.now);
-  const std::string before = compared_value(*tag.before, figure, shown());
-  const std::string now = compared_value(*tag.now, figure, shown());
+  const std::string before = compared_value(*tag.before, figure, shown(), divisors.before);
+  const std::string now = compared_value(*tag.now, figure, shown(), divisors.now);
   const Difference& change = tag.of(figure);
   std::string text = before == now ? now : before + " → " + now;
   if (!change.is_known() || !Shown::has_changed(*change.before, *change.now)) return text;
@@ -164,12 +165,16 @@ std::string markdown(const Totals& base, const Totals& now, const Comparison& co
     if (kinds[kind].empty()) continue;
     text += table<const ComparedTag*>(
         kind, kinds[kind], [](const ComparedTag* tag) { return tag->now->name; },
-        [](const ComparedTag* tag, const ComparedColumn& column) { return changed(*tag, column); });
+        [&](const ComparedTag* tag, const ComparedColumn& column) {
+          return changed(*tag, column, comparison.divisors);
+        });
   }
   text += rest(comparison.tags.size(), kMostRows);
-  if (!comparison.tags.empty())
-    text += "Bold: more than noise. Calls, failed, total and added are compared at equal work, " +
-            Shown::number(comparison.work) + " times the older run's.\n\n";
+  if (!comparison.divisors.are_one())
+    text += markdown_code("calls, failed, total and added are" +
+                          per_how_many(comparison.divisors, shown(), kLongestName)) +
+            "\n\n";
+  if (!comparison.tags.empty()) text += "Bold: more than noise.\n\n";
   return text + listed(findings);
 }
 

@@ -23,13 +23,25 @@ void write_tag(JsonWriter& json, const ComparedTag& tag) {
   json.object("changes", [&] {
     for (std::size_t i = 0; i < kFigures; ++i) {
       const Difference& change = tag.changes[i];
-      if (!change.is_known()) continue;
+      if (!change.before && !change.now) continue;
       json.object(kFigureNames[i], [&] {
-        json.number("before", *change.before);
-        json.number("now", *change.now);
+        json.number("before", change.before);
+        json.number("now", change.now);
         json.text("verdict", word_for(change.verdict));
       });
     }
+  });
+}
+
+void write_values(JsonWriter& json, const Tag& tag, double divisor) {
+  json.object([&] {
+    json.text("name", tag.name);
+    json.text("type", type_name(tag.type));
+    json.object("values", [&] {
+      for (std::size_t i = 0; i < kFigures; ++i)
+        if (const auto value = value_of(tag, static_cast<Figure>(i), divisor))
+          json.number(kFigureNames[i], *value);
+    });
   });
 }
 
@@ -108,11 +120,21 @@ void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
 }  // namespace
 
 void write_comparison(JsonWriter& json, const Comparison& comparison) {
+  const Divisors& divisors = comparison.divisors;
   json.object([&] {
-    json.number("work", comparison.work);
+    json.object("divisors", [&] {
+      json.key("tag");
+      divisors.tag ? json.text(divisors.tag->second) : json.null();
+      json.number("before", divisors.before);
+      json.number("now", divisors.now);
+    });
     json.text("judged_by", comparison.is_over_runs ? "runs" : "intervals");
     json.list("tags", comparison.tags,
               [&](const ComparedTag& tag) { json.object([&] { write_tag(json, tag); }); });
+    json.list("only_before", comparison.only_before,
+              [&](const Tag* tag) { write_values(json, *tag, divisors.before); });
+    json.list("only_now", comparison.only_now,
+              [&](const Tag* tag) { write_values(json, *tag, divisors.now); });
   });
 }
 

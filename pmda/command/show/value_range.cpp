@@ -57,18 +57,14 @@ std::optional<ValueRange> range_of_min(const Tag& tag) {
       tag.min->value};
 }
 
-std::optional<double> failed_percent(const Tag& tag) {
-  if (!tag.failed || *tag.failed + tag.calls == 0) return {};
-  return *tag.failed / (*tag.failed + tag.calls) * 100;
-}
-
 std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now) {
   const bool is_zero = before.least == 0 && before.greatest == 0;
   if (is_zero && now.least == 0 && now.greatest == 0) return ValueRange{0, 0};
   if (is_zero && now.least > 0) return ValueRange{kInfinity, kInfinity};
   if (before.least <= 0 || now.least < 0) return {};
-  return ValueRange{(now.least / before.greatest - 1) * 100,
-                    (now.greatest / before.least - 1) * 100};
+  // In this order the change of whole numbers is exact.
+  return ValueRange{100 * now.least / before.greatest - 100,
+                    100 * now.greatest / before.least - 100};
 }
 
 }  // namespace pcp::trace::command

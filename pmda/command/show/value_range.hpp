@@ -25,9 +25,6 @@ std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile)
 std::optional<ValueRange> range_of_max(const Tag& tag);
 std::optional<ValueRange> range_of_min(const Tag& tag);
 
-// The aborted share of all transactions, in percent.
-std::optional<double> failed_percent(const Tag& tag);
-
 // The change in percent from one value to another. Nothing: the older value may be zero or
 // negative.
 std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now);

@@ -40,7 +40,8 @@ Condition::Finding finding(const std::string& text, const Condition::Checked& ch
 class Changes : public testing::Test {
  protected:
   Condition::Finding of(const std::string& text, bool is_complete = true) {
-    Comparison comparison = compare(Side{before_, {}, {}}, Side{now_, {}, {}});
+    Comparison comparison = compare(Side{before_, {}, {}}, Side{now_, {}, {}}, divisors_);
+    comparison.is_over_runs = is_over_runs_;
     for (ComparedTag& tag : comparison.tags)
       for (Difference& change : tag.changes) change.verdict = verdict_;
     return finding(text, {now_, is_complete, &comparison});
@@ -50,6 +51,8 @@ class Changes : public testing::Test {
   Totals before_{{}, {transaction("request", 100)}};
   Totals now_{{}, {transaction("request", 100)}};
   Verdict verdict_ = Verdict::Real;
+  Divisors divisors_;
+  bool is_over_runs_ = false;
 };
 
 TEST_F(Changes, AreTrueFromTheBorderOn) {
@@ -76,24 +79,29 @@ TEST_F(Changes, OfATagThatOnlyTheOlderRunHasAreUnknown) {
   EXPECT_EQ(found[1].line, "unknown: * count < -10%: gone has no calls in the newer run");
 }
 
-TEST_F(Changes, WithinNoiseAreNone) {
+TEST_F(Changes, OfOneRunEachAreNeverNoise) {
+  for (const Verdict verdict : {Verdict::Noise, Verdict::NotJudged}) {
+    verdict_ = verdict;
+    for (const double mean : {0.05, 0.1, 0.119}) {
+      now_.tags[0].mean = mean;
+      EXPECT_EQ(outcome("request mean > +20%"), Outcome::Passed) << mean;
+    }
+    now_.tags[0].mean = 0.5;
+    EXPECT_EQ(of("request mean > +20%").line,
+              "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms; three runs "
+              "on each side decide it: --compare old-?.trace -- new-?.trace");
+  }
+}
+
+TEST_F(Changes, OfSeveralRunsMayBeNoise) {
+  is_over_runs_ = true;
   now_.tags[0].mean = 0.5;
+  EXPECT_EQ(outcome("request mean > +20%"), Outcome::Broken);
   verdict_ = Verdict::Noise;
   EXPECT_EQ(of("request mean > +20%").line,
             "passed: request mean > +20%: request has +400%, from 100 ms to 500 ms, within noise");
   EXPECT_EQ(outcome("request mean >= +0%"), Outcome::Passed);
-}
-
-TEST_F(Changes, ThatCannotBeJudgedAreUnknownBeyondTheLimit) {
   verdict_ = Verdict::NotJudged;
-  for (const double mean : {0.05, 0.1, 0.119}) {
-    now_.tags[0].mean = mean;
-    EXPECT_EQ(outcome("request mean > +20%"), Outcome::Passed) << mean;
-  }
-  for (const double mean : {0.121, 0.5}) {
-    now_.tags[0].mean = mean;
-    EXPECT_EQ(outcome("request mean > +20%"), Outcome::Unknown) << mean;
-  }
   EXPECT_EQ(of("request mean > +20%").line,
             "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms, which cannot "
             "be judged");
@@ -111,15 +119,43 @@ TEST_F(Changes, OfPercentilesAreKnownUpToTheirErrors) {
   EXPECT_EQ(outcome("request p95 > +25%"), Outcome::Passed);  // at most 122.4 / 98
 }
 
-TEST_F(Changes, OfSumsAreAtEqualWork) {
-  before_.tags.push_back(transaction("query", 100));
+// One step has ten times the calls and nearly all the time.
+TEST_F(Changes, OfCountsAreDecidedWhateverTheNoiseIs) {
+  before_.tags.push_back(transaction("query", 200));
+  now_.tags.push_back(transaction("query", 2000, 4));
+  for (const bool is_over_runs : {false, true}) {
+    is_over_runs_ = is_over_runs;
+    for (const Verdict verdict : {Verdict::Noise, Verdict::NotJudged}) {
+      verdict_ = verdict;
+      EXPECT_EQ(of("query count > +20%").line,
+                "broken: query count > +20%: query has +900%, from 200 to 2,000");
+      EXPECT_EQ(outcome("query count > +900%"), Outcome::Passed);
+      EXPECT_EQ(outcome("query failed > +20%"), Outcome::Broken);
+      EXPECT_EQ(outcome("query total > +20%") == Outcome::Passed,
+                is_over_runs && verdict == Verdict::Noise);
+    }
+  }
+}
+
+TEST_F(Changes, OfSumsAreDivided) {
   now_.tags[0] = transaction("request", 200);
-  now_.tags.push_back(transaction("query", 300));
-  before_.tags[1].sum = now_.tags[1].sum = 0.1;
+  before_.tags.push_back(transaction("query", 200));
+  now_.tags.push_back(transaction("query", 600));
+  divisors_ = *calls_of("request", before_, now_);
   EXPECT_EQ(of("query count > +49%").line,
-            "broken: query count > +49%: query has +50%, from 200 to 300");
+            "broken: query count > +49%: query has +50%, from 2 to 3 per call of request");
   EXPECT_EQ(outcome("query count > +50%"), Outcome::Passed);
-  EXPECT_EQ(outcome("request count > +0.1%"), Outcome::Passed);
+  EXPECT_EQ(outcome("query total > +50.1%"), Outcome::Passed);
+  EXPECT_EQ(of("query mean > +1%").line,
+            "passed: query mean > +1%: query has 0%, from 100 ms to 100 ms");
+  divisors_ = {14, 21, {}};
+  now_.tags[1].calls = 1.29 * 300;
+  EXPECT_EQ(outcome("query count > +29%"), Outcome::Passed);
+  EXPECT_EQ(outcome("query count >= +29%"), Outcome::Broken);
+  divisors_ = {1, 3, {}};
+  now_.tags[1].calls = 600;
+  EXPECT_EQ(of("query count < -1%").line,
+            "passed: query count < -1%: query has 0%, from 200 to 200 per run");
 }
 
 TEST_F(Changes, OfFailuresThatAreNewAreInfinite) {

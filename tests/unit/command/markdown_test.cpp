@@ -35,10 +35,12 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
                                      {Outcome::Broken, "broken: b", "b"},
                                      {Outcome::Unknown, "unknown: c", "c"}});
   EXPECT_TRUE(text.starts_with("`app.trace/trace`, ")) << text;
-  EXPECT_NE(text.find("| Transactions | calls | failed | total | mean | p50 | p95 | p99 | max |\n"
-                      "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
-                      "| `checkout` | 200 | 0 | 2.00 s | 10.0 ms | – | – | – | – |\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "| Transactions | calls | failed | failed% | total | mean | p50 | p95 | p99 | max |\n"
+          "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+          "| `checkout` | 200 | 0 | 0% | 2.00 s | 10.0 ms | – | – | – | – |\n"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("**Conditions:** 1 broken, 1 unknown, 1 passed\n\n"
                       "- **!** `broken: b`\n- **!** `unknown: c`\n- `passed: a`\n"),
@@ -48,13 +50,18 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
 
 TEST(Markdown, OfAComparisonMarksWhatIsReal) {
   const Totals before = run_of({transaction("checkout", 200, 0.01)});
-  const Totals now = run_of({transaction("checkout", 200, 0.012)});
-  Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
+  const Totals now = run_of({transaction("checkout", 300, 0.012)});
+  const Divisors divisors{2, 3, TagKey(TraceType::Transact, "a`b")};
+  Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}}, divisors);
   comparison.tags[0].changes[index_of(Figure::Mean)].verdict = Verdict::Real;
   const std::string text = markdown(before, now, comparison, {});
-  EXPECT_NE(text.find("| `checkout` | 200 | 0 | 2.00 s → 2.40 s (+20%) | 10.0 ms → 12.0 ms "
+  EXPECT_NE(text.find("| `checkout` | 100 | 0 | 0% | 1.00 s → 1.20 s (+20%) | 10.0 ms → 12.0 ms "
                       "**+20%▲** |"),
             std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\n``calls, failed, total and added are per call of a`b: 2 before, 3 now``\n"),
+      std::string::npos)
       << text;
   EXPECT_EQ(text.find("Conditions"), std::string::npos);
 }

@@ -171,6 +171,8 @@ TEST(PageData, SaysWhichDifferencesExceedNoise) {
   Model model = model_of({transaction("a", 3)});
   model.base = Totals{model.run, {transaction("a", 2)}};
   Comparison comparison;
+  comparison.divisors = {2, 4, TagKey(TraceType::Transact, "a")};
+  comparison.only_before = {&model.base->tags[0]};
   ComparedTag& compared = comparison.tags.emplace_back();
   compared.before = &model.base->tags[0];
   compared.now = &model.tags[0];
@@ -178,6 +180,9 @@ TEST(PageData, SaysWhichDifferencesExceedNoise) {
   EXPECT_FALSE(unpacked(model).has(R"("comparison":)"));
   EXPECT_TRUE(unpacked(model, &comparison)
                   .has(R"("changes":{"p99":{"before":1,"now":2,"verdict":"real"}})"));
+  EXPECT_TRUE(unpacked(model, &comparison).has(R"("divisors":{"tag":"a","before":2,"now":4})"));
+  EXPECT_TRUE(unpacked(model, &comparison)
+                  .has(R"("only_before":[{"name":"a","type":"transact","values":{"count":1,)"));
 }
 
 TEST(PageData, TheZoneIsTheRuns) {

@@ -237,6 +237,7 @@ TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
            {{"--fail-if", "what"}, "--fail-if: 'what': after the tag"},
            {{"--compare", "a", "b", "--", "c", "--json"}, "--json: only archives follow --"},
            {{"--html", ""}, "--html: needs"},
+           {{"--per", "a", "b"}, "--per is about two runs: --compare BASE"},
            {{"--compare", ""}, "--compare: needs"}}) {
     const auto request = request_for(words);
     ASSERT_FALSE(request) << part;

@@ -44,8 +44,8 @@ Totals run_of(std::vector<Tag> tags) {
 
 // As if the verdict about each difference were this one.
 std::string shown(const Totals& before, const Totals& now, const Terminal& terminal,
-                  Verdict verdict = Verdict::Real) {
-  Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
+                  Verdict verdict = Verdict::Real, const Divisors& divisors = {}) {
+  Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}}, divisors);
   for (ComparedTag& tag : comparison.tags)
     for (Difference& change : tag.changes)
       if (change.is_known() && !change.is_none()) change.verdict = verdict;
@@ -85,9 +85,9 @@ TEST(ShownComparison, DropsTheLeastImportantColumnsFirst) {
             "Transactions                 calls    total     mean      p50      p95      p99");
   now.tags[0].failed = 3;
   EXPECT_EQ(lines_of(shown(before, now, kPlain))[5],
-            "Transactions                 calls   failed    total     mean      p50      p95");
+            "Transactions                 calls  failed%    total     mean      p50      p95");
   EXPECT_EQ(lines_of(shown(before, now, {false, false, 92}))[5],
-            "Transactions                    calls   failed    total     mean      p50      p95"
+            "Transactions                    calls  failed%    total     mean      p50      p95"
             "      p99");
 }
 
@@ -105,7 +105,7 @@ TEST(ShownComparison, SaysOnceHowManyDifferencesWereNotJudged) {
   const Totals before = run_of({transaction("a", 200, 1), transaction("b", 200, 1)});
   const Totals now = run_of({transaction("a", 200, 2), transaction("b", 200, 2)});
   const std::string note =
-      "10 differences not judged: too few intervals with calls, or too little total time\n";
+      "8 differences not judged: too few intervals with calls, or too little total time\n";
   EXPECT_NE(shown(before, now, kWide, Verdict::NotJudged).find(note), std::string::npos)
       << shown(before, now, kWide, Verdict::NotJudged);
   EXPECT_EQ(shown(before, now, kWide, Verdict::Noise).find("not judged"), std::string::npos);
@@ -140,14 +140,22 @@ TEST(ShownComparison, CallsLessTimeNothingSavedIfMoreCallsFailed) {
   EXPECT_EQ(text.find("saved"), std::string::npos) << text;
 }
 
-TEST(ShownComparison, SaysThatItIsAtEqualWork) {
-  const std::string text = shown(run_of({transaction("checkout", 100, 1)}),
-                                 run_of({transaction("checkout", 250, 1)}), kPlain);
-  EXPECT_NE(text.find("\ncalls, failed, total, added: at equal work, 2.50 times the older"
-                      " run's\n"),
-            std::string::npos)
+TEST(ShownComparison, SaysByWhatSumsAreDivided) {
+  const auto run = [](double calls) {
+    return run_of({transaction("checkout", calls, 1), transaction("query", 3 * calls, 1)});
+  };
+  EXPECT_EQ(shown(run(1), run(2), kPlain).find("sums"), std::string::npos);
+  const Divisors per_checkout{100, 250, TagKey(TraceType::Transact, "checkout")};
+  const std::string text = shown(run(100), run(250), kPlain, Verdict::Noise, per_checkout);
+  EXPECT_NE(text.find("\nsums per call of checkout: 100 before, 250 now\n\n"), std::string::npos)
       << text;
-  EXPECT_EQ(text.find("lost"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nquery                 was        3   3.00 s "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nsums: calls, failed, total, added, lost and saved\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("  lost 1"), std::string::npos) << text;
+  EXPECT_NE(shown(run(3), run(4), kPlain, Verdict::Noise, {3, 4, {}})
+                .find("\nsums per run: 3 before, 4 now\n"),
+            std::string::npos);
 }
 
 TEST(ShownComparison, HasWhatOtherTypesHave) {
@@ -204,7 +212,8 @@ TEST(ShownComparison, KeepsToItsColumnsAndLines) {
   for (const std::size_t columns : {80U, 99U, 120U}) {
     int count = 0;
     for (const std::string& line :
-         lines_of(shown(run_of(before), run_of(now), {false, false, columns}))) {
+         lines_of(shown(run_of(before), run_of(now), {false, false, columns}, Verdict::Real,
+                        {999'999, 1e6, TagKey(TraceType::Transact, std::string(200, 'x'))}))) {
       EXPECT_LE(columns_of(line), columns) << line;
       EXPECT_EQ(line.find('\x1b'), std::string::npos);
       ++count;

@@ -2,26 +2,22 @@
 // Two runs side by side: both in a few words, and a table of all tags of both. compared_shapes.js
 // has the charts of the chosen tag.
 //
-// A tag of the newer run may say whether its differences exceed noise: {beyond_noise: {p99: true}}.
-// Only such a difference gets a sign. A quantity that is not there was not tested.
+// All values are those of report --json: page_data.cpp writes them, with sums divided. A difference
+// that was judged is real or noise; only a real one gets a sign.
 
-// `of` gives undefined if tags of this kind have no such quantity, null if it is unknown.
 function comparedQuantities() {
-  const measured = (key) => (tag) => isMeasured(tag) ? tag[key] : undefined;
-  const timed = (key) => (tag) => tag.type === 'transact' ? tag[key] : undefined;
-  const added = ({type, added}) => type === 'counter' ? added : undefined;
-  const counts = {format: () => formatShort};
-  const values = {format: formatValue};
+  const isTimed = ({type}) => type === 'transact';
+  const shares = {format: () => (percent) => formatPercent(percent / 100)};
+  const values = {format: formatValue, isOf: isMeasured};
   const percentile = (key, dropRank) =>
-      ({...values, key, title: percentileStyles[key].short, of: measured(key), dropRank});
+      ({...values, key, title: percentileStyles[key].short, dropRank});
   return [
-    {...counts, key: 'count', title: 'Calls', of: ({count}) => count, dropRank: 0},
-    {...counts, key: 'failed', title: 'Failed', of: timed('failed'), dropRank: 5},
-    {...values, key: 'sum', title: 'Total time', of: timed('sum'), dropRank: 0},
-    {...values, key: 'mean', title: 'Mean', of: measured('mean'), dropRank: 6},
-    percentile('p50', 4), percentile('p95', 7), percentile('p99', 0),
-    {...values, key: 'max', title: 'Max', of: measured('max'), dropRank: 8},
-    {...values, key: 'added', title: 'Added', of: added, dropRank: 9}
+    {format: () => formatNumber, key: 'count', title: 'Calls', isOf: () => true, dropRank: 0},
+    {...shares, key: 'failed%', title: 'Failed', isOf: isTimed, dropRank: 5},
+    {...values, key: 'total', title: 'Total time', isOf: isTimed, dropRank: 0},
+    {...values, key: 'mean', title: 'Mean', dropRank: 6}, percentile('p50', 4),
+    percentile('p95', 7), percentile('p99', 0), {...values, key: 'max', title: 'Max', dropRank: 8},
+    {...values, key: 'added', title: 'Added', isOf: ({type}) => type === 'counter', dropRank: 9}
   ];
 }
 
@@ -42,25 +38,28 @@ const comparison = {
   },
 };
 
-// All tags of both runs: {name, was, is}. A tag that a run does not have took no time in it.
-function comparedRows(tags, older) {
+// All tags of both runs: {name, was, is, changes, lost}. A tag that a run does not have took no
+// time in it.
+function comparedRows({tags, base, comparison: {tags: both, only_before, only_now}}) {
   const keyOf = ({type, name}) => type + name;
-  const before = new Map(older.map((tag) => [keyOf(tag), tag]));
-  const rows = tags.map((is) => ({name: is.name, is, was: before.get(keyOf(is))}));
-  for (const {is} of rows) before.delete(keyOf(is));
-  rows.push(...Array.from(before.values(), (was) => ({name: was.name, was})));
-  const timeOf = (tag) => tag ? (tag.type === 'transact' ? tag.sum : null) : 0;
-  for (const row of rows) {
-    const [was, is] = [timeOf(row.was), timeOf(row.is)];
-    row.lost = isKnown(was) && isKnown(is) ? is - was : null;
-  }
-  return rows;
+  const [older, newer] =
+      [base.tags, tags].map((all) => new Map(all.map((tag) => [keyOf(tag), tag])));
+  const row = (tag, changes, lost) =>
+      ({name: tag.name, was: older.get(keyOf(tag)), is: newer.get(keyOf(tag)), changes, lost});
+  const alone = (side, sign) => (tag) => {
+    const changes = Object.entries(tag.values).map(([figure, value]) => [figure, {[side]: value}]);
+    return row(tag, Object.fromEntries(changes), sign * tag.values.total);
+  };
+  return [
+    ...both.map((tag) => row(tag, tag.changes, tag.lost_s)), ...only_now.map(alone('now', 1)),
+    ...only_before.map(alone('before', -1))
+  ];
 }
 
 // The difference in words that need no colour.
-function differenceCell({was, is}, {key, of, format}) {
-  const [before, now] = [was && of(was), is && of(is)];
-  if (before === undefined || now === undefined) return '';
+function differenceCell({was, is, changes}, {key, isOf, format}) {
+  if (!was || !is || !isOf(is)) return '';
+  const {before, now, verdict} = changes[key] || {};
   if (!isKnown(before) || !isKnown(now)) return unknown;
   if (before === now) return '=';
   const sign = now > before ? '+' : '−';
@@ -69,10 +68,9 @@ function differenceCell({was, is}, {key, of, format}) {
       (before === 0          ? format(is)(size) :
            now > 10 * before ? `${significant(now / before, 2)}\u202f×` :
                                formatPercent(size / Math.abs(before)));
-  const isBeyond = is.beyond_noise?.[key];
-  if (!isKnown(isBeyond)) return text.replace(/^\+(.*×)$/, '$1');
-  if (!isBeyond)
-    return element('span', {class: 'noise', title: 'No more than noise'}, `≈\u202f${text}`);
+  if (verdict === 'not judged') return text.replace(/^\+(.*×)$/, '$1');
+  if (verdict === 'noise')
+    return element('span', {class: 'noise', title: 'May be noise'}, `≈\u202f${text}`);
   const isCost = is.type === 'transact' && key !== 'count';
   return element(
       'span',
@@ -86,25 +84,26 @@ const lines = (kind, ...all) =>
     element('span', {class: `lines ${kind}`}, ...all.map((each) => element('span', {}, each)));
 
 function comparedColumn(quantity, isFirst) {
-  const {title, of, format} = quantity;
-  const valueOf = (tag) => {
+  const {key, title, isOf, format} = quantity;
+  const valueOf = (tag, side, {changes}) => {
     if (!tag) return isFirst ? element('span', {class: 'absent'}, 'absent') : '';
-    const value = of(tag);
-    return value === undefined ? '' : format(tag)(value);
+    return isOf(tag) ? format(tag)(changes[key]?.[side]) : '';
   };
-  const value = (row) => {
-    const [before, now] = [row.was && of(row.was), row.is && of(row.is)];
-    if (quantity.key === 'sum') return row.lost;
+  const value = ({changes, lost}) => {
+    if (key === 'total') return lost;
+    const {before, now} = changes[key] || {};
     if (!isKnown(before) || !isKnown(now)) return null;
-    return ['count', 'failed', 'added'].includes(quantity.key) || before === 0 ? now - before :
-                                                                                 now / before;
+    return ['count', 'failed%', 'added'].includes(key) || before === 0 ? now - before :
+                                                                         now / before;
   };
   return {
     title,
     value,
-    help: quantity.key === 'sum' ? 'Time of all calls together. Sorted by the time lost' :
-                                   'Sorted by the change',
-    cell: (row) => lines('', valueOf(row.was), valueOf(row.is), differenceCell(row, quantity)),
+    help: key === 'total' ? 'Time of all calls together. Sorted by the time lost' :
+                            'Sorted by the change',
+    cell: (row) => lines(
+        '', valueOf(row.was, 'before', row), valueOf(row.is, 'now', row),
+        differenceCell(row, quantity)),
     width: 96,
     dropRank: quantity.dropRank
   };
@@ -123,22 +122,35 @@ function runElement(word, run) {
       'p', {class: 'run'}, element('span', {class: `word ${word}`}, word), command, facts);
 }
 
-function showComparison({base, run, tags}) {
+// The divisors of sums, in a line.
+function divisorsElement({tag, before, now}) {
+  if (tag === null && before === 1 && now === 1) return '';
+  const per = tag === null ? ['run'] : ['call of ', nameElement(tag)];
+  return element(
+      'p', {class: 'hint'}, 'Calls, total time and added are per ', ...per,
+      `: ${formatCount(before)} before, ${formatCount(now)} now`);
+}
+
+function showComparison(data) {
+  const {base, run, tags} = data;
   byId('comparison').hidden = !base;
   if (!base) return;
-  byId('compared-runs').replaceChildren(runElement('was', base.run), runElement('is', run));
+  byId('compared-runs')
+      .replaceChildren(
+          runElement('was', base.run), runElement('is', run),
+          divisorsElement(data.comparison.divisors));
   const isThere = ({key}) =>
       key !== 'added' || [...tags, ...base.tags].some(({type}) => type === 'counter');
   const quantities = comparedQuantities().filter(isThere);
   const words =
       {title: '', value: () => null, cell: () => lines('words', 'was', 'is', 'change'), width: 66};
-  const columns = quantities.map((quantity) => comparedColumn(quantity, quantity.key === 'sum'));
-  comparison.rows = comparedRows(tags, base.tags);
+  const columns = quantities.map((quantity) => comparedColumn(quantity, quantity.key === 'total'));
+  comparison.rows = comparedRows(data);
   comparison.table = new Table(byId('compared'), {
     label: 'Both runs, tag by tag',
     columns: [nameColumn, words, ...columns],
     rows: [...comparison.rows],
-    sortedBy: columns[quantities.findIndex(({key}) => key === 'sum')],
+    sortedBy: columns[quantities.findIndex(({key}) => key === 'total')],
     rowHeight: 66,
     mostRows: 6,
     onChoose: (row) => row.is ? page.choose([row.is]) : comparison.show(row)

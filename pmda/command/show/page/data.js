@@ -80,17 +80,6 @@ function baseOf({run, tags, distributions}) {
   return base;
 }
 
-// Says of each judged value of a tag whether its difference exceeds noise.
-function addVerdicts(tags, comparison) {
-  const keyOf = ({type, name}) => type + name;
-  const byKey = new Map(tags.map((tag) => [keyOf(tag), tag]));
-  for (const each of comparison.tags) {
-    const judged = Object.entries(each.changes).filter(([, {verdict}]) => verdict !== 'not judged');
-    byKey.get(keyOf(each)).beyond_noise = Object.fromEntries(judged.map(
-        ([figure, {verdict}]) => [figure === 'total' ? 'sum' : figure, verdict === 'real']));
-  }
-}
-
 async function readData() {
   const bytes = await unpack(byId('data').textContent.trim());
   const length = new DataView(bytes.buffer).getUint32(0, true);
@@ -109,7 +98,7 @@ async function readData() {
   data.groupings = document_.groupings;
   data.groups = document_.groups;
   if (document_.base) data.base = baseOf(document_.base);
-  if (document_.comparison) addVerdicts(data.tags, document_.comparison);
+  data.comparison = document_.comparison;
   return data;
 }
 

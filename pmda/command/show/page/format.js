@@ -82,6 +82,10 @@ const formatPlain = ifKnown((value) => scaled(value, 1e6, 4).filter(Boolean).joi
 // For places with room for few digits only.
 const formatShort = ifKnown((value) => value >= 1e7 ? formatPlain(value) : formatCount(value));
 
+// A count, or a mean of counts.
+const formatNumber =
+    ifKnown((value) => Number.isInteger(value) ? formatShort(value) : significant(value));
+
 const formatFew = ifKnown((value) => significant(value));
 
 const formatPercent = ifKnown((share) => {
