@@ -36,6 +36,7 @@ void HistogramSlices::take(std::string_view text, WallTime at, WallTime before, 
     cut();
     begin_ = std::max(begin_, *since);
   }
+  if (before - end_ >= shortest_) cut();
   if (pending_.empty()) begin_ = std::max(begin_, before);
   pending_ = text;
   end_ = at;

@@ -18,12 +18,12 @@ namespace pcp::trace::command {
 
 class HistogramSlices {
  public:
-  // A slice shorter than this is joined with the next. Slices on both sides of a gap are joined if
-  // both together last half as long.
+  // A slice shorter than this is joined with the next, unless the tag has no values for so long in
+  // between. Slices on both sides of a gap are joined if both together last half as long.
   explicit HistogramSlices(std::chrono::nanoseconds shortest = std::chrono::nanoseconds::max())
       : shortest_(shortest) {}
 
-  // Takes the text at a time. `before`: the archive's previous time with texts, or its begin.
+  // Takes the text at a time. `before`: the text's new values are from after this time.
   // `is_from_zero`: the text covers nothing before that time.
   void take(std::string_view text, WallTime at, WallTime before, bool is_from_zero);
 

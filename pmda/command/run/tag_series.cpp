@@ -101,6 +101,8 @@ void TagSeries::take(const Change& change) {
   TimeGrid& grid = grid_of(course->series);
   grid.set(change.from, time_.at);
   const bool grows = only_grows(quantity);
+  if (quantity == Quantity::Calls && change.value > 0 && !course->called_from)
+    course->called_from = change.from;
   const auto at = grid.last();
   if (!grows && !at) return;
   if (quantity == Quantity::InFlight) return course->in_flight.set(change.tag, *at, change.value);
@@ -124,7 +126,9 @@ void TagSeries::take_histogram(std::size_t tag, std::string_view text) {
   if (time_.at != histograms_at_) histograms_before_ = std::exchange(histograms_at_, time_.at);
   Course* const course = course_of(tag);
   if (course == nullptr || course->series.is_coarse || !course->is_of_one_archive) return;
-  course->slices.take(text, time_.at, histograms_before_, since_of(text) >= histograms_before_);
+  const WallTime before = std::max(
+      histograms_before_, std::exchange(course->called_from, {}).value_or(WallTime::min()));
+  course->slices.take(text, time_.at, before, since_of(text) >= histograms_before_);
 }
 
 void TagSeries::finish_archive(bool has_in_flight) {

@@ -75,6 +75,7 @@ class TagSeries : public ChangeTaker {
     bool is_of_one_archive = true;
     bool is_of_one_tag = true;
     HistogramSlices slices;
+    std::optional<WallTime> called_from{};  // before the first call since the latest text
     LevelSum in_flight{};
   };
 

@@ -434,6 +434,19 @@ TEST_F(SeriesOf, DistributionsAreCutIntoSlices) {
   EXPECT_NEAR(slices[2].values.quantile(0.5), 9, 0.2);
 }
 
+TEST_F(SeriesOf, ASliceLacksTheTimeBeforeItsFirstCall) {
+  ArchiveOfTags& archive = make();
+  archive.begin(0);
+  for (const int second : {1, 2, 4, 5}) archive.sample(second, {{kPeriod, {{"", 1.0}}}});
+  archive.sample(6, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(5.5, of_values({1}))}}}});
+  for (const int second : {7, 8}) archive.sample(second, {{kPeriod, {{"", 1.0}}}});
+  archive.sample(9, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(5.5, of_values({1, 4}))}}}});
+  const std::vector<TimedHistogram> slices = model().series.at(0).histograms;
+  ASSERT_EQ(slices.size(), 2U);
+  EXPECT_EQ(slices[0].begin, moment(5));
+  EXPECT_EQ(slices[1].begin, moment(8));
+}
+
 TEST_F(SeriesOf, TheFirstFiftyAreFineTheNextFiveHundredAreCoarse) {
   constexpr int kTags = 600;
   constexpr int kSamples = 4000;

@@ -54,6 +54,16 @@ TEST(HistogramSlices, KnowSinceWhenATextCounts) {
     EXPECT_EQ(since_of(none), std::nullopt) << none;
 }
 
+TEST(HistogramSlices, AreNotJoinedOverALongTimeWithoutValues) {
+  HistogramSlices slices(seconds(8));
+  slices.take(shape(0, of_values({1})), moment(1), moment(0), true);
+  slices.take(shape(0, of_values({1, 2})), moment(20), moment(19), false);
+  const auto found = slices.finish();
+  ASSERT_EQ(found.slices.size(), 2U);
+  EXPECT_EQ(found.slices[0].end, moment(1));
+  EXPECT_EQ(found.slices[1].begin, moment(19));
+}
+
 // One value a second, with a gap of so many seconds behind each.
 std::vector<TimedHistogram> slices_with_gaps(int values, int gap_s) {
   HistogramSlices slices(seconds(8));
