@@ -119,6 +119,14 @@ class Text(PageTestCase):
         self.assertEqual(self.evaluate("document.querySelectorAll('main img, main b b, #title b').length"), 0)
         self.assertEqual(self.texts("#title"), ["./app '</title><script>window.broken = 4</script>'"])
 
+    def test_no_script_but_the_pages_own_is_run(self):
+        self.page("shop")
+        self.evaluate("document.body.append(element('script', {}, 'window.broken = 7'))")
+        self.assertIsNone(self.evaluate("window.broken"))
+        [complaint] = self.browser.complaints()
+        self.assertIn("Content Security Policy", str(complaint))
+        self.browser.events.remove(complaint)
+
     def test_an_empty_run_says_so(self):
         self.page("empty")
         self.assertIn("Nothing was traced in this run", self.texts("#notice")[0])
