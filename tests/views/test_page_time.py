@@ -151,6 +151,15 @@ class InFlight(PageTestCase):
         self.assertEqual((label, rest), ("43 others", [sum(each) for each in zip(*fine)]))
 
 
+class Axes(PageTestCase):
+    def test_of_large_numbers_that_hardly_differ_has_few_marks(self):
+        self.page("only_points")
+        for least, greatest in ((1e18, 1e18 + 1000), (-1e18 - 1000, -1e18), (1e300, 1e300 * (1 + 1e-15))):
+            count = self.evaluate(f"linearTicks(formatPlain)({least!r}, {greatest!r}, 360).length")
+            self.assertIn(count, range(12), least)
+        self.assertEqual(self.evaluate("linearTicks(formatPlain)(0, 1, 180).map(({v}) => v)"), [0, 0.2, 0.4, 0.6000000000000001, 0.8, 1])
+
+
 class TimeAxis(PageTestCase):
     def test_shows_milliseconds_in_full(self):
         self.page("only_points")

@@ -27,13 +27,17 @@ function timeTicks(from, to, pixels, options) {
 function linearTicks(format) {
   return (from, to, pixels) => {
     if (!(to > from)) return [{v: from, label: format(from)}];
-    const least = (to - from) / Math.max(2, pixels / 36);
+    const most = Math.max(2, pixels / 36);
+    const least = (to - from) / most;
     const power = 10 ** Math.floor(Math.log10(least));
     const step = power * [1, 2, 5, 10].find((each) => each * power >= least * (1 - 1e-9));
-    const ticks = [];
-    for (let i = Math.ceil(from / step - 1e-9); i * step <= to * (1 + 1e-9); ++i)
-      ticks.push({v: i * step, label: format(i * step)});
-    return ticks;
+    const first = Math.ceil(from / step - 1e-9);
+    // Large numbers may not differ by a step, so the steps are counted, not compared.
+    const length = Math.min(Math.floor(to / step + 1e-9) - first, most) + 1;
+    return Array.from({length}, (_, i) => {
+      const v = (first + i) * step;
+      return {v, label: format(v)};
+    });
   };
 }
 
