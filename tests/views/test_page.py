@@ -158,11 +158,22 @@ class Look(PageTestCase):
     def test_fits_narrow_and_wide_windows(self):
         for width in (390, 700, 1280, 2000):
             self.browser.look(width, 900, "light")
-            for run in ("shop", "spans", "hostile", "compared", "families"):
+            for run in ("shop", "spans", "hostile", "compared", "families", "ranks"):
                 self.page(run)
                 self.assertLessEqual(self.evaluate("document.documentElement.scrollWidth"), width, f"{run} at {width}")
                 self.assertLessEqual(self.evaluate("document.querySelector('.scroll').scrollWidth"), width, f"{run} at {width}")
         self.browser.look(1280, 900, "light")
+
+    def test_of_another_width_is_not_left_beside_a_chart(self):
+        self.page("families")
+        self.evaluate("pcpTrace.page.choose(pcpTrace.data.tags.slice(0, 3))")
+        for width in (390, 1280):
+            self.browser.look(width, 900, "light")
+            self.browser.settle()
+        self.assertEqual(self.evaluate("""[...pcpTrace.view.charts].map(({graph}) => {
+            const {x, w} = graph.getArea(), left = (x + w + 4) * devicePixelRatio;
+            return graph.hidden_ctx_.getImageData(left, 0, graph.hidden_.width - left, graph.hidden_.height).data.findLast((part) => part) || 0; })"""),
+                         [0] * 5)
 
     def test_everything_that_is_chosen_has_a_name_and_is_reached_by_keys(self):
         self.page("shop")

@@ -80,7 +80,7 @@ function shareFigure({label, values, mean, max, ratio, greatest}, tag) {
       element(
           'figcaption', {}, element('h3', {}, `By ${visibleName(label)}`),
           element(
-              'span', {class: 'entry'},
+              'span', {class: 'key'},
               `${formatCount(values)} values, ${format(mean)} on average; ` +
                   `the greatest is ${significant(ratio)} × that`)),
       element('ol', {class: 'moments shares'}, ...rows),

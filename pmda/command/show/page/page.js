@@ -173,6 +173,9 @@ function listen() {
   const follow = () => showTheme(dark.matches ? 'dark' : 'light');
   follow();
   dark.onchange = follow;
+  // Charts follow their own frames. dygraphs follows the window, and then draws too early: what it
+  // draws beyond the next drawing's area stays.
+  addEventListener('resize', (event) => event.stopImmediatePropagation(), true);
   const theme = () => document.documentElement.dataset.theme;
   byId('theme').onclick = () => showTheme(theme() === 'dark' ? 'light' : 'dark');
   byId('search').oninput = () => page.search();
