@@ -87,6 +87,17 @@ class Comparison(PageTestCase):
         self.assertIn(signed["payment", "Calls"], ("▲", "▼"))
         self.assertEqual(self.texts("#compared .worse"), [rows["payment"]["p99"][2]])
 
+    def test_keeps_the_columns_with_signs_and_20_letters_of_a_name_in_little_room(self):
+        self.browser.look(500, 900, "light")
+        self.page("compared")
+        self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total time", "p99"])
+        self.evaluate("""(() => { const [{changes}] = pcpTrace.data.comparison.tags;
+            changes.p95.verdict = "real"; changes.p99.verdict = "noise"; showComparison(pcpTrace.data); })()""")
+        self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total time", "p95"])
+        self.assertGreater(self.evaluate("""(() => { const {clientWidth} = document.querySelector("#compared td.text");
+            return (clientWidth - 28) / document.querySelector("#compared td .name").getBoundingClientRect().width * "payment".length; })()"""), 20)
+        self.browser.look(1280, 900, "light")
+
     def test_has_both_distributions_on_one_axis(self):
         self.compared()
         self.assertEqual(self.texts("#compared-title"), ["payment"])

@@ -41,6 +41,31 @@ class Tags(PageTestCase):
         self.assertEqual(self.texts("#detail-title .name"), ["total-0{route=/catalogue;zone=eu}"])
         self.assertLess(self.evaluate("document.querySelectorAll('#tags tr').length"), 40)
 
+    def test_keep_the_column_of_their_order_in_little_room(self):
+        self.browser.look(500, 900, "light")
+        self.page("shop")
+        self.assertEqual(self.texts("#tags th"), ["Tag", "p99", "▼Busy"])
+        self.browser.look(1280, 900, "light")
+
+    def test_show_small_shares_of_failures_whole(self):
+        self.page("shop")
+        cut = self.evaluate("""(() => { pcpTrace.data.tags.slice(0, 3).forEach((tag, i) => { tag.failed = [1, 10, 1e9][i]; tag.count = 9e4; });
+            pcpTrace.page.showKind("transact"); return [...document.querySelectorAll("#tags td")].filter((it) => it.querySelector(".failed"))
+                .map((it) => [it.textContent, it.scrollWidth > it.clientWidth]); })()""")
+        self.assertEqual(cut[:3], [["<0.01%", False], ["0.011%", False], ["100%", False]])
+
+    def test_that_others_have_replaced_are_not_drawn_again(self):
+        self.page("shop")
+        self.evaluate("""(() => { window.drawn = new Set(); const {draw} = Table.prototype;
+            Table.prototype.draw = function() { drawn.add(this); draw.call(this); };
+            for (const kind of ["observe", "counter", "transact"]) pcpTrace.page.showKind(kind); })()""")
+        self.browser.settle()
+        self.evaluate("drawn.clear()")
+        self.browser.look(1000, 900, "light")
+        self.browser.settle()
+        self.assertEqual(self.evaluate("[drawn.size, drawn.has(pcpTrace.page.table)]"), [1, True])
+        self.browser.look(1280, 900, "light")
+
     def test_are_chosen_by_keys(self):
         self.page("shop")
         self.evaluate("document.querySelector('.scroll').focus()")

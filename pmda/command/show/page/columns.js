@@ -30,39 +30,39 @@ const nameColumn = {
 
 const sparkColumn = numberColumn(
     'Over time', 'Calls per second over the run', ({rate}) => rate, ({series}) => sparkline(series),
-    {width: 112, dropRank: 9});
+    {width: 112, dropRank: 10});
 
 const maxColumn = numberColumn(
     'Max', 'The slowest, or the greatest value', ({max}) => max, (tag) => formatExtreme(tag, 'max'),
-    {dropRank: 3, ...notRecorded});
+    {dropRank: 5, ...notRecorded});
 
 const failedColumn = numberColumn(
     'Failed', 'Share of all that ended, also aborted ones', failedShare, failedCell,
-    {width: 74, dropRank: 2, ...notRecorded});
+    {dropRank: 4, ...notRecorded});
 
 function busyColumn({tags}) {
   const most = tags.reduce((most, {busy}) => Math.max(most, busy || 0), 0);
   const help = 'How many were in progress at a time, on average: total time by elapsed time';
   return numberColumn(
       'Busy', help, ({busy}) => busy, (tag) => barCell(tag.busy, most),
-      {width: 144, dropRank: 4, ...notRecorded});
+      {width: 144, dropRank: 6, ...notRecorded});
 }
 
 function paceColumn({run}) {
   const value = ({added}) => isKnown(added) ? added / run.elapsed_s : null;
   return numberColumn(
       'Added/s', 'Added per second of the run', value, (tag) => formatValue(tag)(value(tag)),
-      {width: 110, dropRank: 4, ...notRecorded});
+      {width: 110, dropRank: 6, ...notRecorded});
 }
 
 // Gives the columns for a kind of tags, and the initial sorting column. `data.tags` are the rows of
 // all kinds, which may be tags that were added up. A tag's members are written by model_json.cpp.
 function columnsOf(kind, data) {
   const title = kind === 'transact' ? 'Calls' : 'Count';
-  const calls = memberColumn(title, 'How often, in all', 'count', () => formatShort);
+  const calls = memberColumn(title, 'How often, in all', 'count', () => formatShort, {dropRank: 2});
   const rate = memberColumn(
       'Per second', 'Calls per second, over the run', 'rate', () => formatRate,
-      {width: 96, dropRank: 5});
+      {width: 96, dropRank: 7});
   const first = [nameColumn, sparkColumn, calls, rate];
   if (kind === 'point') return {columns: first, sortedBy: calls};
   const last = memberColumn('Last', 'The last value', 'last', formatValue, notRecorded);
@@ -73,9 +73,9 @@ function columnsOf(kind, data) {
   }
   const measured = [
     memberColumn(
-        'Mean', 'Sum divided by calls', 'mean', formatValue, {dropRank: 7, ...notRecorded}),
-    percentileColumn('p50', {dropRank: 1}), percentileColumn('p95', {dropRank: 8}),
-    percentileColumn('p99'), maxColumn
+        'Mean', 'Sum divided by calls', 'mean', formatValue, {dropRank: 8, ...notRecorded}),
+    percentileColumn('p50', {dropRank: 3}), percentileColumn('p95', {dropRank: 9}),
+    percentileColumn('p99', {dropRank: 1}), maxColumn
   ];
   if (kind === 'observe') return {columns: [...first, ...measured, last], sortedBy: calls};
   const flight = busyColumn(data);

@@ -12,11 +12,11 @@ function comparedQuantities() {
   const percentile = (key, dropRank) =>
       ({...values, key, title: percentileStyles[key].short, dropRank});
   return [
-    {format: () => formatNumber, key: 'count', title: 'Calls', isOf: () => true, dropRank: 0},
+    {format: () => formatNumber, key: 'count', title: 'Calls', isOf: () => true, dropRank: 3},
     {...shares, key: 'failed%', title: 'Failed', isOf: isTimed, dropRank: 5},
-    {...values, key: 'total', title: 'Total time', isOf: isTimed, dropRank: 0},
+    {...values, key: 'total', title: 'Total time', isOf: isTimed, dropRank: 1},
     {...values, key: 'mean', title: 'Mean', dropRank: 6}, percentile('p50', 4),
-    percentile('p95', 7), percentile('p99', 0), {...values, key: 'max', title: 'Max', dropRank: 8},
+    percentile('p95', 7), percentile('p99', 2), {...values, key: 'max', title: 'Max', dropRank: 8},
     {...values, key: 'added', title: 'Added', isOf: ({type}) => type === 'counter', dropRank: 9}
   ];
 }
@@ -83,8 +83,10 @@ function differenceCell({was, is, changes}, {key, isOf, format}) {
 const lines = (kind, ...all) =>
     element('span', {class: `lines ${kind}`}, ...all.map((each) => element('span', {}, each)));
 
+// A column without any sign is dropped before those with signs.
 function comparedColumn(quantity, isFirst) {
   const {key, title, isOf, format} = quantity;
+  const hasSign = comparison.rows.some(({changes}) => changes[key]?.verdict === 'real');
   const valueOf = (tag, side, {changes}) => {
     if (!tag) return isFirst ? element('span', {class: 'absent'}, 'absent') : '';
     return isOf(tag) ? format(tag)(changes[key]?.[side]) : '';
@@ -105,7 +107,7 @@ function comparedColumn(quantity, isFirst) {
         '', valueOf(row.was, 'before', row), valueOf(row.is, 'now', row),
         differenceCell(row, quantity)),
     width: 96,
-    dropRank: quantity.dropRank
+    dropRank: quantity.dropRank + (hasSign ? 0 : 10)
   };
 }
 
@@ -144,8 +146,8 @@ function showComparison(data) {
   const quantities = comparedQuantities().filter(isThere);
   const words =
       {title: '', value: () => null, cell: () => lines('words', 'was', 'is', 'change'), width: 66};
-  const columns = quantities.map((quantity) => comparedColumn(quantity, quantity.key === 'total'));
   comparison.rows = comparedRows(data);
+  const columns = quantities.map((quantity) => comparedColumn(quantity, quantity.key === 'total'));
   comparison.table = new Table(byId('compared'), {
     label: 'Both runs, tag by tag',
     columns: [nameColumn, words, ...columns],

@@ -42,6 +42,7 @@ const page = {
     for (const button of byId('kinds').children)
       button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
     const {columns, sortedBy} = columnsOf(kind, {...this.data, tags: this.tags});
+    this.table?.retire();
     this.table = new Table(byId('tags'), {
       label: `All tags: ${kindNames[kind]}s`,
       columns,

@@ -2,10 +2,11 @@
 // A sortable table of any length: only the visible rows are in the document.
 //
 // A column: {title, help, value(row) to sort by, cell(row) to show, width, dropRank: if there is
-// too little room, columns with the greatest rank are dropped first, and those without a rank stay;
-// isText, unknown(row): why there is no value}. The first column gets the remaining width.
+// too little room, columns with the greatest rank are dropped first, and those without a rank stay,
+// as the one does by which the rows are sorted; isText, unknown(row): why there is no value}. The
+// first column gets the remaining width.
 
-const leastNameWidth = 200;
+const leastNameWidth = 200;  // more than 20 letters
 
 class Table {
   constructor(
@@ -21,9 +22,13 @@ class Table {
     this.frame.onscroll = () => this.showRows();
     this.frame.onkeydown = (event) => this.pressed(event);
     this.table.onclick = (event) => this.clicked(event);
-    new ResizeObserver(() => this.draw()).observe(host);
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(host);
     this.sort();
   }
+
+  // Another table takes its place.
+  retire() { this.observer.disconnect(); }
 
   // Shows only rows for which isShown(row) is true.
   filter(isShown) {
@@ -73,9 +78,10 @@ class Table {
   columnsThatFit() {
     const shown = [...this.columns];
     const wanted = () => shown.reduce((sum, {width = leastNameWidth}) => sum + width, 0);
-    while (wanted() > this.host.clientWidth) {
-      const least = shown.reduce((a, b) => ((b.dropRank || 0) > (a.dropRank || 0) ? b : a));
-      if (!least.dropRank) break;
+    const rankOf = (column) => column === this.sorted.column ? 0 : column.dropRank || 0;
+    while (wanted() > this.frame.clientWidth) {
+      const least = shown.reduce((a, b) => (rankOf(b) > rankOf(a) ? b : a));
+      if (!rankOf(least)) break;
       shown.splice(shown.indexOf(least), 1);
     }
     return shown;
