@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kDurationColumns = 9;
 constexpr std::size_t kLeastName = 14;  // for a deeply nested tag
+constexpr std::size_t kLeastTag = 20;   // beside the trace's id; a shorter tag is whole
 constexpr std::size_t kMostOfHost = 12;
 // With fewer columns, the least important parts are left out.
 constexpr std::size_t kForAll = 80;
@@ -134,10 +135,12 @@ std::string Waterfall::head(const Node& first) const {
   std::string rest = "  " + shown_.duration(seconds(trace_.end_ns() - begin_)) + "  " +
                      Shown::time(begin) + milliseconds(begin_);
   if (!has_hosts_ && bar_columns_ > 0) rest += "  " + shown_.name(first.span->host, kMostOfHost);
-  const std::string id =
-      trace_.id.is_set() && where_columns_ > 0 ? "  trace " + text_of(trace_.id) : "";
-  const std::size_t room = shown_.terminal().columns - columns_of(rest) - id.size();
-  return shown_.bold(shown_.name(first.span->tag, room) + rest) + shown_.faint(id) + "\n";
+  const std::size_t room = shown_.terminal().columns - columns_of(rest);
+  const std::string tag = shown_.name(first.span->tag, room);
+  std::string id = trace_.id.is_set() && where_columns_ > 0 ? "  trace " + text_of(trace_.id) : "";
+  if (std::min(columns_of(tag), kLeastTag) + id.size() > room) id.clear();
+  return shown_.bold(shown_.name(first.span->tag, room - id.size()) + rest) + shown_.faint(id) +
+         "\n";
 }
 
 std::string Waterfall::line(const Node& node) const {

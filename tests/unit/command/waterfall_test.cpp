@@ -45,6 +45,17 @@ TEST(Waterfall, NamesTheHostAtTheTopIfThereIsOneOnly) {
   EXPECT_EQ(text.find('@'), text.npos) << text;
 }
 
+TEST(Waterfall, RatherNamesTheTagThanTheIdOfTheTrace) {
+  SpanEvent span = span_of("GET /api/orders", 1, 0, 0, 10);
+  span.host = "ceres.example.org";
+  const std::string text = waterfall(trace_of({span}), kPlain);
+  EXPECT_TRUE(text.starts_with("GET /api/orders  10.0 ms  ")) << text;
+  EXPECT_EQ(text.find("trace 0"), text.npos) << text;
+  const std::string wide = waterfall(trace_of({span}), Shown(Terminal{false, false, 92}));
+  EXPECT_TRUE(wide.starts_with("GET /api/orders  ")) << wide;
+  EXPECT_NE(wide.find("  trace 0"), wide.npos) << wide;
+}
+
 TEST(Waterfall, SaysWhyATransactionFailedAndWhatWasNoted) {
   SpanEvent span = span_of("checkout", 1, 0, 0, 10);
   span.aborted = true;
