@@ -94,7 +94,7 @@ class Text(PageTestCase):
                                  ("formatPlain(318169088)", "318.2 M"), ("formatPlain(-1234.5)", "-1,235"),
                                  ("formatValue({type: 'counter', unit: 'byte'})(318169088)", "318.2 MB"),
                                  ("formatValue({type: 'counter', unit: 'row'})(12)", "12 row"),
-                                 ("formatRate(0.0213)", "0.0213/s"), ("formatPercent(0.00001)", "<0.01%"),
+                                 ("formatRate(0.0213)", "0.0213/s"), ("formatRate(12345678)", "12.3 M/s"), ("formatPercent(0.00001)", "<0.01%"),
                                  ("formatPercent(1)", "100%"), ("formatPercent(0)", "0%")):
             self.assertEqual(self.evaluate(expression).replace("\u202f", " "), text, expression)
 

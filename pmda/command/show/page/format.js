@@ -66,8 +66,6 @@ const formatCount = ifKnown(
 
 function plural(count, word) { return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`; }
 
-const formatRate = ifKnown((value) => significant(value) + '/s');
-
 // Divides large numbers by a factor: "318.2 M".
 function scaled(value, least, digits) {
   const factors = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
@@ -78,6 +76,8 @@ function scaled(value, least, digits) {
 }
 
 const formatPlain = ifKnown((value) => scaled(value, 1e6, 4).filter(Boolean).join('\u202f'));
+
+const formatRate = ifKnown((value) => scaled(value, 1e6, 3).filter(Boolean).join('\u202f') + '/s');
 
 // For places with room for few digits only.
 const formatShort = ifKnown((value) => value >= 1e7 ? formatPlain(value) : formatCount(value));
