@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# The questions that Install asks before any change. Sets $args, the agent's options.
+# The questions that Install asks before any change. Sets $args, the agent's options. A wrong answer is asked for again.
 
 carriage_return=$(printf '\r')
 
@@ -21,15 +21,34 @@ is_integer() {
     [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
 }
 
-# ask_setting OPTION PROMPT: adds the option to $args, unless the answer is empty or invalid.
+# ask_integer LEAST MOST PROMPT: asks until the answer is such a number, or empty.
+ask_integer() {
+    while :; do
+        ask "$3"
+        [ -z "$answer" ] || is_integer "$answer" "$1" "$2" || {
+            echo "Please give a whole number from $1 to $2, or nothing for the default."
+            continue
+        }
+        return
+    done
+}
+
+# says_no PROMPT: asks until the answer is yes, no or empty. True if it is no.
+says_no() {
+    while :; do
+        ask "$1"
+        case "$answer" in
+        n | N | no | No | NO) return 0 ;;
+        '' | y | Y | yes | Yes | YES) return 1 ;;
+        *) echo "Please answer y or n." ;;
+        esac
+    done
+}
+
+# ask_setting OPTION PROMPT: adds the option to $args, unless the answer is empty.
 ask_setting() {
-    ask "$2"
-    [ -z "$answer" ] && return
-    if is_integer "$answer" 1 999999999; then
-        args="$args $1 $answer"
-    else
-        echo "\"$answer\" is not a whole number above zero: the default it is."
-    fi
+    ask_integer 1 999999999 "$2"
+    [ -z "$answer" ] || args="$args $1 $answer"
 }
 
 # ask_dimensions: sets $space, $time and $count.
@@ -54,11 +73,7 @@ ask_dimensions() {
 ask_scale() {
     scale=0
     [ "$1" -eq 0 ] && return
-    while :; do
-        ask "$4 [0]:"
-        is_integer "${answer:-0}" "$2" "$3" && break
-        echo "Please give a whole number from $2 to $3."
-    done
+    ask_integer "$2" "$3" "$4 [0]:"
     scale=${answer:-0}
 }
 
@@ -67,11 +82,7 @@ ask_units() {
     echo
     echo "The values of $2 have no unit unless you say which: a product of powers of"
     echo "space, time and count. Bytes per second are 1 -1 0, milliseconds a call 0 1 -1."
-    ask "Leave them without a unit [y]?"
-    case "$answer" in
-    n | N | no | No | NO) ;;
-    *) return ;;
-    esac
+    says_no "Leave them without a unit [y]?" || return
 
     ask_dimensions
     ask_scale "$space" 0 4 "Unit of space: 0 bytes, 1 KiB, 2 MiB, 3 GiB, 4 TiB"
@@ -99,36 +110,23 @@ ask_access() {
         A | a | Allow | allow)
             ask_host
             [ -z "$host" ] && continue
-            ask "How many connections at most, all of them together [0: any number]?"
-            limit=$(printf '%s' "$answer" | tr -d ' ')
-            if is_integer "${limit:-0}" 0 999999999; then
-                args="$args -A allow:$host:${limit:-0}"
-            else
-                echo "\"$limit\" is not a number of connections: no rule was added."
-            fi
+            ask_integer 0 999999999 "How many connections at most, all of them together [0: any number]?"
+            args="$args -A allow:$host:${answer:-0}"
             ;;
         D | d | Disallow | disallow)
             ask_host
             [ -z "$host" ] || args="$args -A disallow:$host"
             ;;
-        *) echo "\"$answer\" is neither: please answer a, d or nothing." ;;
+        *) echo "Please answer a, d or nothing." ;;
         esac
     done
 }
 
-# ask_settings: an empty answer means the defaults.
+# ask_settings: an empty answer means the default.
 ask_settings() {
     args=
-    ask "Install with default settings [y]?"
+    says_no "Install with default settings [y]?" || return
     echo
-    case "$answer" in
-    n | N | no | No | NO) ;;
-    '' | y | Y | yes | Yes | YES) return ;;
-    *)
-        echo "\"$answer\" is neither yes nor no: the default settings it is."
-        return
-        ;;
-    esac
     ask_setting -T "Time that rates, means and extrema cover, in seconds [60]:"
     ask_setting -N "Steps into which that time is divided [12]:"
     ask_setting -I "TCP port for traced programs [4323]:"

@@ -62,9 +62,6 @@ class Install(InstallTestCase):
     def test_leaves_out_what_is_answered_with_nothing(self):
         self.assertEqual(self.install("n\n\n6\n\n" + NO_UNITS * 2 + "\n"), ["-N", "6"])
 
-    def test_leaves_out_what_is_no_number(self):
-        self.assertEqual(self.install("n\nsoon\nmany\nhere\n" + NO_UNITS * 2 + "\n"), [])
-
     def test_asks_for_the_scale_of_each_dimension_that_is_not_zero(self):
         self.assertEqual(self.install("n\n\n\n\nn\n1 -1 0\n1\n3\n" + NO_UNITS + "\n"),
                          ["-U", "1,-1,0,1,3,0"])
@@ -83,6 +80,17 @@ class Install(InstallTestCase):
         self.assertEqual(self.install("n\n\n\n\n" + NO_UNITS * 2 + rules),
                          ["-A", "allow:10.0.0.1:5", "-A", "allow:10.0.0.2:0",
                           "-A", "disallow:10.0.*"])
+
+
+class OursAlone(InstallTestCase):
+    agent = OUR_AGENT
+
+    def test_asks_again_after_a_wrong_answer(self):
+        wrong = "maybe\nn\nsoon\n30\n0\n6\nhere\n4444\nperhaps\n" + NO_UNITS * 2 + "x\na\nhost\nmany\n5\n\n"
+        self.assertEqual(self.install(wrong), ["-T", "30", "-N", "6", "-I", "4444", "-A", "allow:host:5"])
+
+    def test_needs_no_log_of_pmcd(self):
+        self.assertEqual(self.run_script("Install").stderr, "")
 
 
 class Arguments(InstallTestCase):
