@@ -187,7 +187,7 @@ std::vector<Metric> tag_metrics(const ValueUnits& units);
 std::vector<Metric> agent_metrics();
 std::vector<Metric> tracing_metrics();
 
-// The texts about a metric or, as in "TRACE.0", an instance domain.
+// The texts about a metric or, as in "10.0" whatever the agent's own number is, an instance domain.
 struct Help {
   std::string line;
   std::string full;  // lines end with a newline

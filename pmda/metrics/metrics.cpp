@@ -128,7 +128,7 @@ int Metrics::text(int identifier, int type, const char** text) const {
   if (is_of_metric && metric == nullptr) return PM_ERR_PMID;
   const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
   const Help* const help =
-      find_help(is_of_metric ? metric->name : "TRACE." + std::to_string(serial));
+      find_help(is_of_metric ? metric->name : "10." + std::to_string(serial));
   if (help == nullptr) return is_of_metric ? PM_ERR_TEXT : PM_ERR_INDOM;
   *text = ((type & PM_TEXT_ONELINE) != 0 ? help->line : help->full).c_str();
   return 0;
