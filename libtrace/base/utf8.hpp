@@ -13,6 +13,12 @@ struct Utf8Character {
   char32_t number = 0;    // its code point
 };
 
+// True for characters that have no width, end a line, or turn the direction of writing.
+constexpr bool is_invisible(char32_t number) {
+  return (number >= 0x200b && number <= 0x200f) || (number >= 0x2028 && number <= 0x202e) ||
+         (number >= 0x2060 && number <= 0x2069) || number == 0xfeff;
+}
+
 // Decodes the first character. Requires: the text is not empty.
 constexpr Utf8Character first_character(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };

@@ -90,6 +90,10 @@ class Words(DebugTestCase):
         self.assertEqual(lines, 'pcp_trace: description "place", unit "ms"\n'
                          'pcp_trace: description "place", text "all of it"\n')
 
+    def test_are_short_and_printable_whatever_the_call(self):
+        done = completed(program("traced"), input=b"obs 1e308 \xff\xc2\x9b\xe2\x80\xae\x1b\n", env=without_agent("api"), text=False)
+        self.assertEqual(done.stderr, b'pcp_trace: observation "????", value 1e+308 (no agent: dropped)\n')
+
     def test_say_the_same_of_each_attempt_only_once(self):
         path = str(self.directory / "socket")
         with socket.create_server(path, family=socket.AF_UNIX) as agent:

@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
 #include <cstring>
 #include <string>
 
@@ -20,12 +20,18 @@ const char* verb_of(RecordKind kind) {
   return kVerbs[static_cast<std::size_t>(kind)];
 }
 
+// The shortest text of this number, in any locale.
+std::string text_of(double number) {
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.begin(), text.end(), number).ptr};
+}
+
 std::string describe_call(const Record& record) {
   std::string line = std::string(verb_of(record.kind())) + " \"" + record.tag()->text() + '"';
-  if (record.kind() == RecordKind::Transact) line += ", seconds " + std::to_string(record.value);
+  if (record.kind() == RecordKind::Transact) line += ", seconds " + text_of(record.value);
   if (record.kind() == RecordKind::Observe || record.kind() == RecordKind::Counter ||
       record.kind() == RecordKind::Add)
-    line += ", value " + std::to_string(record.value);
+    line += ", value " + text_of(record.value);
   if (has_state(PMTRACE_STATE_NOAGENT)) line += " (no agent: dropped)";
   return line;
 }
@@ -94,10 +100,9 @@ int refuse_null_handle(RecordKind kind) { return refuse_null_handle(call_of(kind
 int refuse_increment(const char* tag, double increment) {
   static std::atomic<bool> is_said{false};
   complain_once(is_said, [&] {
-    char number[32];
-    std::snprintf(number, sizeof number, "%g", increment);
     const std::string name(tag != nullptr ? tag : "", tag != nullptr ? ::strnlen(tag, 254) : 0);
-    return '"' + name + "\": an increment is finite and not negative; " + number + " was not added";
+    return '"' + name + "\": an increment is finite and not negative; " + text_of(increment) +
+           " was not added";
   });
   return refuse(RecordKind::Add, tag, -EINVAL);
 }

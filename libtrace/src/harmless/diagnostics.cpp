@@ -44,7 +44,7 @@ void write_line(int fd, const std::string& text) {
   std::string line;
   if (lost > 0) line = "pcp_trace: " + std::to_string(lost) + " lines before this one are lost\n";
   line += "pcp_trace: " + without_controls(text) + '\n';
-  if (line.size() > PIPE_BUF) line.replace(PIPE_BUF - 4, line.npos, "...\n");
+  if (line.size() > PIPE_BUF) line = std::string(cut_text(line, PIPE_BUF - 4)) + "...\n";
   if (!write_harmlessly(fd, line)) lines_lost.fetch_add(lost + 1, std::memory_order_relaxed);
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.hpp"
+
 namespace pcp::trace::client {
 
 // At most `most` bytes of a text; UTF-8 is cut between two characters.
@@ -20,11 +22,19 @@ inline std::string_view cut_text(std::string_view text, std::size_t most) {
   return text.substr(0, continues(end) ? most : end);
 }
 
-// A text from a program, perhaps from a request, with ? for each control character.
+// A text from a program, perhaps from a request, in valid UTF-8: with ? for each control character,
+// each that hides or turns others around, and each byte that is no character.
 inline std::string without_controls(std::string_view text) {
-  std::string shown(text);
-  std::replace_if(
-      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  std::string shown;
+  while (!text.empty()) {
+    const auto [bytes, number] = first_character(text);
+    const bool is_control = number < ' ' || (number >= 0x7f && number < 0xa0);
+    if (bytes == 0 || is_control || is_invisible(number))
+      shown += '?';
+    else
+      shown += text.substr(0, bytes);
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
   return shown;
 }
 
