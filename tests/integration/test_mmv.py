@@ -149,7 +149,9 @@ class OfAProgram(MmvTestCase):
         tags = ["two words", "two others", "caf\u00e9 \u2615", "x" * 254, 'route{path=/cart}']
         for tag in tags:
             self.assertEqual(traced.call(f"point {tag}"), 0)
-        wait_until(lambda: len(self.values("point.count")) == len(tags), what="all tags")
+        traced.call("point C1\u009b31m\u202e")
+        wait_until(lambda: len(self.values("point.count")) == len(tags) + 1, what="all tags")
+        self.assertIn("C1?31m?", self.values("point.count"))
         shown = {re.sub("#\\d+ ", " ", tag) for tag in self.values("point.count")}
         self.assertLessEqual(set(tags) - {"x" * 254}, shown)
         self.assertTrue(any(name.startswith("x" * 230) for name in shown))
@@ -348,9 +350,11 @@ class Never(MmvTestCase):
 
 
 class WithoutAFile(TraceTestCase):
+    def environment_in(self, directory, **variables):
+        return library_environment(OUR_LIBRARY, PCP_TRACE_MMV="shop", PCP_TMP_DIR=directory, PCP_TRACE_NOAGENT=1, **variables)
+
     def run_with(self, directory, *before, lines="point a\npoint b\nflush 60\npoint c\n" * 3):
-        environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="shop", PCP_TMP_DIR=directory, PCP_TRACE_NOAGENT=1)
-        return completed(*before, program("traced"), input=lines, env=environment, check=True)
+        return completed(*before, program("traced"), input=lines, env=self.environment_in(directory), check=True)
 
     def test_programs_go_on_and_say_it_once(self):
         with tempfile.TemporaryDirectory(prefix="trace-") as directory:
@@ -367,14 +371,39 @@ class WithoutAFile(TraceTestCase):
             self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
             self.assertRegex(done.stderr, r"Permission denied; .*usermod -a -G pcp USER\n\Z")
 
-    @needs(*unshare("--mount"))
-    def test_on_a_full_disk_they_live(self):
+    def test_that_has_no_room_they_live(self):
         with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            script = 'mount -t tmpfs -o size=64k none "$0" && mkdir "$0/mmv" && exec "$@"'
+            os.mkdir(os.path.join(directory, "mmv"))
             lines = "".join(f"point tag{number}\n" for number in range(1000)) + "flush 60\n"
-            done = self.run_with(directory, *unshare("--mount"), "sh", "-c", script, directory, lines=lines)
+            done = self.run_with(directory, "prlimit", "--fsize=65536", lines=lines)
             self.assertEqual(done.stdout.split(), ["0"] * 1000 + ["1"])
-            self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*: No space left on device\n\Z")
+            self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*: File too large\n\Z")
+
+    def test_that_somebody_has_truncated_they_make_it_again(self):
+        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
+            os.mkdir(os.path.join(directory, "mmv"))
+            traced = self.start_traced(self.environment_in(directory, PCP_TRACE_FLUSH=5))
+            path = os.path.join(directory, "mmv", file_of(traced))
+
+            def size():
+                traced.call("point a")
+                return os.path.exists(path) and os.path.getsize(path)
+            whole = wait_until(size, what="its file")
+            os.truncate(path, 0)
+            wait_until(lambda: size() == whole, what="another file")
+            self.assertEqual(traced.end(), "")
+
+    @needs(*WITH_OTHER_PROCESSES)
+    def test_where_they_cannot_know_whose_it_is_they_say_so(self):
+        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
+            os.mkdir(os.path.join(directory, "mmv"))
+            traced = self.start_traced(self.environment_in(directory))
+            path = os.path.join(directory, "mmv", file_of(traced))
+            wait_until(lambda: traced.call("point a") or os.path.exists(path), what="its file")
+            no_proc = 'mount -t tmpfs none /proc && exec "$0"'
+            done = self.run_with(directory, *WITH_OTHER_PROCESSES, "sh", "-c", no_proc)
+            self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*: without /proc [^\n]*\n\Z")
+            self.assertTrue(os.path.exists(path))
 
     def test_of_a_wrong_name_they_say_what_is_right(self):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="my-shop", PCP_TRACE_NOAGENT=1)

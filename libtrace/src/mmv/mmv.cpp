@@ -24,6 +24,8 @@ std::string advice_for(int error) {
       return "; PCP makes it when pmcd starts with pmdammv";
     case EEXIST:
       return ": another program's file has its name: choose another PCP_TRACE_MMV";
+    case ESRCH:
+      return ": without /proc it could be taken for another's, and remove another's file";
     default:
       return "";
   }
@@ -45,9 +47,7 @@ void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
   totals_.set_open(open);
   totals_.refresh(now_ns);
   auto& instances = totals_.instances();
-  for (std::size_t i = 0; i < file_.size(); ++i)
-    if (std::exchange(instances[i].is_changed, false))
-      must_replace_ |= !file_.write(i, instances[i]);
+  must_replace_ |= !file_.write(instances);
   if (file_.size() > 0 && next_look_ns_ <= now_ns) {
     next_look_ns_ = now_ns + kLookAgainNs;
     must_replace_ |= !file_.is_in_place();

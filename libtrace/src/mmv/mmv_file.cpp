@@ -4,14 +4,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -19,6 +17,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "harmless/descriptors.hpp"
 #include "harmless/texts.hpp"
 #include "mmv/mmv_metrics.hpp"
 #include "wire/dimensions.hpp"
@@ -117,11 +116,45 @@ std::string distinct(std::string_view name, std::int32_t number,
   return word.append(name.substr(whole.size()));
 }
 
-// The number of this process's namespace of process ids; 0 if that is the machine's own.
+constexpr std::uint64_t kMachinesNamespace = 0;
+constexpr std::uint64_t kUnknownNamespace = ~std::uint64_t{0};
+
+// The number of this process's namespace of process ids.
 std::uint64_t own_namespace() {
   constexpr std::uint64_t kMachines = 0xEFFF'FFFC;
   struct stat its {};
-  return ::stat("/proc/self/ns/pid", &its) != 0 || its.st_ino == kMachines ? 0 : its.st_ino;
+  if (::stat("/proc/self/ns/pid", &its) != 0) return kUnknownNamespace;
+  return its.st_ino == kMachines ? kMachinesNamespace : its.st_ino;
+}
+
+// Gives 0 or an error number. The descriptor is a kept one.
+int write_at(int fd, std::string_view bytes, std::uint64_t at) {
+  while (!bytes.empty()) {
+    if (!may_use_descriptor(fd)) return EBADF;
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    at += static_cast<std::uint64_t>(written);
+  }
+  return 0;
+}
+
+// Makes a file with these bytes, and gives a kept descriptor; or an error number, and there is no
+// file.
+int make(const std::string& path, std::string_view bytes, int& fd, std::uint64_t& inode) {
+  ::unlink(path.c_str());  // left by a killed process with this id
+  fd = keep_descriptor(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (fd < 0) return errno;
+  ::fchmod(fd, 0644);  // PCP's user reads it, whatever this process's umask is
+  int error = write_at(fd, bytes, 0);
+  struct stat its {};
+  if (error == 0 && ::fstat(fd, &its) != 0) error = errno;
+  inode = its.st_ino;
+  if (error == 0) return 0;
+  ::close(fd);
+  ::unlink(path.c_str());
+  return error;
 }
 
 // Empty if it is too long for a label.
@@ -215,43 +248,17 @@ MmvFile::MmvFile(std::string directory, std::string metrics, std::string service
       service_(std::move(service)),
       pid_(::getpid()),
       namespace_(own_namespace()),
-      at_namespace_(namespace_ == 0 ? "" : '@' + std::to_string(namespace_)) {}
+      at_namespace_(namespace_ == kMachinesNamespace ? "" : '@' + std::to_string(namespace_)) {}
 
-MmvFile::~MmvFile() { unmap(); }
+MmvFile::~MmvFile() { close(); }
+
+void MmvFile::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
 
 std::string MmvFile::path(const char* before) const {
   return directory_ + '/' + before + metrics_ + '_' + std::to_string(pid_) + at_namespace_;
-}
-
-void MmvFile::unmap() {
-  if (mapping_.bytes != nullptr) ::munmap(mapping_.bytes, mapping_.size);
-  mapping_ = {};
-}
-
-// Gives 0 or an error number; then there is no file.
-int MmvFile::make(const std::string& path, std::size_t size, Mapping& mapping) const {
-  ::unlink(path.c_str());  // left by a killed process with this id
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (fd < 0) return errno;
-  ::fchmod(fd, 0644);  // PCP's user reads it, whatever this process's umask is
-  // All blocks now: on a full disk a later store would end the process.
-  int error = ::posix_fallocate(fd, 0, static_cast<off_t>(size));
-  void* bytes = MAP_FAILED;
-  if (error == 0) {
-    bytes = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED) error = errno;
-  }
-  struct stat its {};
-  if (error == 0 && ::fstat(fd, &its) != 0) error = errno;
-  ::close(fd);
-  if (error != 0) {
-    if (bytes != MAP_FAILED) ::munmap(bytes, size);
-    ::unlink(path.c_str());
-    return error;
-  }
-  ::madvise(bytes, size, MADV_DONTFORK);
-  mapping = {static_cast<char*>(bytes), size, its.st_ino};
-  return 0;
 }
 
 // A number has ten bits for an instance of the file, from its name, so that a tag keeps its number
@@ -286,12 +293,22 @@ bool MmvFile::is_ours(const std::string& path, pid_t process, bool is_hidden) co
 
 bool MmvFile::is_in_place() const {
   struct stat its {};
-  return ::lstat(path("").c_str(), &its) == 0 && its.st_ino == mapping_.inode;
+  return ::lstat(path("").c_str(), &its) == 0 && is_own(its);
+}
+
+bool MmvFile::is_whole() const {
+  struct stat its {};
+  return fd_ >= 0 && ::fstat(fd_, &its) == 0 && is_own(its);
+}
+
+bool MmvFile::is_own(const struct stat& file) const {
+  return file.st_ino == inode_ && file.st_size == static_cast<off_t>(bytes_.size());
 }
 
 int MmvFile::replace(const std::deque<MmvInstance>& instances) {
+  if (namespace_ == kUnknownNamespace) return ESRCH;
   struct stat its {};
-  if (::lstat(path("").c_str(), &its) == 0 && its.st_ino != mapping_.inode &&
+  if (::lstat(path("").c_str(), &its) == 0 && its.st_ino != inode_ &&
       !is_ours(path(""), pid_, false))
     return EEXIST;
   const std::int32_t cluster = cluster_of(metrics_);
@@ -323,16 +340,15 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
   const auto& [domain_part, instance_part, metric_part, value_part, label_part, text_part] = parts;
 
   const std::string hidden = path(".");
-  Mapping made;
-  if (const int error = make(hidden, layout.size(), made); error != 0) return error;
-  char* const bytes = made.bytes;
+  std::string made(layout.size(), '\0');
+  char* const bytes = made.data();
   Texts texts(bytes, text_part.offset);
   const std::uint64_t help = texts.add("tags of a traced program");
 
   HeaderRecord header;
   header.sections = static_cast<std::int32_t>(parts.size());
   // A pmdammv outside of this process's namespace would look for another process.
-  header.flags = kWholeNames | (namespace_ == 0 ? kVanishesWithProcess : 0);
+  header.flags = kWholeNames | (namespace_ == kMachinesNamespace ? kVanishesWithProcess : 0);
   header.process = pid_;
   header.cluster = cluster;
   std::uint64_t at = sizeof header;
@@ -396,37 +412,52 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
                                               static_cast<std::uint64_t>(now.tv_nsec));
   header.generation1 = header.generation2 = generation_;
   put(bytes, 0, header);
+  int fd = -1;
+  std::uint64_t inode = 0;
+  if (const int error = make(hidden, made, fd, inode); error != 0) return error;
   if (::rename(hidden.c_str(), path("").c_str()) != 0) {
     const int error = errno;
     ::unlink(hidden.c_str());
-    ::munmap(made.bytes, made.size);
+    ::close(fd);
     return error;
   }
   // Tells a pmdammv that has the old file mapped that there is a new one.
-  if (mapping_.bytes != nullptr) put(mapping_.bytes, 0, header);
-  unmap();
-  mapping_ = made;
+  if (is_whole()) write_at(fd_, std::string_view(made).substr(0, sizeof header), 0);
+  close();
+  fd_ = fd;
+  bytes_ = std::move(made);
+  inode_ = inode;
   blocks_ = std::move(blocks);
   return 0;
 }
 
-bool MmvFile::write(std::size_t index, const MmvInstance& instance) {
-  std::uint64_t at = blocks_[index].values;
-  std::uint32_t present = blocks_[index].present;
+bool MmvFile::write(std::deque<MmvInstance>& instances) {
+  if (size() > 0 && !is_whole()) {
+    close();
+    return false;
+  }
+  bool is_good = true;
+  for (std::size_t i = 0; i < size(); ++i)
+    if (std::exchange(instances[i].is_changed, false)) is_good &= write(blocks_[i], instances[i]);
+  return is_good;
+}
+
+bool MmvFile::write(const ValueBlock& block, const MmvInstance& instance) {
+  std::uint64_t at = block.values;
+  std::uint32_t present = block.present;
   bool has_room_for_all = true;
   for (const MmvMetric& each : mmv_metrics(instance.type)) {
     const std::uint64_t bits = each.bits(instance);
     const bool is_present = (present & 1) != 0;
     has_room_for_all &= is_present == (bits != kNoMmvValue);
     if (is_present) {
-      auto& value = *reinterpret_cast<std::uint64_t*>(mapping_.bytes + at);
-      // For pmdammv. Orders nothing else: each value stands for itself.
-      if (bits != kNoMmvValue) std::atomic_ref(value).store(bits, std::memory_order_relaxed);
+      if (bits != kNoMmvValue) put(bytes_.data(), at, bits);
       at += sizeof(ValueRecord);
     }
     present >>= 1;
   }
-  return has_room_for_all;
+  const std::string_view values = std::string_view(bytes_).substr(block.values, at - block.values);
+  return write_at(fd_, values, block.values) == 0 && has_room_for_all;
 }
 
 void MmvFile::touch_directory() const {
@@ -438,12 +469,14 @@ void MmvFile::touch_directory() const {
 }
 
 void MmvFile::remove() {
-  if (mapping_.bytes != nullptr && is_in_place()) ::unlink(path("").c_str());
-  unmap();
+  if (!bytes_.empty() && is_in_place()) ::unlink(path("").c_str());
+  close();
+  bytes_.clear();
   blocks_.clear();
 }
 
 void MmvFile::remove_dead() const {
+  if (namespace_ == kUnknownNamespace) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> files(::opendir(directory_.c_str()), ::closedir);
   if (!files) return;
   while (const dirent* const file = ::readdir(files.get())) {

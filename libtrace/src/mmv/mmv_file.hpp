@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file in the format of mmv(5), mapped into memory. Readers see only complete files: a new one is
-// made under a name that PCP's pmdammv ignores, and then renamed over the old one. Nothing moves or
-// shrinks in a file that has its name; only values change, each with one store.
+// A file in the format of mmv(5). Readers see only complete files: a new one is made under a name
+// that PCP's pmdammv ignores, and then renamed over the old one. Nothing moves or shrinks in a file
+// that has its name; only values change. pmdammv maps the file, and the kernel copies a value's
+// eight aligned bytes at once.
 //
-// Thread: the flusher's. A forked child does not have the mapping.
+// Not mapped here: whoever may write the file may truncate it, which would end this process.
+//
+// Thread: the flusher's. A forked child closes its copy of the descriptor.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <bitset>
@@ -35,15 +39,15 @@ class MmvFile {
   // How many of the instances the file has: the first ones.
   std::size_t size() const { return blocks_.size(); }
 
-  // Writes the values of the instance with this index. False if the instance has other values than
-  // the file: then replace(). Requires: it is in the file.
-  bool write(std::size_t index, const MmvInstance& instance);
+  // Writes what has changed of the instances that the file has. False if one has other values than
+  // the file, or the file cannot be written: then replace().
+  bool write(std::deque<MmvInstance>& instances);
 
   // Changes the directory's time. pmdammv compares whole seconds, so the second change in a second
   // may go unnoticed.
   void touch_directory() const;
 
-  // False if somebody has taken the file away, or put another one into its place.
+  // False if somebody has taken the file away, truncated it, or put another one into its place.
   bool is_in_place() const;
 
   void remove();
@@ -54,20 +58,16 @@ class MmvFile {
   const std::string& directory() const { return directory_; }
 
  private:
-  struct Mapping {
-    char* bytes = nullptr;
-    std::size_t size = 0;
-    std::uint64_t inode = 0;
-  };
-
   struct ValueBlock {
     std::uint64_t values = 0;   // the offset of the first one
     std::uint32_t present = 0;  // a bit for each metric of its type
   };
 
   std::string path(const char* before) const;
-  int make(const std::string& path, std::size_t size, Mapping& mapping) const;
-  void unmap();
+  void close();
+  bool is_whole() const;
+  bool is_own(const struct stat& file) const;
+  bool write(const ValueBlock& block, const MmvInstance& instance);
   void number(const std::deque<MmvInstance>& instances);
   bool is_ours(const std::string& path, pid_t process, bool is_hidden) const;
 
@@ -77,12 +77,14 @@ class MmvFile {
   const std::string metrics_;
   const std::string service_;
   const pid_t pid_;
-  const std::uint64_t namespace_;      // of process ids; 0: the machine's
+  const std::uint64_t namespace_;      // of process ids; see own_namespace()
   const std::string at_namespace_;     // follows the process id in names
   std::vector<std::int32_t> numbers_;  // of each instance
   std::bitset<kMostNumbers> taken_;    // by their last bits
-  Mapping mapping_;
-  std::vector<ValueBlock> blocks_;  // of each instance
+  int fd_ = -1;                        // a kept one, as long as nobody has closed it
+  std::string bytes_;                  // of the file; empty: there is none
+  std::uint64_t inode_ = 0;            // its
+  std::vector<ValueBlock> blocks_;     // of each instance
   std::uint64_t generation_ = 0;
 };
 
