@@ -53,6 +53,8 @@ class ChromeDocument {
   void asynchronous(const SpanEvent& span);
   void event(const SpanEvent& span);
   void arrow(const SpanEvent& from, const SpanEvent& to);
+  void call(const SpanEvent& from, const SpanEvent& to);
+  void bind(const SpanEvent& called, const char* direction);
   void arguments(const SpanEvent& span);
 
   // Writes an event of the document with its place, its time, and the members of `rest`.
@@ -69,6 +71,7 @@ class ChromeDocument {
   std::set<std::uint32_t> taken_;
   std::map<Thread, std::vector<const SpanEvent*>> threads_;
   std::unordered_set<const SpanEvent*> nested_;
+  std::unordered_set<const SpanEvent*> called_;  // elsewhere, by a span that is not nested
   std::uint64_t base_ns_ = std::numeric_limits<std::uint64_t>::max();
   JsonWriter json_;
 };
@@ -146,11 +149,13 @@ void ChromeDocument::name_processes() {
 
 void ChromeDocument::nodes(const SpanTrace& trace) {
   for (const Node& node : nodes_of(trace)) {
+    const bool is_elsewhere = node.parent != nullptr && !node.parent->is_event() &&
+                              !node.span->is_event() &&
+                              number_of(*node.parent) != number_of(*node.span);
+    const bool is_by_nested = is_elsewhere && nested_.contains(node.parent);
+    if (is_elsewhere && !is_by_nested) call(*node.parent, *node.span);
     span(*node.span);
-    const bool is_elsewhere =
-        node.parent != nullptr && number_of(*node.parent) != number_of(*node.span);
-    if (is_elsewhere && nested_.contains(node.parent) && nested_.contains(node.span))
-      arrow(*node.parent, *node.span);
+    if (is_by_nested && nested_.contains(node.span)) arrow(*node.parent, *node.span);
   }
 }
 
@@ -179,6 +184,7 @@ void ChromeDocument::write(const char* phase, const SpanEvent& where, std::uint6
 void ChromeDocument::complete(const SpanEvent& span) {
   write("X", span, span.begin_ns, [&] {
     json_.number("dur", microseconds(span.end_ns()) - microseconds(span.begin_ns));
+    if (called_.contains(&span)) bind(span, "flow_in");
     arguments(span);
   });
 }
@@ -187,6 +193,7 @@ void ChromeDocument::asynchronous(const SpanEvent& span) {
   const std::string id = "0x" + text_of(span.span);
   write("b", span, span.begin_ns, [&] {
     json_.text("id", id);
+    if (called_.contains(&span)) bind(span, "flow_in");
     arguments(span);
   });
   write("e", span, span.end_ns(), [&] { json_.text("id", id); });
@@ -219,6 +226,21 @@ void ChromeDocument::arrow(const SpanEvent& from, const SpanEvent& to) {
   };
   flow("s", from, std::clamp(to.begin_ns, from.begin_ns, from.end_ns()));
   flow("f", to, to.begin_ns);
+}
+
+// The arrow from a caller that is not nested: no slice of a thread is its own, so it starts from an
+// instant among the asynchronous ones, and ends at what was called.
+void ChromeDocument::call(const SpanEvent& from, const SpanEvent& to) {
+  called_.insert(&to);
+  write("n", from, std::clamp(to.begin_ns, from.begin_ns, from.end_ns()), [&] {
+    json_.text("id", "0x" + text_of(from.span));
+    bind(to, "flow_out");
+  });
+}
+
+void ChromeDocument::bind(const SpanEvent& called, const char* direction) {
+  json_.text("bind_id", "0x" + text_of(called.span));
+  json_.truth(direction, true);
 }
 
 // Without ids, so that viewers can add up spans with the same name and arguments.

@@ -96,6 +96,17 @@ TEST(Chrome, TellsProcessesOfTwoHostsApartAndDrawsAnArrow) {
   EXPECT_TRUE(has(document, R"("ts":2000,"bp":"e"})"));
 }
 
+TEST(Chrome, DrawsAnArrowFromAnAsynchronousCaller) {
+  SpanEvent other = span_of("pay", 3, 2, 6, 3);
+  other.host = "jupiter";
+  const std::string document =
+      exported({span_of("order", 1, 0, 0, 10), span_of("ask", 2, 0, 5, 10), other});
+  const std::string arrow = R"("bind_id":"0x0000000000000003","flow_)";
+  EXPECT_TRUE(has(document, R"("ts":6000,"id":"0x0000000000000002",)" + arrow + R"(out":true})"))
+      << document;
+  EXPECT_TRUE(has(document, R"("dur":3000,)" + arrow + R"(in":true})"));
+}
+
 TEST(Chrome, HasPointsAndValues) {
   SpanEvent rows = point_of("rows", 1, 2);
   rows.kind = wire::SpanKind::Observe;
