@@ -9,6 +9,7 @@
 #include "fuzz/input.hpp"
 #include "harmless/state.hpp"
 #include "link/client_options.hpp"
+#include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
 
 namespace {
@@ -36,7 +37,7 @@ void check(const ClientOptions& options, bool has_path) {
   require(!options.service.empty());
   std::size_t bytes = options.process.size() + options.service.size();
   for (const auto& [name, value] : options.labels) {
-    require(pcp::trace::is_label_name(name) && !pcp::trace::is_reserved_label(name));
+    require(pcp::trace::is_dimension_key(name) && !pcp::trace::is_reserved_label(name));
     bytes += name.size() + value.size();
   }
   require(bytes <= 16 * 1024);  // more, and the agent would hang up

@@ -19,6 +19,7 @@
 #include "harmless/texts.hpp"
 #include "tags/label_set_limit.hpp"
 #include "wire/capture_filter.hpp"
+#include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
 
 namespace pcp::trace::client {
@@ -82,7 +83,10 @@ std::optional<std::vector<nanoseconds>> parse_delays(std::string_view text) {
 std::optional<std::pair<std::string, std::string>> parse_label(std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
-  if (equals == text.npos || !is_label_name(name) || is_reserved_label(name)) return {};
+  // As in tags, so that --split can name it.
+  if (equals == text.npos || !is_label_name(name) || !is_dimension_key(name) ||
+      is_reserved_label(name))
+    return {};
   return std::pair{std::string(name), std::string(text.substr(equals + 1))};
 }
 
@@ -244,7 +248,8 @@ ClientOptions read_environment(const Environment& environment,
         options.labels.push_back(*std::move(label));
       else
         ignore("PCP_TRACE_LABELS", part,
-               "name=value with a name of letters, digits and '_' that is none of PCP's own");
+               "name=value with a name of a small letter, then small letters, digits and '_', "
+               "and none of PCP's own");
     });
   add_rank(options, environment);
   cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",

@@ -135,13 +135,13 @@ TEST(ClientOptions, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
   const std::string longest(254, 'x');
   const auto [options, complaints] =
       read({{"PCP_TRACE_LABELS", "zone=eu,k8s.pod=x,hostname=other," + longest + "=1," + longest +
-                                     "x=1,tag=mine,_=1,,tier=a=b"}});
+                                     "x=1,tag=mine,_=1,,Zone=eu,tier=a=b"}});
   EXPECT_EQ(options.labels,
             (decltype(options.labels){{"zone", "eu"}, {longest, "1"}, {"tier", "a=b"}}));
-  ASSERT_EQ(complaints.size(), 6u);
+  ASSERT_EQ(complaints.size(), 7u);
   EXPECT_EQ(complaints[0],
-            "PCP_TRACE_LABELS=\"k8s.pod=x\" ignored: expected name=value with a name of "
-            "letters, digits and '_' that is none of PCP's own");
+            "PCP_TRACE_LABELS=\"k8s.pod=x\" ignored: expected name=value with a name of a "
+            "small letter, then small letters, digits and '_', and none of PCP's own");
   EXPECT_NE(complaints[1].find("\"hostname=other\""), std::string::npos);
 }
 
