@@ -127,8 +127,7 @@ int Metrics::text(int identifier, int type, const char** text) const {
   const Metric* const metric = is_of_metric ? find(static_cast<pmID>(identifier)) : nullptr;
   if (is_of_metric && metric == nullptr) return PM_ERR_PMID;
   const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
-  const Help* const help =
-      find_help(is_of_metric ? metric->name : "10." + std::to_string(serial));
+  const Help* const help = find_help(is_of_metric ? metric->name : "10." + std::to_string(serial));
   if (help == nullptr) return is_of_metric ? PM_ERR_TEXT : PM_ERR_INDOM;
   *text = ((type & PM_TEXT_ONELINE) != 0 ? help->line : help->full).c_str();
   return 0;
