@@ -43,6 +43,7 @@ class House {
     options_.max_tags_in_sessions = 12;
     options_.max_label_bytes = 24;
     options_.max_sessions_per_user = 2;
+    options_.max_remembered_sessions = 3;
     options_.max_in_flight = 7;
     context_.end_connection = [this](std::uint64_t number) { hang_up(number); };
   }

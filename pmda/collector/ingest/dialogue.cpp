@@ -280,8 +280,8 @@ void Dialogue::close(Instant now) {
   if (speaks_ != Speaks::Version2) return;
   Turn turn(context_.shared);
   if (session_ != nullptr) {
-    context_.sessions.detach(*session_, now, turn);
     SpanIntake::detach(*session_);
+    context_.sessions.detach(*session_, now, turn);
   }
   session_ = nullptr;
   turn.clients().erase(peer_.number);

@@ -31,7 +31,8 @@ struct IngestOptions {
   std::vector<std::string> split;  // keys of process labels to add to its tags; valid keys
 
   // Limits. A peer that exceeds one loses its connection, unless noted otherwise. A user is a uid
-  // on the Unix socket or an address over TCP; all loopback addresses are one user.
+  // on the Unix socket, or over TCP an IPv4 address or an IPv6 network of 64 bits; all loopback
+  // addresses are one user.
   std::uint32_t max_pdu_bytes = 1u << 20;  // at least wire::kLeastMaxPduBytes
   // Tags with labels beyond the limit fold to their bare name, for which there is 1% more room;
   // four times as many ids of such tags are allowed.
@@ -47,6 +48,8 @@ struct IngestOptions {
   std::uint32_t max_connections = 20'000;
   std::uint32_t max_sessions_per_user =
       10'000;  // connected ones; the oldest of the others are forgotten
+  // Without a connection, of all users. Beyond it, the user with most loses the oldest.
+  std::uint32_t max_remembered_sessions = 100'000;
   std::size_t max_unfinished_bytes = 256u << 20;  // incomplete PDUs, of all connections
   std::chrono::milliseconds unfinished_pdu = std::chrono::seconds(30);
   // How long a session is remembered after a connection lost without BYE.

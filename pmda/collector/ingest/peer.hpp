@@ -2,7 +2,13 @@
 // The peer of a connection, according to the kernel.
 #pragma once
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "collector/ingest_counters.hpp"
@@ -17,11 +23,17 @@ struct Peer {
   std::uint32_t gid = kUnknownUid;  // Unix socket
   std::uint32_t pid = 0;            // Unix socket
 
-  // The user whose limits count its sessions and connections: a uid, or an address. All loopback
-  // addresses are one user: anybody on this host can use all sixteen million of them.
+  // The user whose limits count its sessions and connections: a uid, an IPv4 address, or an IPv6
+  // network of 64 bits, since a host can use all addresses of its network. All loopback addresses
+  // are one user: anybody on this host can use all sixteen million of them.
   std::string owner() const {
     if (uid != kUnknownUid) return "uid " + std::to_string(uid);
-    return address == "::1" || address.starts_with("127.") ? "loopback" : address;
+    if (address == "::1" || address.starts_with("127.")) return "loopback";
+    in6_addr in6{};
+    if (::inet_pton(AF_INET6, address.c_str(), &in6) != 1) return address;
+    std::fill(std::begin(in6.s6_addr) + 8, std::end(in6.s6_addr), std::uint8_t{0});
+    std::array<char, INET6_ADDRSTRLEN> network{};
+    return ::inet_ntop(AF_INET6, &in6, network.data(), network.size()) + std::string("/64");
   }
 
   bool is_elsewhere() const {

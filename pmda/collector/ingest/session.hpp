@@ -164,8 +164,12 @@ struct SessionUse {
   std::size_t ids = 0;
 };
 
+// Users by the number of sessions that are remembered for them.
+using UsersByRemembered = std::multimap<std::size_t, SessionUser*>;
+
 struct SessionUser {
   std::string name;
+  UsersByRemembered::iterator in_order;
   std::map<wire::SessionId, Session> sessions;
   std::list<Session*> connected;
   std::list<Session*> remembered;  // sorted, the oldest first

@@ -2,6 +2,7 @@
 #include "collector/ingest/session_table.hpp"
 
 #include <cassert>
+#include <utility>
 
 #include "wire/dimensions.hpp"
 
@@ -35,8 +36,7 @@ Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
     if (found->second.remembered.empty()) return nullptr;
     forget(*found->second.remembered.front(), turn);  // may delete the user, too
   }
-  SessionUser& user = users_[name];
-  user.name = name;
+  SessionUser& user = user_of(name);
   Session& session = user.sessions[id];
   session.id = id;
   session.user = &user;
@@ -47,10 +47,23 @@ Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
   return &session;
 }
 
+// Every step may run out of memory, which must leave no user without a place.
+SessionUser& SessionTable::user_of(const std::string& name) {
+  const auto known = users_.find(name);
+  if (known != users_.end()) return known->second;
+  const auto place = in_order_.emplace(0, nullptr);
+  SessionUser& user = users_[name];
+  user.in_order = place;
+  place->second = &user;
+  user.name = name;
+  return user;
+}
+
 void SessionTable::attach(Session& session, std::uint64_t connection) {
   assert(session.connection == 0);
   SessionUser& user = *session.user;
   user.connected.splice(user.connected.end(), user.remembered, session.in_list);
+  put_in_order(user);
   session.connection = connection;
   in_flight_.attach(session);
 }
@@ -60,21 +73,36 @@ void SessionTable::detach(Session& session, Instant now, Turn& turn) {
   session.remembered_since = now;
   SessionUser& user = *session.user;
   user.remembered.splice(user.remembered.end(), user.connected, session.in_list);
+  put_in_order(user);
   in_flight_.detach(session, turn);
   if (session.in_flight.tags.empty()) session.origin.reset();  // the next HELLO sets it again
+  if (remembered_ <= options_.max_remembered_sessions) return;
+  const auto with_most = in_order_.lower_bound(in_order_.rbegin()->first);
+  forget(*with_most->second->remembered.front(), turn);
+}
+
+// Call after a change of the user's remembered sessions. Allocates nothing.
+void SessionTable::put_in_order(SessionUser& user) {
+  auto node = in_order_.extract(user.in_order);
+  remembered_ += user.remembered.size() - node.key();
+  node.key() = user.remembered.size();
+  user.in_order = in_order_.insert(std::move(node));
 }
 
 void SessionTable::forget(Session& session, Turn& turn) {
   in_flight_.remove(session, turn);
   SessionUser& user = *session.user;
   (session.connection == 0 ? user.remembered : user.connected).erase(session.in_list);
+  put_in_order(user);
   for (SessionUse* const use : {&user.use, &use_}) {
     use->tags -= session.tags.size();
     use->ids -= session.tags.ids();
   }
   --size_;
   user.sessions.erase(user.sessions.find(session.id));
-  if (user.sessions.empty()) users_.erase(users_.find(user.name));
+  if (!user.sessions.empty()) return;
+  in_order_.erase(user.in_order);
+  users_.erase(users_.find(user.name));
 }
 
 void SessionTable::forget_old(Instant now, Turn& turn) {

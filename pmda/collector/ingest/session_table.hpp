@@ -2,7 +2,7 @@
 // Sessions of version 2: the agent's memory of a process over its connections, so that nothing is
 // counted twice. A session belongs to the user that opened it; its id is useless to other users. A
 // session is forgotten when the process says BYE, some time after its connection is lost, or to
-// make room for another session of the same user.
+// make room for another session: of the same user, or of anybody if its user has most of them.
 //
 // Thread: the ingest thread.
 #pragma once
@@ -39,7 +39,8 @@ class SessionTable {
   Session* open(const std::string& user, const wire::SessionId& id, std::uint64_t connection,
                 Turn& turn);
 
-  // A connection resumes a session without one; a session has lost its connection.
+  // A connection resumes a session without one; a session has lost its connection, and perhaps is
+  // forgotten.
   void attach(Session& session, std::uint64_t connection);
   void detach(Session& session, Instant now, Turn& turn);
 
@@ -51,6 +52,8 @@ class SessionTable {
   Defined define(Session& session, std::uint32_t id, std::string_view name);
 
  private:
+  SessionUser& user_of(const std::string& name);
+  void put_in_order(SessionUser& user);
   template <typename Fits>
   bool fits_all_limits(const Session& session, Fits fits) const;
   bool has_room_for_tag(const Session& session, bool is_bare) const;
@@ -59,6 +62,8 @@ class SessionTable {
 
   const IngestOptions& options_;
   std::map<std::string, SessionUser> users_;
+  UsersByRemembered in_order_;
+  std::size_t remembered_ = 0;        // sum of all users
   std::atomic<std::uint64_t>& size_;  // always the number of sessions
   SessionUse use_;                    // sum of all sessions
   InFlight in_flight_;

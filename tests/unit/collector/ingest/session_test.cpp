@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "base/clock.hpp"
+#include "collector/ingest/peer.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -237,6 +238,32 @@ TEST_F(SessionOf, TheOldestRememberedSessionMakesRoomForANewOne) {
   ASSERT_TRUE(second);
   EXPECT_TRUE(second->session_known);
   EXPECT_EQ(counters().refused_quota, 0u);
+}
+
+TEST_F(SessionOf, TheUserWithMostRememberedSessionsMakesRoomForAllUsers) {
+  start_with([](auto& options) { options.max_remembered_sessions = 2; });
+  const auto come_and_go = [this](std::uint8_t session, TestPeer peer) {
+    client(session, std::move(peer)).close();
+    ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
+  };
+  come_and_go(1, tcp());
+  come_and_go(2, unix_socket());
+  come_and_go(3, unix_socket());
+  EXPECT_EQ(counters().sessions, 2u);
+  EXPECT_TRUE(tcp().hello(1)->session_known);
+  EXPECT_TRUE(unix_socket().hello(3)->session_known);
+  EXPECT_FALSE(unix_socket().hello(2)->session_known);
+}
+
+TEST(Peer, OfAnIpv6NetworkIsOneUser) {
+  const auto user = [](const char* address) {
+    Peer peer;
+    peer.address = address;
+    return peer.owner();
+  };
+  EXPECT_EQ(user("2001:db8:1:2::3"), user("2001:db8:1:2:ff::4"));
+  EXPECT_NE(user("2001:db8:1:2::3"), user("2001:db8:1:3::3"));
+  EXPECT_EQ(user("192.0.2.1"), "192.0.2.1");
 }
 
 TEST_F(SessionOf, ATagMayBeDefinedAgain) {
