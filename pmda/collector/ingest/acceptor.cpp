@@ -61,8 +61,15 @@ void set_tcp_options(int socket) {
 
 }  // namespace
 
+asio::posix::stream_descriptor handed_over(asio::io_context& io, Descriptor descriptor) {
+  asio::posix::stream_descriptor waiting(io);
+  waiting.assign(descriptor.get());
+  descriptor.release();
+  return waiting;
+}
+
 Acceptor::Acceptor(asio::io_context& io, Descriptor listening, Accepted taken, Trouble trouble)
-    : listening_(io, listening.release()),
+    : listening_(handed_over(io, std::move(listening))),
       timer_(io),
       taken_(std::move(taken)),
       trouble_(std::move(trouble)) {}
@@ -115,12 +122,12 @@ bool Acceptor::accept_waiting() {
 }
 
 void Acceptor::pause(int error) {
-  if (!in_trouble_) trouble_(error);
-  in_trouble_ = true;
+  // The timer comes first, because the rest may run out of memory.
   timer_.expires_after(kPause);
   timer_.async_wait([this](const asio::error_code& failure) {
     if (!failure) accept();
   });
+  if (!std::exchange(in_trouble_, true)) trouble_(error);
 }
 
 }  // namespace pcp::trace::agent

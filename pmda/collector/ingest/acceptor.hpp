@@ -16,6 +16,10 @@
 
 namespace pcp::trace::agent {
 
+// Lets Asio wait for a descriptor. If it throws, the descriptor is closed; Asio itself leaves it
+// open.
+asio::posix::stream_descriptor handed_over(asio::io_context& io, Descriptor descriptor);
+
 class Acceptor {
  public:
   // `taken` gets each connection and the kernel's data about its peer; `taken` sets the number.
@@ -28,7 +32,8 @@ class Acceptor {
   void start() { wait(); }
   void stop();
 
-  // Accepts the waiting connections. False after an error, which starts a pause.
+  // Accepts the waiting connections. False after an error, which starts a pause. Throws what
+  // `trouble` throws.
   bool accept_waiting();
 
  private:

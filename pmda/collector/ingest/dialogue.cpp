@@ -200,7 +200,7 @@ void Dialogue::say_disagreement(const SessionTag& tag, Turn& turn) {
 std::optional<Ending> Dialogue::on_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
   wire::Batch& batch = context_.batch;
   if (!wire::decode_batch(frame.payload, batch)) return malformed("a malformed BATCH");
-  // All or nothing: no entry is applied before all entries are checked.
+  // No entry is applied before all entries are checked.
   const auto undefined = [](std::uint32_t id) {
     return malformed("a BATCH with tag id " + std::to_string(id) + ", which no TAGS has defined");
   };
@@ -216,6 +216,8 @@ std::optional<Ending> Dialogue::on_batch(const wire::Frame& frame, Turn& turn, s
   IngestCounters& counters = context_.shared.counters;
   tally(counters.batches);
   if (batch.sequence > session_->last_sequence) {
+    // First, so that nothing counts twice: if memory runs out in the middle, the connection ends,
+    // and what is left of the batch does not count when the process sends it again.
     session_->last_sequence = batch.sequence;
     for (std::size_t i = 0; i < batch.entries.size(); ++i)
       apply(batch.entries[i], *context_.tags[i], turn);

@@ -11,6 +11,7 @@
 #include <exception>
 #include <utility>
 
+#include "collector/ingest/acceptor.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
@@ -35,7 +36,7 @@ bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || 
 }  // namespace
 
 PeerConnection::PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Host& host)
-    : socket_(io, socket.release()),
+    : socket_(handed_over(io, std::move(socket))),
       peer_(std::move(peer)),
       host_(host),
       dialogue_(host.context, peer_),

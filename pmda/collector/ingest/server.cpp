@@ -374,12 +374,18 @@ void Server::stop() {
   unix_listener_.close();
 }
 
-// A peer that has ended may still wait to be accepted, with all data that it sent.
+// A peer that has ended may still wait to be accepted, with all data that it sent. If none can be
+// accepted for want of memory, one may wait.
 bool Server::is_quiet() {
   std::promise<bool> quiet;
   asio::post(io_, [this, &quiet] {
-    for (Acceptor& acceptor : acceptors_) acceptor.accept_waiting();
-    quiet.set_value(connections_.empty());
+    bool are_all_accepted = true;
+    try {
+      for (Acceptor& acceptor : acceptors_) are_all_accepted &= acceptor.accept_waiting();
+    } catch (const std::exception&) {
+      are_all_accepted = false;
+    }
+    quiet.set_value(are_all_accepted && connections_.empty());
   });
   return quiet.get_future().get();
 }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The agent refuses what is beyond its limits, and the reason arrives.
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
+#include <new>
 #include <ostream>
 
+#include "collector/ingest/acceptor.hpp"
+#include "collector/ingest/listener.hpp"
 #include "pcp/trace.h"
 #include "support/error_of.hpp"
 #include "support/scarce_memory.hpp"
@@ -143,6 +148,24 @@ TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
 
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(waiting.next_ack(), 2);
+}
+
+TEST(Acceptor, GoesOnThoughItCannotTellOfItsTrouble) {
+  Result<TcpListeners> listeners = listen_tcp(Tcp::Loopback, 0);
+  const auto out_of_memory = [](int) { throw std::bad_alloc(); };
+  asio::io_context io;
+  int taken = 0;
+  Acceptor acceptor(
+      io, std::move(listeners->sockets.front()),
+      [&](Descriptor, const Peer&) {
+        if (++taken == 1) out_of_memory(0);
+      },
+      out_of_memory);
+  const TestPeer lost = TestPeer::tcp(listeners->port);
+  const TestPeer next = TestPeer::tcp(listeners->port);
+  EXPECT_THROW(acceptor.accept_waiting(), std::bad_alloc);
+  while (taken < 2 && io.run_one() > 0) continue;
+  EXPECT_EQ(taken, 2);
 }
 
 TEST_F(Limits, AnUnfinishedPduMayTakeSoLong) {
@@ -350,6 +373,17 @@ TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
 }
 
 #ifdef TRACE_SCARCE_MEMORY
+TEST(Acceptor, ClosesASocketThatCannotBeWaitedFor) {
+  asio::io_context io;
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int number = socket.get();
+  {
+    const ScarceMemory scarce(1);
+    EXPECT_THROW(Acceptor(io, std::move(socket), {}, {}), std::bad_alloc);
+  }
+  EXPECT_EQ(::fcntl(number, F_GETFD), -1);
+}
+
 TEST_F(Limits, APeerForWhichThereIsNoMemoryIsDroppedAndCounted) {
   constexpr std::size_t kBytes = 256 * 1024;
   start();
