@@ -86,6 +86,8 @@ class Comparison(PageTestCase):
                                   ("payment", "Calls"): signed.get(("payment", "Calls"))})
         self.assertIn(signed["payment", "Calls"], ("▲", "▼"))
         self.assertEqual(self.texts("#compared .worse"), [rows["payment"]["p99"][2]])
+        colors = self.evaluate("[...document.querySelectorAll('#compared .worse, .card.bad strong')].map((it) => getComputedStyle(it).color)")
+        self.assertEqual(len(set(colors)), 1, colors)
 
     def test_keeps_the_columns_with_signs_and_20_letters_of_a_name_in_little_room(self):
         self.browser.look(500, 900, "light")
