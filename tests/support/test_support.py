@@ -74,13 +74,13 @@ class Ends(TraceTestCase):
 
 
 class Runner(unittest.TestCase):
-    def status_of(self, script):
+    def done(self, script):
         with tempfile.NamedTemporaryFile("w", suffix=".py", dir=self.directory) as file:
             file.write(script)
             file.flush()
             runner = os.path.join(os.path.dirname(__file__), "run_tests.py")
-            return subprocess.run([sys.executable, "-B", runner, file.name], check=False,
-                                  stderr=subprocess.DEVNULL).returncode
+            return subprocess.run([sys.executable, "-B", runner, file.name], check=False, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="trace-")
@@ -88,11 +88,18 @@ class Runner(unittest.TestCase):
         self.directory = directory.name
 
     def test_wants_a_test(self):
-        self.assertEqual(self.status_of("import unittest\n"), 1)
+        self.assertEqual(self.done("import unittest\n").returncode, 1)
 
     def test_passes_on_what_a_test_says(self):
         for word, status in (("True", 0), ("False", 1)):
-            self.assertEqual(self.status_of(
+            self.assertEqual(self.done(
                 "import unittest\n"
                 "class Case(unittest.TestCase):\n"
-                f"    def test(self): self.assertTrue({word})\n"), status)
+                f"    def test(self): self.assertTrue({word})\n").returncode, status)
+
+    def test_names_what_it_does_not_run(self):
+        done = self.done("import unittest\n"
+                         "class Case(unittest.TestCase):\n"
+                         "    def test(self): self.skipTest('why')\n")
+        self.assertRegex(done.stdout, r"\Anot run: \w+\.Case\.test: why\n\Z")
+        self.assertEqual(done.returncode, 0)
