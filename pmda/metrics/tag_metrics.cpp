@@ -33,6 +33,9 @@ constexpr auto aborts = [](const TagValues& tag, double) {
   return once_ended(tag, tag.total.aborts);
 };
 constexpr auto sum = [](const TagValues& tag, double) { return once_ended(tag, tag.total.sum); };
+constexpr auto nonfinite = [](const TagValues& tag, double) {
+  return once_ended(tag, tag.total.nonfinite);
+};
 constexpr auto last = [](const TagValues& tag, double) { return tag.total.last; };
 
 // No value for a counter to which programs only add.
@@ -155,6 +158,7 @@ std::vector<Metric> tag_metrics(const ValueUnits& units) {
       {2, 8, "trace.observe.sum", kObserveIndom, PM_SEM_COUNTER, units.observation, sum},
       {2, 9, "trace.observe.percentile_error", kObserveIndom, PM_SEM_INSTANT, kNoUnits,
        quantile_error},
+      {2, 10, "trace.observe.nonfinite", kObserveIndom, PM_SEM_COUNTER, kCount, nonfinite},
 
       {6, 0, "trace.counter.total", kCounterIndom, PM_SEM_COUNTER, units.counter, added},
 

@@ -105,8 +105,8 @@ class OfAProgram(MmvTestCase):
     EXPECTED = {"transact.count": {"buy": 1, "open": 0}, "transact.aborts": {"buy": 1, "open": 0},
                 "transact.inflight": {"buy": 0, "open": 1}, "point.count": {"miss": 2},
                 "observe.count": {"length": 2}, "observe.sum": {"length": 8}, "observe.value": {"length": 5},
-                "observe.min": {"length": 3}, "observe.max": {"length": 5}, "counter.count": {"log": 1, "sent": 2},
-                "counter.value": {"log": 7}, "counter.total": {"sent": 5}}
+                "observe.nonfinite": {"length": 0}, "observe.min": {"length": 3}, "observe.max": {"length": 5},
+                "counter.count": {"log": 1, "sent": 2}, "counter.value": {"log": 7}, "counter.total": {"sent": 5}}
 
     def check_calls(self, traced):
         for line in self.CALLS:

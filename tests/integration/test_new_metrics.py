@@ -50,6 +50,7 @@ class Metrics(TraceTestCase):
         self.trace(self.environment(pmcd), "obs 2 a", "obs nan a", "obs inf a", "obs 3 a",
                    "obs -inf a")
         self.assertEqual(pmcd.values("trace.observe.count"), {"a": 5})
+        self.assertEqual(pmcd.values("trace.observe.nonfinite"), {"a": 3})
         self.assertEqual(pmcd.values("trace.observe.sum"), {"a": 5})
         self.assertEqual(pmcd.values("trace.observe.value"), {"a": float("-inf")})
 

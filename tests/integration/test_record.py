@@ -617,13 +617,18 @@ class Hosts(Recording):
                 self.trace(self.environment(pmcd), "point a", "obs 3 b{x=y}")
                 self.assert_values(pmcd, "trace.point.count", {"a": 1})
                 recording = self.start_recording(pmcd)
-                self.trace(self.environment(pmcd), "point a", "point late")
+                self.trace(self.environment(pmcd), "point a", "point late", "obs 10 c", "obs nan c")
                 self.assert_values(pmcd, "trace.point.count", {"a": 2, "late": 1})
                 recording.send_signal(signal.SIGINT)
                 self.assertEqual(recording.communicate(timeout=PATIENCE_S)[1], "")
                 self.assertEqual(recording.returncode, 0)
                 self.assertEqual(self.last("trace.point.count"), {"a": 2, "late": 1})
-                self.assertEqual(list(self.last("trace.observe.count").values()), [1])
+                self.assertEqual(set(self.last("trace.observe.count").values()), {1, 2})
+                gate = completed(recorded.COMMAND, "report", "--json", "--fail-if", "c mean < 6", self.folder)
+                self.assertEqual(gate.returncode, 2)
+                tag = next(tag for tag in json.loads(gate.stdout)["tags"] if tag["name"] == "c")
+                self.assertEqual((tag["count"], tag["mean"], tag["nonfinite"]),
+                                 (2, 10, 1) if name == "ours" else (2, None, None))
                 self.assertEqual(recorded.complaints(self.folder), "")
 
     @contextlib.contextmanager

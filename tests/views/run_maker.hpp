@@ -105,6 +105,7 @@ class Maker {
 
   void observe(const std::string& name, const std::function<double()>& next) {
     Tag tag = tag_of(name, TraceType::Observe);
+    tag.nonfinite = 0;
     Series series = empty_series(model_.fine.points(), false);
     Histogram all;
     double sum = 0;

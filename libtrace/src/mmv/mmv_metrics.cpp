@@ -103,6 +103,9 @@ constexpr std::array kAllMetrics{
               "99th percentile of the values observed, by tag", kPercentile, quantile<3>},
     MmvMetric{"observe.p999", TraceType::Observe, 40, Double, Gauge, MmvUnits::None,
               "99.9th percentile of the values observed, by tag", kPercentile, quantile<4>},
+    MmvMetric{"observe.nonfinite", TraceType::Observe, 41, Unsigned64, Counter, MmvUnits::Count,
+              "observed values that are not finite, by tag",
+              "Since the start of the process; included in count.", calls<&Delta::nonfinite>},
     MmvMetric{
         "counter.count", TraceType::Counter, 51, Unsigned64, Counter, MmvUnits::Count,
         "reports of a counter, by tag", kSinceStart,

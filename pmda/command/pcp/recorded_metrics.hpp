@@ -27,11 +27,12 @@ enum class Quantity : std::uint8_t {
   Reset,    // also since 1970
   WholePeriod,
   Period,  // length of the agent's window, in seconds
-  Calls,   // from here on of tags; these five only grow, until the agent or the tag restarts
+  Calls,   // from here on of tags; these six only grow, until the agent or the tag restarts
   Failed,
   Sum,
   Vanished,
   Counted,
+  Nonfinite,
   Last,      // levels: each stays until it is said anew
   InFlight,  // transactions open now
   Rate,      // from here on of calls in the window
@@ -47,7 +48,7 @@ enum class Quantity : std::uint8_t {
 
 constexpr bool is_of_tags(Quantity quantity) { return quantity >= Quantity::Calls; }
 constexpr bool only_grows(Quantity quantity) {
-  return quantity >= Quantity::Calls && quantity <= Quantity::Counted;
+  return quantity >= Quantity::Calls && quantity <= Quantity::Nonfinite;
 }
 constexpr bool is_level(Quantity quantity) {
   return quantity == Quantity::Last || quantity == Quantity::InFlight;
@@ -97,6 +98,7 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
 
     {"trace.observe.count", TraceType::Observe, Quantity::Calls},
     {"trace.observe.sum", TraceType::Observe, Quantity::Sum},
+    {"trace.observe.nonfinite", TraceType::Observe, Quantity::Nonfinite},
     {"trace.observe.value", TraceType::Observe, Quantity::Last},
     {"trace.observe.rate", TraceType::Observe, Quantity::Rate},
     {"trace.observe.min", TraceType::Observe, Quantity::Min},

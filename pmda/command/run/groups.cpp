@@ -127,8 +127,7 @@ Tag sum_of(std::string name, const std::vector<Tag*>& members) {
     group.hosts = std::move(hosts);
   }
   group.last.reset();
-  const double finite = group.calls - group.nonfinite.value_or(0);
-  group.mean = group.sum && finite > 0 ? std::optional(*group.sum / finite) : std::nullopt;
+  find_mean(group);
   if (has_histogram(group.type)) find_percentiles(group, members);
   return group;
 }
@@ -180,6 +179,12 @@ std::vector<Grouping> groupings_of(const std::vector<Tag>& tags) {
         {label, group_tags(tags, [&](const std::string& tag) { return choice.group_of(tag); })});
   }
   return all;
+}
+
+void find_mean(Tag& tag) {
+  const double finite = finite_calls(tag);
+  const bool is_known = tag.sum && finite > 0 && (tag.nonfinite || !may_have_nonfinite(tag));
+  tag.mean = is_known ? std::optional(*tag.sum / finite) : std::nullopt;
 }
 
 bool is_before(const Tag& one, const Tag& other) {

@@ -37,6 +37,9 @@ struct Grouping {
 // By name, and by each of the most frequent labels. None if no name has several label sets.
 std::vector<Grouping> groupings_of(const std::vector<Tag>& tags);
 
+// Sets the mean. It is unknown if the number of finite values is.
+void find_mean(Tag& tag);
+
 // Model order: most total time, most calls, name.
 bool is_before(const Tag& one, const Tag& other);
 

@@ -20,7 +20,7 @@ constexpr std::size_t kMostValues = 100;
 using Key = std::tuple<TraceType, std::string, std::string>;
 
 std::optional<double> total_of(const Tag& tag) {
-  if (tag.nonfinite.value_or(0) > 0) return {};
+  if (may_have_nonfinite(tag)) return {};
   switch (tag.type) {
     case TraceType::Transact:
     case TraceType::Observe:

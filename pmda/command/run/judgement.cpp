@@ -33,8 +33,6 @@ Parts shares_beyond(double limit, const TagPieces& tag) {
   return parts;
 }
 
-bool has_nonfinite(const Tag& tag) { return tag.nonfinite.value_or(0) > 0; }
-
 }  // namespace
 
 Judgement::Judgement(const Side& before, const Side& now, const std::optional<TagKey>& per)
@@ -64,7 +62,7 @@ Judgement::Estimates Judgement::over_intervals(const Side& side, const ComparedT
     for (const RunPiece& each : its->pieces)
       parts.push_back({each.failed, each.calls + each.failed});
   } else if (figure == Figure::Mean) {
-    if (has_nonfinite(*tag.before) || has_nonfinite(*tag.now)) return {};
+    if (may_have_nonfinite(*tag.before) || may_have_nonfinite(*tag.now)) return {};
     for (const RunPiece& each : its->pieces)
       if (each.calls > 0) parts.push_back({each.sum, each.calls});
   } else {

@@ -83,10 +83,11 @@ struct Tag {
   double calls = 0;  // completed transactions, points passed, values, reports of a counter
   std::optional<double> failed;     // aborted transactions, not included in `calls`
   std::optional<double> vanished;   // transactions open when their program ended
-  std::optional<double> nonfinite;  // non-finite values in `calls`, not counted below
+  std::optional<double> nonfinite;  // of observations: non-finite values in `calls`, not counted
+                                    // below
   std::optional<double> sum;        // of durations or observed values
   std::optional<double> rate;       // calls per second of the run
-  std::optional<double> mean;       // sum / calls
+  std::optional<double> mean;       // of the finite values
   std::optional<double> busy;       // transactions in progress, on average
   std::optional<Extreme> min;
   std::optional<Extreme> max;
@@ -104,6 +105,14 @@ struct Tag {
 };
 
 inline bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
+
+// The most calls that may have a finite value.
+inline double finite_calls(const Tag& tag) { return tag.calls - tag.nonfinite.value_or(0); }
+
+// Durations are always finite.
+inline bool may_have_nonfinite(const Tag& tag) {
+  return tag.nonfinite ? *tag.nonfinite > 0 : tag.type == TraceType::Observe;
+}
 
 // The total of the tags of one name with one value of a label: time, sum, calls, or what was added.
 struct LabelValue {

@@ -145,6 +145,7 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
   add(tag.vanished, Quantity::Vanished);
   add(tag.sum, Quantity::Sum);
   add(tag.counted, Quantity::Counted);
+  add(tag.nonfinite, Quantity::Nonfinite);
   if (tag.unit.empty()) tag.unit = source.unit_of(tag.type);
   if (its.last && (!tag.last || its.last_at >= merged.last_at)) {
     tag.last = its.last;
@@ -222,18 +223,13 @@ void RunTotals::finish_times() {
   for (const Stretch& each : all) run_.unrecorded -= each.end - each.begin;
 }
 
-// Non-finite values count in `calls`, but in nothing else.
-void RunTotals::find_nonfinite(Merged& merged) {
+// Some archives do not have the number of non-finite values. But if a distribution has as many
+// values as there were calls, all are finite.
+void RunTotals::prove_finite(Merged& merged) {
   Tag& tag = merged.tag;
-  const bool is_known = tag.type == TraceType::Observe && tag.distribution && !merged.is_of_agent &&
-                        merged.distributions == merged.archives_with_calls;
-  if (!is_known) return;
-  const double finite = static_cast<double>(tag.distribution->total()) + merged.unbinned;
-  tag.nonfinite = std::max(tag.calls - finite, 0.0);
-  if (*tag.nonfinite == 0) return;
-  tag.mean = finite > 0 && tag.sum ? std::optional(*tag.sum / finite) : std::nullopt;
-  for (std::optional<Extreme>* const extreme : {&tag.min, &tag.max})
-    if (*extreme) (*extreme)->is_exact = false;
+  if (tag.nonfinite || tag.type != TraceType::Observe) return;
+  const double binned = tag.distribution ? static_cast<double>(tag.distribution->total()) : 0;
+  if (tag.calls == 0 || (binned == tag.calls && !merged.is_of_agent)) tag.nonfinite = 0;
 }
 
 // The sum is the only value, if finite; 0 s is no real duration.
@@ -242,6 +238,7 @@ void RunTotals::take_only_value(Merged& merged) {
   if (tag.calls != 1 || !merged.is_from_zero || !tag.sum) return;
   if (tag.type == TraceType::Observe ? tag.last != tag.sum : *tag.sum <= 0) return;
   tag.min = tag.max = Extreme{*tag.sum, true};
+  if (tag.type == TraceType::Observe) tag.nonfinite = 0;
 }
 
 void RunTotals::finish_tag(Merged& merged) const {
@@ -250,11 +247,14 @@ void RunTotals::finish_tag(Merged& merged) const {
   if (elapsed_s > 0) tag.rate = tag.calls / elapsed_s;
   for (std::optional<double>* const sum : {&tag.sum, &tag.counted})
     if (*sum && !std::isfinite(**sum)) sum->reset();
-  if (tag.sum && tag.calls > 0) tag.mean = *tag.sum / tag.calls;
   if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0) tag.busy = *tag.sum / elapsed_s;
-  find_nonfinite(merged);
   if (!has_histogram(tag.type)) return;
+  prove_finite(merged);
   take_only_value(merged);
+  find_mean(tag);
+  // An infinite value may lie beyond.
+  for (std::optional<Extreme>* const extreme : {&tag.min, &tag.max})
+    if (*extreme && may_have_nonfinite(tag)) (*extreme)->is_exact = false;
   raise_to_distribution(tag);
   find_percentiles(merged);
 }
@@ -266,7 +266,7 @@ PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
   const bool of_all_archives =
       tag.distribution && merged.distributions == merged.archives_with_calls;
   const double binned = of_all_archives ? static_cast<double>(tag.distribution->total()) : 0;
-  const double finite = tag.calls - tag.nonfinite.value_or(0);
+  const double finite = finite_calls(tag);
   if (tag.calls == 0) return PercentileSource::NoCalls;
   if (finite == 0) return PercentileSource::NoFiniteValues;
   if (binned == finite && merged.unbinned == 0) return PercentileSource::Histogram;

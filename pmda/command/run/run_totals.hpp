@@ -54,7 +54,7 @@ class RunTotals {
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
   static void describe(Tag& tag, const MetricDescription& its);
   static void add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step);
-  static void find_nonfinite(Merged& merged);
+  static void prove_finite(Merged& merged);
   static void take_only_value(Merged& merged);
   static void add_distribution(Merged& merged, TagInArchive& its);
   void finish_times();

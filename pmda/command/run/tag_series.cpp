@@ -50,7 +50,8 @@ constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
 constexpr std::int64_t kMostSlices = 120;
 
 bool is_shown_over_time(Quantity quantity) {
-  return quantity != Quantity::Vanished && quantity != Quantity::Rate;
+  return quantity != Quantity::Vanished && quantity != Quantity::Nonfinite &&
+         quantity != Quantity::Rate;
 }
 
 std::chrono::nanoseconds shortest_slice(const Grid& grid) {

@@ -169,7 +169,7 @@ std::optional<ValueRange> Condition::value_of(const Tag& tag) const {
       return exactly(tag.vanished);
     case What::Total:
     case What::Mean:
-      if (tag.nonfinite.value_or(0) > 0) return {};
+      if (may_have_nonfinite(tag)) return {};
       return exactly(what_ == What::Total ? tag.sum : tag.mean);
     case What::Min:
       return range_of_min(tag);
@@ -234,8 +234,10 @@ std::string Condition::why_unknown(const Tag& tag) const {
   if (tag.calls == 0) return "no calls";
   if (what_ == What::Added && is_only_set(tag))
     return "values that were set, and no additions; for these there is 'value'";
-  if ((what_ == What::Mean || what_ == What::Total) && tag.nonfinite.value_or(0) > 0)
-    return "values that are not finite";
+  if ((what_ == What::Mean || what_ == What::Total) && may_have_nonfinite(tag))
+    return tag.nonfinite ? "values that are not finite"
+                         : "values that may not be finite: the archive has no " +
+                               std::string("trace.observe.nonfinite");
   if (what_ != What::Percentile) return "no such value in this recording";
   if (percentile_ == Figure::P75 && tag.percentile_source == PercentileSource::OneWindow)
     return "no p75 in this recording";

@@ -113,7 +113,9 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
     if (!has_histogram(tag.type)) continue;
     if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
     nonfinite += tag.nonfinite.value_or(0);
-    is_inexact = is_inexact || (tag.max && !tag.max->is_exact && tag.nonfinite.value_or(0) == 0);
+    if (unknown == nullptr && may_have_nonfinite(tag) && !tag.nonfinite)
+      unknown = "trace.observe.nonfinite was not recorded: some values may be NaN or inf";
+    is_inexact = is_inexact || (tag.max && !tag.max->is_exact && !may_have_nonfinite(tag));
     if (tag.percentile_source == PercentileSource::NearlyAllCalls)
       missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
                                        tag.nonfinite.value_or(0)) /

@@ -13,7 +13,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // No value lies outside the distribution. Infinite ones are in no distribution.
 bool is_distribution_of_all(const Tag& tag) {
-  return tag.percentile_source == PercentileSource::Histogram && tag.nonfinite.value_or(0) == 0;
+  return tag.percentile_source == PercentileSource::Histogram && !may_have_nonfinite(tag);
 }
 
 }  // namespace

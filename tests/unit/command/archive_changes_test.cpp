@@ -66,7 +66,7 @@ TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
   ArchiveOfTags& archive = make();
   archive.sample(0, {{kCalls, {{"a", 100.0}}}, {kMost, {{"a", 9.0}}}});
   archive.sample(1, {{kCalls, {{"a", 101.0}}}, {kMost, {{"a", 3.0}}}});
-  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 9 3 0-1"}));
+  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 10 3 0-1"}));
 }
 
 TEST_F(ArchiveChangesOf, TheFirstSampleTellsThatAnAgentBeginsThen) {
@@ -76,7 +76,7 @@ TEST_F(ArchiveChangesOf, TheFirstSampleTellsThatAnAgentBeginsThen) {
     archive.sample(1, {{kCalls, {{"a", 5.0}}}, {kMost, {{"a", 9.0}}}});
     return told();
   };
-  EXPECT_EQ(told_at(0), (Lines{"a 0 5 0-1 from zero", "a 9 9 0-1"}));
+  EXPECT_EQ(told_at(0), (Lines{"a 0 5 0-1 from zero", "a 10 9 0-1"}));
   EXPECT_EQ(told_at(0.5), (Lines{"a 0 0 1-1"}));
 }
 

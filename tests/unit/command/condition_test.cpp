@@ -39,6 +39,7 @@ Tag queue() {
   tag.name = "queue";
   tag.type = TraceType::Observe;
   tag.calls = 10;
+  tag.nonfinite = 0;
   tag.percentiles[kP99] = 17;
   return tag;
 }
@@ -317,6 +318,10 @@ TEST(Condition, OfAMeanOfValuesThatAreNotAllFiniteIsUnknown) {
   tag.nonfinite = 1;
   EXPECT_EQ(findings("queue mean > 1e9", {tag})[0].line,
             "unknown: queue mean > 1e9: queue has values that are not finite");
+  tag.nonfinite.reset();
+  EXPECT_EQ(findings("queue mean > 1e9", {tag})[0].line,
+            "unknown: queue mean > 1e9: queue has values that may not be finite: the archive has no"
+            " trace.observe.nonfinite");
 }
 
 // Half of the values may be infinite, and less than the others.

@@ -361,14 +361,10 @@ TEST_F(RunTotalsOf, ASumThatBecomesTooGreatInTheRunIsUnknown) {
 
 // Other values are counted separately.
 TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
-  ArchiveOfTags& archive = make("run", [] {
-    ArchiveKind kind;
-    kind.command = "./app";
-    return kind;
-  }());
-  archive.begin(0).sample(
+  make().begin(0).sample(
       1, {{"trace.observe.count", {{"a", 4.0}, {"n", 2.0}}},
           {"trace.observe.sum", {{"a", 6.0}, {"n", 0.0}}},
+          {"trace.observe.nonfinite", {{"a", 1.0}, {"n", 2.0}}},
           {"tracing.histogram.observe",
            {{"a", shape(0, of_values({1, 2, 3}))}, {"n", shape(0, Histogram())}}}});
   const Totals all = totals();
@@ -380,6 +376,39 @@ TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
   EXPECT_EQ(tag_of(all.tags, "n").nonfinite, 2);
   EXPECT_EQ(tag_of(all.tags, "n").percentile_source, PercentileSource::NoFiniteValues);
   EXPECT_FALSE(tag_of(all.tags, "n").percentiles[kP50]);
+}
+
+// In the wanted time there are ten values of 10 and five that are not finite.
+TEST_F(RunTotalsOf, AMeanIsOfTheFiniteValuesWhateverTheDistributionLacks) {
+  const auto values = [](double count, double sum, double nonfinite) -> Values {
+    return {{"trace.observe.count", {{"a", count}}},
+            {"trace.observe.sum", {{"a", sum}}},
+            {"trace.observe.nonfinite", {{"a", nonfinite}}}};
+  };
+  make().begin(0).sample(1, values(7, 4, 3)).sample(2, values(22, 104, 8));
+  const Tag all = totals({"run"}, {moment(1), moment(2)}).tags.at(0);
+  EXPECT_EQ(all.nonfinite, 5);
+  EXPECT_EQ(all.mean, 10);
+}
+
+TEST_F(RunTotalsOf, AMeanIsUnknownIfSomeValuesMayNotBeFinite) {
+  ArchiveKind old;
+  old.command = "./app";
+  old.metrics = {"trace.observe.count", "trace.observe.sum", "trace.observe.max",
+                 "trace.observe.rate", "trace.agent.period", "tracing.histogram.observe"};
+  for (const double count : {3.0, 4.0}) {
+    make("run", old).begin(0).sample(
+        1, {{kPeriod, {{"", 1.0}}},
+            {"trace.observe.count", {{"a", count}}},
+            {"trace.observe.sum", {{"a", 6.0}}},
+            {"trace.observe.rate", {{"a", count}}},
+            {"trace.observe.max", {{"a", 3.0}}},
+            {"tracing.histogram.observe", {{"a", shape(0, of_values({1, 2, 3}))}}}});
+    const Tag all = tag({"run"});
+    EXPECT_EQ(all.nonfinite.has_value(), count == 3);
+    EXPECT_EQ(all.mean, count == 3 ? std::optional(2.0) : std::nullopt);
+    EXPECT_EQ(all.max->is_exact, count == 3);
+  }
 }
 
 // The middle of a bin may lie beyond all values.

@@ -28,10 +28,11 @@ namespace pcp::trace::command {
 
 namespace {
 
-// The columns of a series. Series have no values for vanished transactions and rates.
-constexpr std::array kColumnNames{"calls", "failed",   "sum",  "vanished", "counted",
-                                  "value", "inflight", "rate", "min",      "max",
-                                  "p50",   "p90",      "p95",  "p99",      "p999"};
+// The columns of a series. Series have no values for vanished transactions, non-finite values and
+// rates.
+constexpr std::array kColumnNames{"calls", "failed",   "sum",  "vanished", "counted", "nonfinite",
+                                  "value", "inflight", "rate", "min",      "max",     "p50",
+                                  "p90",   "p95",      "p99",  "p999"};
 static_assert(kColumnNames.size() == std::tuple_size_v<decltype(Series::columns)>);
 
 // Milliseconds since 1970, as in Javascript.
