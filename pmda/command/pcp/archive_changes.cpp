@@ -15,8 +15,10 @@ Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
   while (true) {
     Result<std::optional<ArchiveSample>> sample = source_.next();
     if (!sample) return sample.error();
-    if (!*sample || (*sample)->at > window_.end) return {};
-    if ((*sample)->is_mark)
+    if (!*sample) return {};
+    if ((*sample)->at > window_.end) {
+      if (take_beyond_end(**sample, taker)) return {};
+    } else if ((*sample)->is_mark)
       take_mark();
     else
       take_sample(**sample, taker);
@@ -28,6 +30,7 @@ void ArchiveChanges::take_mark() {
   if (samples_ > 0 && !before_mark_) before_mark_ = at_;
   last_.reset();
   in_flight_before_.clear();
+  nearby_.clear();
   sampled_.fill({});
   agent_ = {};
   counts_since_.reset();
@@ -51,8 +54,33 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
       taker.take({tag, Quantity::InFlight, value, at_, false});
   for (const QuantityValues& values : sample.quantities)
     if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
-  if (at_ >= window_.begin) last_ = at_;
+  if (at_ >= window_.begin) {
+    last_ = at_;
+    for (auto& [tag, nearby] : std::exchange(nearby_, {}))
+      taker.take_before(tag, std::move(nearby));
+  }
   if (samples_ == 1 && source_.is_sparse() && agent_.uptime_s == 0.0) begin_with_recording();
+}
+
+// Reads on to the next distributions. True if there are no more to wait for.
+bool ArchiveChanges::take_beyond_end(const ArchiveSample& sample, ChangeTaker& taker) {
+  if (sample.is_mark) return true;
+  take_facts_of_agent(sample);
+  if (!last_) return true;  // the agent has begun anew, or the window has no samples
+  ++samples_;
+  at_ = sample.at;
+  bool has_distributions = false;
+  for (const QuantityValues& values : sample.quantities) {
+    const Quantity quantity = values.what.quantity;
+    if (only_grows(quantity) || quantity == Quantity::Histogram) take_values(values, at_, taker);
+    has_distributions |= quantity == Quantity::Histogram;
+  }
+  return has_distributions;
+}
+
+void ArchiveChanges::count_nearby(std::size_t tag, Quantity quantity, double grown) {
+  if (quantity == Quantity::Calls) nearby_[tag].calls += grown;
+  if (quantity == Quantity::Nonfinite) nearby_[tag].calls -= grown;
 }
 
 // An agent that has just begun has no values, and a recorder writes no metrics without values.
@@ -141,6 +169,10 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
   for (const pmValue& value : values.values()) {
     if (only_grows(quantity)) {
       take_growing(values, value, from, taker);
+    } else if (at > window_.end) {
+      NearbyText& nearby = nearby_[tag_of(values, value.inst)];
+      nearby.text = values.text(value);
+      taker.take_after(tag_of(values, value.inst), nearby);
     } else if (at >= window_.begin) {
       const std::size_t tag = tag_of(values, value.inst);
       if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
@@ -150,6 +182,8 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
         taker.take({tag, quantity, number, from.value_or(at), false});
     } else if (quantity == Quantity::InFlight) {
       in_flight_before_[tag_of(values, value.inst)] = values.number(value);
+    } else if (quantity == Quantity::Histogram) {
+      nearby_[tag_of(values, value.inst)] = {std::string(values.text(value)), 0};
     }
   }
   sampled_at(values.what) = at;
@@ -168,7 +202,8 @@ void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& v
   const double grown = growth(values, its, now);
   its.is_known[index] = true;
   its.last[index] = now;
-  if (at_ < window_.begin) return;
+  if (!from || at_ > window_.end) count_nearby(tag, values.what.quantity, grown);
+  if (at_ < window_.begin || at_ > window_.end) return;
   const bool is_from_zero = (is_new && was_sampled) || its.began_anew == samples_;
   taker.take(
       {tag, values.what.quantity, from ? grown : 0, from.value_or(at_), from && is_from_zero});

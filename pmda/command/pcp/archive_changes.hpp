@@ -55,6 +55,12 @@ struct Change {
   bool is_from_zero = false;  // only grows, and started from 0 in this time
 };
 
+// The last distribution before the wanted time, or the first one after it.
+struct NearbyText {
+  std::string text;
+  double calls = 0;  // with finite values, between the distribution and the wanted time
+};
+
 struct SampleTime {
   WallTime at{};
   std::optional<WallTime> from;    // the previous sample; none: the first, or after a gap
@@ -68,6 +74,9 @@ class ChangeTaker {
   virtual void take_sample(const SampleTime& time) = 0;
   virtual void take(const Change& change) = 0;
   virtual void take_histogram(std::size_t tag, std::string_view text) = 0;
+  // After the first sample, and after the last one.
+  virtual void take_before(std::size_t, NearbyText) {}
+  virtual void take_after(std::size_t, const NearbyText&) {}
 };
 
 class ArchiveChanges {
@@ -101,6 +110,8 @@ class ArchiveChanges {
   void begin_with_agent(ChangeTaker& taker);
   void begin_with_recording();
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
+  bool take_beyond_end(const ArchiveSample& sample, ChangeTaker& taker);
+  void count_nearby(std::size_t tag, Quantity quantity, double grown);
   void take_facts_of_agent(const ArchiveSample& sample);
   void take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker);
   void take_growing(const QuantityValues& values, const pmValue& value,
@@ -128,6 +139,7 @@ class ArchiveChanges {
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag
   std::unordered_map<std::size_t, double> in_flight_before_;                   // the window, by tag
+  std::unordered_map<std::size_t, NearbyText> nearby_;                         // by tag
   std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
   std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pcp::trace::command {
 
@@ -14,7 +15,11 @@ void ArchiveTotals::take_sample(const SampleTime& time) {
     stretches_.back().end = time.at;
   } else {
     stretches_.push_back({time.at, time.at});
-    for (TagInArchive& tag : tags_) tag.distribution.interrupt();
+    for (TagInArchive& tag : tags_) {
+      tag.distribution.interrupt();
+      tag.before = {};
+      tag.calls_since_text = 0;
+    }
   }
 }
 
@@ -23,6 +28,8 @@ void ArchiveTotals::take(const Change& change) {
   if (change.is_from_zero) tag.from_zero_in = stretches_.size();
   if (only_grows(change.quantity)) {
     tag.grown[index_of(change.quantity)] += change.value;
+    if (change.quantity == Quantity::Calls) tag.calls_since_text += change.value;
+    if (change.quantity == Quantity::Nonfinite) tag.calls_since_text -= change.value;
   } else if (change.quantity == Quantity::Last) {
     tag.last = change.value;
     tag.last_at = time_.at;
@@ -69,15 +76,43 @@ void ArchiveTotals::note_slowness(TagInArchive& tag, double value, bool is_p99) 
 }
 
 void ArchiveTotals::take_histogram(std::size_t tag, std::string_view text) {
-  TagInArchive& its = in_archive(tag);
+  take_text(in_archive(tag), text);
+}
+
+// Distributions are recorded less often than counts. At each end of the wanted time the one is
+// taken that has fewer calls between itself and the end.
+void ArchiveTotals::take_text(TagInArchive& tag, std::string_view text) const {
   const WallTime begin = stretches_.back().begin;
-  its.distribution.take(text, time_.at, begin,
-                        its.from_zero_in == stretches_.size() || since_of(text) >= begin);
+  const bool is_from_zero = tag.from_zero_in == stretches_.size() || since_of(text) >= begin;
+  const NearbyText before = std::exchange(tag.before, {});
+  if (!before.text.empty() && !is_from_zero && before.calls < tag.calls_since_text) {
+    tag.distribution.take(before.text, begin, begin, false);
+    tag.outside += before.calls;
+  }
+  tag.distribution.take(text, time_.at, begin, is_from_zero);
+  tag.has_text = true;
+  tag.calls_since_text = 0;
+}
+
+void ArchiveTotals::take_before(std::size_t tag, NearbyText nearby) {
+  if (TagInArchive& its = entry(tag); !its.has_text) its.before = std::move(nearby);
+}
+
+void ArchiveTotals::take_after(std::size_t tag, const NearbyText& nearby) {
+  TagInArchive& its = entry(tag);
+  if (!its.is_there || nearby.calls >= its.calls_since_text) return;
+  take_text(its, nearby.text);
+  its.outside += nearby.calls;
 }
 
 TagInArchive& ArchiveTotals::in_archive(std::size_t tag) {
+  TagInArchive& its = entry(tag);
+  its.is_there = true;
+  return its;
+}
+
+TagInArchive& ArchiveTotals::entry(std::size_t tag) {
   if (tag >= tags_.size()) tags_.resize(tag + 1);
-  tags_[tag].is_there = true;
   return tags_[tag];
 }
 

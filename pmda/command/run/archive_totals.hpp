@@ -45,7 +45,11 @@ struct TagInArchive {
   std::optional<SlowestMoment> slowest;
   bool has_percentiles = false;
 
-  HistogramSlices distribution;    // one slice
+  HistogramSlices distribution;  // one slice
+  NearbyText before;             // instead of the stretch's first distribution, if it is nearer
+  double calls_since_text = 0;   // with finite values; since the stretch's begin if it has none
+  double outside = 0;            // values in the distribution from before or after the wanted time
+  bool has_text = false;
   StretchNumber from_zero_in = 0;  // 0: it did not begin in any stretch
 
   double grown_by(Quantity quantity) const { return grown[index_of(quantity)]; }
@@ -56,6 +60,8 @@ class ArchiveTotals : public ChangeTaker {
   void take_sample(const SampleTime& time) override;
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
+  void take_before(std::size_t tag, NearbyText nearby) override;
+  void take_after(std::size_t tag, const NearbyText& nearby) override;
 
   // By tag number; entries may be unused (is_there).
   std::vector<TagInArchive>& tags() { return tags_; }
@@ -68,7 +74,9 @@ class ArchiveTotals : public ChangeTaker {
   void take_of_window(TagInArchive& tag, const Change& change);
   void note_slowness(TagInArchive& tag, double value, bool is_p99) const;
   bool is_of_this_time_only(const TagInArchive& tag) const;
+  void take_text(TagInArchive& tag, std::string_view text) const;
   TagInArchive& in_archive(std::size_t tag);
+  TagInArchive& entry(std::size_t tag);
 
   SampleTime time_;
   std::vector<TagInArchive> tags_;

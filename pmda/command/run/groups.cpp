@@ -85,6 +85,7 @@ void merge_distributions(Tag& group, const std::vector<Tag*>& members) {
   group.percentile_source = PercentileSource::Histogram;
   group.percentiles = {};
   group.distribution.emplace();
+  group.outside = 0;
   for (const Tag* const member : members) {
     const std::optional<Histogram> values = distribution_of(*member);
     group.percentile_source = worse(group.percentile_source, member->percentile_source);
@@ -95,6 +96,7 @@ void merge_distributions(Tag& group, const std::vector<Tag*>& members) {
       return;
     }
     group.distribution->merge(*values);
+    if (is_of_histogram(member->percentile_source)) group.outside += member->outside;
   }
   take_percentiles(group);
 }
@@ -108,6 +110,7 @@ void find_percentiles(Tag& group, const std::vector<Tag*>& members) {
   group.percentiles = only.percentiles;
   group.percentile_source = only.percentile_source;
   group.distribution = only.distribution;
+  group.outside = only.outside;
 }
 
 Tag sum_of(std::string name, const std::vector<Tag*>& members) {
@@ -200,7 +203,7 @@ bool is_before(const Tag& one, const Tag& other) {
 // maximum is within the bin's error, also if it is not exact.
 double quantile_in(const Tag& tag, double quantile) {
   double value = tag.distribution->quantile(quantile);
-  if (tag.max) value = std::min(value, tag.max->value);
+  if (tag.max && (tag.max->is_exact || tag.outside == 0)) value = std::min(value, tag.max->value);
   if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
   return value;
 }

@@ -33,20 +33,21 @@ enum class PercentileSource {
   Histogram,       // of all finite values of the run on all hosts: at most 2% error
   NearlyAllCalls,  // of a histogram that lacks at most 1% of the calls
   WholeIntervals,  // of a histogram of an agent's intervals: may differ from the run at both ends
-  OneValue,        // all calls have the same value
-  OneWindow,       // the agent's percentiles of one window, which has all calls of the run
-  NoCalls,         // none: no calls
-  NoFiniteValues,  // none: all values are infinite or NaN
-  NotRecorded,     // none: the agent or the recording has none for this tag
-  SeveralWindows,  // none: percentiles of several windows cannot be combined
-  SeveralHosts,    // none: percentiles of several hosts cannot be combined
-  SeveralTags,     // none: percentiles of several label sets cannot be combined
+  NearbyTimes,  // of a histogram that lacks calls of the run's ends, or has some from beyond them
+  OneValue,     // all calls have the same value
+  OneWindow,    // the agent's percentiles of one window, which has all calls of the run
+  NoCalls,      // none: no calls
+  NoFiniteValues,       // none: all values are infinite or NaN
+  NotRecorded,          // none: the agent or the recording has none for this tag
+  SeveralWindows,       // none: percentiles of several windows cannot be combined
+  SeveralHosts,         // none: percentiles of several hosts cannot be combined
+  SeveralTags,          // none: percentiles of several label sets cannot be combined
   IncompleteHistogram,  // none: the histogram lacks too many calls
 };
 
 inline bool is_of_histogram(PercentileSource source) {
   return source == PercentileSource::Histogram || source == PercentileSource::NearlyAllCalls ||
-         source == PercentileSource::WholeIntervals;
+         source == PercentileSource::WholeIntervals || source == PercentileSource::NearbyTimes;
 }
 
 // The least or greatest value of the run. If inexact, it covers only some calls: the true extreme
@@ -100,6 +101,7 @@ struct Tag {
   // The distribution of `distribution->total()` finite values. Calls that a thread had no room for,
   // and calls before distributions were recorded, are missing from it.
   std::optional<Histogram> distribution;
+  double outside = 0;  // values in it that are from before or after the run
 
   std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
 };

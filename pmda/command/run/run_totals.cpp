@@ -66,7 +66,7 @@ void raise(Tag& tag, double value) {
 
 // The distribution tells the bin of the greatest value, but not the value or its time.
 void raise_to_distribution(Tag& tag) {
-  if (!tag.distribution || tag.distribution->empty()) return;
+  if (!tag.distribution || tag.distribution->empty() || tag.outside > 0) return;
   const double least = tag.distribution->quantile_edges(1).least;
   if (least > 0 || tag.max) raise(tag, least);
 }
@@ -183,9 +183,11 @@ void RunTotals::add_extremes(Tag& tag, const TagInArchive& its, double calls, bo
 
 void RunTotals::add_distribution(Merged& merged, TagInArchive& its) {
   const HistogramSlices::Found found = its.distribution.finish();
-  if (!found.has_texts || found.has_invalid_text) return;
+  const bool has_texts = found.has_texts || !its.before.text.empty();
+  if (!has_texts || found.has_invalid_text) return;
   ++merged.distributions;
   merged.unbinned += static_cast<double>(found.unbinned);
+  merged.tag.outside += its.outside;
   if (!merged.tag.distribution) merged.tag.distribution.emplace();
   for (const TimedHistogram& slice : found.slices) merged.tag.distribution->merge(slice.values);
 }
@@ -229,7 +231,8 @@ void RunTotals::prove_finite(Merged& merged) {
   Tag& tag = merged.tag;
   if (tag.nonfinite || tag.type != TraceType::Observe) return;
   const double binned = tag.distribution ? static_cast<double>(tag.distribution->total()) : 0;
-  if (tag.calls == 0 || (binned == tag.calls && !merged.is_of_agent)) tag.nonfinite = 0;
+  const bool is_of_run = !merged.is_of_agent && tag.outside == 0;
+  if (tag.calls == 0 || (binned == tag.calls && is_of_run)) tag.nonfinite = 0;
 }
 
 // The sum is the only value, if finite; 0 s is no real duration.
@@ -262,24 +265,29 @@ void RunTotals::finish_tag(Merged& merged) const {
 PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
   constexpr double kMostMissing = 0.01;  // of all calls
   constexpr double kFewest = 0.5;
+  constexpr double kMostNearby = 0.2;
   const Tag& tag = merged.tag;
   const bool of_all_archives =
       tag.distribution && merged.distributions == merged.archives_with_calls;
   const double binned = of_all_archives ? static_cast<double>(tag.distribution->total()) : 0;
   const double finite = finite_calls(tag);
+  const double missing = finite - (binned - tag.outside);
   if (tag.calls == 0) return PercentileSource::NoCalls;
   if (finite == 0) return PercentileSource::NoFiniteValues;
-  if (binned == finite && merged.unbinned == 0) return PercentileSource::Histogram;
-  if (binned > 0 && binned <= finite &&
-      std::max(finite - binned, merged.unbinned) <= kMostMissing * finite)
+  if (missing == 0 && tag.outside == 0 && merged.unbinned == 0) return PercentileSource::Histogram;
+  if (binned > 0 && missing >= 0 &&
+      std::max(missing, merged.unbinned) + tag.outside <= kMostMissing * finite)
     return PercentileSource::NearlyAllCalls;
-  if (merged.is_of_agent && binned >= kFewest * finite && merged.unbinned <= kMostMissing * binned)
+  const bool has_binned_all = merged.unbinned <= kMostMissing * binned;
+  if (merged.is_of_agent && tag.outside == 0 && binned >= kFewest * finite && has_binned_all)
     return PercentileSource::WholeIntervals;
   if (has_one_value(tag)) return PercentileSource::OneValue;
   // The window's percentiles lack what the distribution lacks.
   const bool lacks_some = tag.distribution && (binned < finite || merged.unbinned > 0);
   if (merged.only_window && merged.has_percentiles && !lacks_some)
     return PercentileSource::OneWindow;
+  if (binned > 0 && std::abs(missing) + tag.outside <= kMostNearby * finite && has_binned_all)
+    return PercentileSource::NearbyTimes;
   if (tag.distribution) return PercentileSource::IncompleteHistogram;
   if (!merged.has_percentiles) return PercentileSource::NotRecorded;
   return merged.archives_with_calls > 1 ? PercentileSource::SeveralHosts
@@ -291,13 +299,11 @@ void RunTotals::find_percentiles(Merged& merged) {
   tag.percentile_source = source_of_percentiles(merged);
   if (is_of_histogram(tag.percentile_source)) take_percentiles(tag);
   if (tag.percentile_source == PercentileSource::OneValue) tag.percentiles.fill(tag.max->value);
-  if (tag.percentile_source == PercentileSource::OneWindow)
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      tag.percentiles[i] = merged.only_window->values[index_of(Quantity::P50) + i];
-  // An agent gives the maximum with seven digits only.
-  if (!tag.max) return;
-  for (std::optional<double>& each : tag.percentiles)
-    if (each) each = std::min(*each, tag.max->value);
+  if (tag.percentile_source != PercentileSource::OneWindow) return;
+  for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+    if (const auto& value = merged.only_window->values[index_of(Quantity::P50) + i])
+      // An agent gives the maximum with seven digits only.
+      tag.percentiles[i] = tag.max ? std::min(*value, tag.max->value) : *value;
 }
 
 void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoice& choice) {

@@ -35,6 +35,7 @@ inline SourceWords words_for(PercentileSource source) {
       SourceWords{"histogram"},
       SourceWords{"histogram of nearly all calls"},
       SourceWords{"histogram of whole intervals"},
+      SourceWords{"histogram of nearby times"},
       SourceWords{"one value"},
       SourceWords{"one window"},
       SourceWords{"no calls"},
@@ -49,7 +50,7 @@ inline SourceWords words_for(PercentileSource source) {
       SourceWords{"several tags",
                   "percentiles of several label sets cannot be put together, histograms can",
                   "percentiles of single label sets only, and no histogram"},
-      SourceWords{"incomplete histogram", "the histogram lacks more than one call in a hundred",
+      SourceWords{"incomplete histogram", "the distributions lack too many of these calls",
                   "a histogram that lacks some calls"}};
   return kWords[static_cast<std::size_t>(source)];
 }

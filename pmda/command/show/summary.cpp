@@ -2,6 +2,7 @@
 #include "command/show/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 
@@ -108,6 +109,7 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
   const char* unknown = nullptr;
   bool is_inexact = false;
   double missing = 0;    // the greatest missing share of a tag's calls
+  double other = 0;      // the same of calls that are missing, or from other times
   double nonfinite = 0;  // values
   for (const Tag& tag : rows) {
     if (!has_histogram(tag.type)) continue;
@@ -120,12 +122,20 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
       missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
                                        tag.nonfinite.value_or(0)) /
                                           tag.calls);
+    if (tag.percentile_source == PercentileSource::NearbyTimes) {
+      const double of_run = static_cast<double>(tag.distribution->total()) - tag.outside;
+      const double finite = finite_calls(tag);
+      other = std::max(other, (std::abs(finite - of_run) + tag.outside) / finite);
+    }
   }
   std::string lines;
   const auto note = [&](std::string_view sign, const std::string& text) {
     lines += labelled(shown, sign, shown.faint(text));
   };
-  if (missing > 0)
+  if (other > 0)
+    note("p50..p99", "of nearby distributions, which differ by up to " +
+                         Shown::number(other * 100) + "% of a tag's calls");
+  else if (missing > 0)
     note("p50..p99", "miss up to " + Shown::number(missing * 100) +
                          "% of a tag's calls: a thread had no room for them, or pmlogger"
                          " logged counts and histograms at different moments");

@@ -27,13 +27,17 @@ std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile)
   if (is_of_histogram(tag.percentile_source)) {
     const auto binned = static_cast<double>(tag.distribution->total());
     const bool are_all_counted = tag.percentile_source != PercentileSource::WholeIntervals;
-    const double missing = are_all_counted ? std::max(tag.calls - binned, 0.0) : 0;
-    const double rank = *quantile * (binned + missing);
+    const double of_run = binned - tag.outside;
+    const double missing = are_all_counted ? std::max(tag.calls - of_run, 0.0) : 0;
+    const double rank = *quantile * (of_run + missing);
+    const bool is_of_all = missing == 0 && tag.outside == 0;
     const auto edges_at = [&](double rank_of_binned) {
-      return tag.distribution->quantile_edges(missing == 0 ? *quantile : rank_of_binned / binned);
+      return tag.distribution->quantile_edges(is_of_all ? *quantile : rank_of_binned / binned);
     };
+    // At worst all missing values are the least ones, or all values from outside are.
     range.least = rank > missing ? edges_at(rank - missing).least : -kInfinity;
-    range.greatest = missing == 0 || rank <= binned ? edges_at(rank).greatest : kInfinity;
+    const double highest = rank + tag.outside;
+    range.greatest = is_of_all || highest <= binned ? edges_at(highest).greatest : kInfinity;
   }
   if (tag.min && tag.min->is_exact) range.least = std::max(range.least, tag.min->value);
   if (tag.max && tag.max->is_exact) range.greatest = std::min(range.greatest, tag.max->value);

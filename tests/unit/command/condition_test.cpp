@@ -292,6 +292,13 @@ TEST(Condition, OfAPercentileThatLacksCallsIsKnownAsFarAsItIs) {
   EXPECT_EQ(outcome("checkout p999 > 2100ms", {tag}), Outcome::Passed);
   tag.max->is_exact = false;
   EXPECT_EQ(outcome("checkout p999 > 2100ms", {tag}), Outcome::Unknown);
+  // Some of the 990 values are from another time, perhaps small ones.
+  for (const auto& [outside, expected] :
+       {std::pair(10.0, Outcome::Passed), std::pair(100.0, Outcome::Unknown)}) {
+    tag.outside = outside;
+    tag.calls = 990 - outside;
+    EXPECT_EQ(outcome("checkout p95 > 500ms", {tag}), expected);
+  }
 }
 
 // An infinite value may be the greatest one.

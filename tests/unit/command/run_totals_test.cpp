@@ -3,6 +3,7 @@
 #include "command/run/run_totals.hpp"
 
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -361,12 +362,12 @@ TEST_F(RunTotalsOf, ASumThatBecomesTooGreatInTheRunIsUnknown) {
 
 // Other values are counted separately.
 TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
-  make().begin(0).sample(
-      1, {{"trace.observe.count", {{"a", 4.0}, {"n", 2.0}}},
-          {"trace.observe.sum", {{"a", 6.0}, {"n", 0.0}}},
-          {"trace.observe.nonfinite", {{"a", 1.0}, {"n", 2.0}}},
-          {"tracing.histogram.observe",
-           {{"a", shape(0, of_values({1, 2, 3}))}, {"n", shape(0, Histogram())}}}});
+  make().begin(0).sample(1,
+                         {{"trace.observe.count", {{"a", 4.0}, {"n", 2.0}}},
+                          {"trace.observe.sum", {{"a", 6.0}, {"n", 0.0}}},
+                          {"trace.observe.nonfinite", {{"a", 1.0}, {"n", 2.0}}},
+                          {"tracing.histogram.observe",
+                           {{"a", shape(0, of_values({1, 2, 3}))}, {"n", shape(0, Histogram())}}}});
   const Totals all = totals();
   const Tag& tag = tag_of(all.tags, "a");
   EXPECT_EQ(tag.nonfinite, 1);
@@ -394,20 +395,61 @@ TEST_F(RunTotalsOf, AMeanIsOfTheFiniteValuesWhateverTheDistributionLacks) {
 TEST_F(RunTotalsOf, AMeanIsUnknownIfSomeValuesMayNotBeFinite) {
   ArchiveKind old;
   old.command = "./app";
-  old.metrics = {"trace.observe.count", "trace.observe.sum", "trace.observe.max",
-                 "trace.observe.rate", "trace.agent.period", "tracing.histogram.observe"};
+  old.metrics = {"trace.observe.count", "trace.observe.sum",  "trace.observe.max",
+                 "trace.observe.rate",  "trace.agent.period", "tracing.histogram.observe"};
   for (const double count : {3.0, 4.0}) {
-    make("run", old).begin(0).sample(
-        1, {{kPeriod, {{"", 1.0}}},
-            {"trace.observe.count", {{"a", count}}},
-            {"trace.observe.sum", {{"a", 6.0}}},
-            {"trace.observe.rate", {{"a", count}}},
-            {"trace.observe.max", {{"a", 3.0}}},
-            {"tracing.histogram.observe", {{"a", shape(0, of_values({1, 2, 3}))}}}});
+    make("run", old)
+        .begin(0)
+        .sample(1, {{kPeriod, {{"", 1.0}}},
+                    {"trace.observe.count", {{"a", count}}},
+                    {"trace.observe.sum", {{"a", 6.0}}},
+                    {"trace.observe.rate", {{"a", count}}},
+                    {"trace.observe.max", {{"a", 3.0}}},
+                    {"tracing.histogram.observe", {{"a", shape(0, of_values({1, 2, 3}))}}}});
     const Tag all = tag({"run"});
     EXPECT_EQ(all.nonfinite.has_value(), count == 3);
     EXPECT_EQ(all.mean, count == 3 ? std::optional(2.0) : std::nullopt);
     EXPECT_EQ(all.max->is_exact, count == 3);
+  }
+}
+
+// Calls so far at second 0, 1, ...; distributions at some seconds.
+TEST_F(RunTotalsOf, AWantedTimeHasTheDistributionsThatAreNearest) {
+  struct Case {
+    std::vector<double> calls;
+    std::set<std::size_t> with_text;
+    double from, to;
+    PercentileSource source;
+    std::uint64_t binned;
+    double outside;
+  };
+  const std::vector<Case> cases{
+      {{0, 10, 10, 110, 110}, {1, 4}, 2, 3, PercentileSource::Histogram, 100, 0},
+      {{0, 10, 12, 112, 115}, {1, 4}, 2, 3, PercentileSource::NearbyTimes, 105, 5},
+      {{0, 10, 12, 1012, 1015}, {1, 4}, 2, 3, PercentileSource::NearlyAllCalls, 1005, 5},
+      {{0, 10, 70, 72, 172, 174, 184, 300},
+       {1, 3, 5, 7},
+       2,
+       6,
+       PercentileSource::NearbyTimes,
+       102,
+       0},
+      {{0, 10, 70, 80, 150}, {1, 4}, 2, 3, PercentileSource::IncompleteHistogram, 0, 0}};
+  for (const Case& each : cases) {
+    ArchiveKind kind;
+    kind.command = "./app";
+    ArchiveOfTags& archive = make("run", kind).begin(0);
+    for (std::size_t second = 1; second < each.calls.size(); ++second) {
+      Values values{{kCalls, {{"a", each.calls[second]}}}};
+      const auto count = static_cast<std::size_t>(each.calls[second]);
+      if (each.with_text.contains(second))
+        values[kShape] = {{"a", shape(0, of_values(std::vector<double>(count, 2)))}};
+      archive.sample(static_cast<double>(second), values);
+    }
+    const Tag all = totals({"run"}, {moment(each.from), moment(each.to)}).tags.at(0);
+    EXPECT_EQ(all.percentile_source, each.source) << each.calls.back();
+    EXPECT_EQ(all.distribution.value().total(), each.binned) << each.calls.back();
+    EXPECT_EQ(all.outside, each.outside) << each.calls.back();
   }
 }
 

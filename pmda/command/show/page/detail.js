@@ -238,10 +238,12 @@ function showDistribution(host, tag) {
         count === 1 ? `one, of ${value}` :
                       `all ${formatCount(count)} ${isExact ? 'of' : 'near'} ${value}`));
   }
-  if (tag.percentiles_from !== 'incomplete histogram') return;
+  const isNearby = tag.percentiles_from === 'histogram of nearby times';
+  if (!isNearby && tag.percentiles_from !== 'incomplete histogram') return;
   const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
-  chart.key.append(element(
-      'span', {class: 'entry'}, `of ${formatCount(counted)} of ${formatCount(tag.count)} calls`));
+  const calls = `of ${formatCount(counted)} of ${formatCount(tag.count)} calls`;
+  const atNearbyTimes = `of ${formatCount(counted)} calls at nearby times`;
+  chart.key.append(element('span', {class: 'entry'}, isNearby ? atNearbyTimes : calls));
 }
 
 function showNines(host, tags) {
