@@ -6,6 +6,8 @@
 #include <ctime>
 #include <new>
 
+#include "harmless/guards.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -37,6 +39,9 @@ class Growing {
  private:
   volatile std::sig_atomic_t& flag_;
 };
+
+// If a signal handler of this thread finds what is written after this, it finds all before, too.
+void write_in_order() { std::atomic_signal_fence(std::memory_order_release); }
 
 bool has_value(RecordKind kind) { return kind != RecordKind::Point && kind != RecordKind::Abort; }
 
@@ -81,11 +86,14 @@ bool Overflow::lock_without_waiting() {
 void Overflow::lock() {
   for (int tries = 0; !try_lock(); ++tries) {
     if (tries < kTries) continue;
+    const NoCancellation guard;
     const timespec pause{0, 100'000};  // the holder of the flag lost its processor
     ::nanosleep(&pause, nullptr);
   }
 }
 
+// A signal handler that ends the process may find the cells after any step. The count comes last,
+// so that it includes no value that the other numbers lack.
 bool OverflowSlab::add(const Record& record) {
   const auto kind = static_cast<Kind>(record.kind());
   const bool finite = !has_value(record.kind()) || std::isfinite(record.value);
@@ -94,14 +102,15 @@ bool OverflowSlab::add(const Record& record) {
     if (!finite) {
       ++find_or_make(record.tag(), kind | kNotFinite).count;
       has_nonfinite_ = true;
+    } else if (has_value(record.kind())) {
+      add_value(cell.sum, record.value);
+      cell.min = std::min(cell.min, record.value);
+      cell.max = std::max(cell.max, record.value);
     }
+    write_in_order();
+    if (has_value(record.kind())) cell.last = record.value;
+    write_in_order();
     ++cell.count;
-    if (!has_value(record.kind())) return true;
-    cell.last = record.value;
-    if (!finite) return true;
-    add_value(cell.sum, record.value);
-    cell.min = std::min(cell.min, record.value);
-    cell.max = std::max(cell.max, record.value);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -120,9 +129,11 @@ OverflowCell OverflowSlab::read(const Cell& cell) const {
   }
   delta.count = cell.count;
   if (!has_value(kind)) return result;
+  // Also if a handler has interrupted add().
+  const std::uint64_t most_nonfinite = cell.count - (std::isfinite(cell.last) ? 1 : 0);
   if (has_nonfinite_)
     if (const std::uint32_t found = index_[slot_of(cell.tag, cell.kind | kNotFinite)]; found != 0)
-      delta.nonfinite = at(found - 1).count;
+      delta.nonfinite = std::min<std::uint64_t>(at(found - 1).count, most_nonfinite);
   if (has_histogram(type_of(kind))) delta.unbinned = delta.count - delta.nonfinite;
   delta.sum = cell.sum;
   delta.min = cell.min;

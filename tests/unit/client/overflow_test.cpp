@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "counts/overflow.hpp"
 
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include <atomic>
 #include <cmath>
+#include <csignal>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "support/scarce_memory.hpp"
+#include "wire/batch.hpp"
+#include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -207,6 +220,71 @@ TEST(Overflow, KeepsItsCellsIfThereAreMoreThanThereIsRoomFor) {
   EXPECT_EQ(overflow.exchange(spare, room), Overflow::Exchanged::NoRoom);
   EXPECT_EQ(take(overflow).size(), 100u);
 }
+
+#if defined(__x86_64__) && defined(TRACE_SCARCE_MEMORY)  // a sanitizer minds what look() does
+OverflowSlab* stepped = nullptr;
+bool is_taken = true;
+
+// A signal handler that ends the process finds these cells: the agent must be able to read them.
+void look(int) {
+  if (stepped->is_growing()) return;
+  std::string body;
+  stepped->for_each([&](const OverflowCell& cell) {
+    wire::append_delta(body, 1, type_of(cell.kind), cell.delta, {});
+  });
+  std::string pdu;
+  wire::append_batch(pdu, 1, 1, {}, body);
+  wire::Batch batch;
+  is_taken &= wire::decode_batch(std::string_view(pdu).substr(wire::kHeaderBytes), batch);
+}
+
+// After each instruction of the processor.
+TEST(Overflow, CanBeReadWhereverAHandlerInterruptsIt) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::uint64_t kStep = 1 << 8;  // the trap flag
+  ASSERT_NE(std::signal(SIGTRAP, look), SIG_ERR);
+  for (const std::vector<double>& values : std::vector<std::vector<double>>{
+           {2, 3, 1, -kInfinity, 4}, {kInfinity, 2, kInfinity, 3}, {kInfinity, kInfinity, 1, 0}})
+    for (const RecordKind kind : {RecordKind::Observe, RecordKind::Transact}) {
+      OverflowSlab slab;
+      stepped = &slab;
+      for (const double value : values) {
+        const Record record{tag("stepped"), value, kind};
+        __writeeflags(__readeflags() | kStep);
+        slab.add(record);
+        __writeeflags(__readeflags() & ~kStep);
+        EXPECT_TRUE(is_taken) << value << " after " << values.front();
+      }
+    }
+  std::signal(SIGTRAP, SIG_DFL);
+}
+#endif
+
+#ifdef TRACE_SCARCE_MEMORY
+TEST(Overflow, IsNoCancellationPointWhereItWaits) {
+  Overflow overflow;
+  std::thread other;
+  std::atomic<int> has_returned{0};
+  const DuringAllocation holds(1, [&] {  // the flag
+    std::atomic<pid_t> id{0};
+    other = std::thread([&] {
+      ::pthread_cancel(::pthread_self());
+      id = ::gettid();
+      overflow.add({tag("waits"), 1, RecordKind::Point}, 0);
+      has_returned = 1;
+    });
+    const auto state = [&id] {
+      std::string text;
+      std::getline(std::ifstream("/proc/self/task/" + std::to_string(id) + "/stat"), text);
+      return text.empty() ? 'Z' : text.at(text.rfind(')') + 2);
+    };
+    while (id == 0 || state() == 'R') std::this_thread::yield();  // until it sleeps, or is gone
+  });
+  overflow.add({tag("holds"), 1, RecordKind::Point}, 0);
+  other.join();
+  EXPECT_EQ(has_returned, 1);
+}
+#endif
 
 // A signal handler that ends the process does this: a thread that it interrupted in the middle of a
 // cell must not keep the flusher from the other cells.
