@@ -3,7 +3,9 @@
 TRACE_JAR, TRACE_JAVA_LIBRARY (the native one), TRACE_JAVA_PROGRAMS and TRACE_JAVA_DEMOS
 (directories of classes)."""
 
+import glob
 import os
+import re
 
 from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase
@@ -15,6 +17,15 @@ DEMOS = os.environ["TRACE_JAVA_DEMOS"]
 # A small JVM, since many tests run at once. From Java 24 on it warns of native libraries that are not allowed.
 SMALL = ["-XX:+UseSerialGC", "-Xmx256m", "--enable-native-access=ALL-UNNAMED"]
 JAVA = [os.environ["TRACE_JAVA"], *SMALL]
+
+
+def java_since(version):
+    """Gives the command of an installed Java that is not older, or None."""
+    for command in sorted(glob.glob("/usr/lib/jvm/*/bin/java")):
+        number = re.search(r'version "(\d+)', completed(command, "-version").stderr)
+        if number and int(number[1]) >= version:
+            return command
+    return None
 
 
 def java(*arguments, classes=PROGRAMS, jar=JAR, options=(), command=JAVA[0]):

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The traces of Java's threads: main is in the trace that the program was started in, virtual threads in none."""
 
-import glob
-import re
 import unittest
 
-from private_pmcd import completed
-from java_test import JavaTestCase
+from java_test import JavaTestCase, java_since
 from trace_test import library_environment
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -14,17 +11,7 @@ CAME_IN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 OWN = r"00-([0-9a-f]{32})-([0-9a-f]{16})-02"
 
 
-def newer_java():
-    """Gives a java command with virtual threads, or None."""
-    for java in sorted(glob.glob("/usr/lib/jvm/*/bin/java")):
-        version = completed(java, "-version")
-        number = re.search(r'version "(\d+)', version.stderr)
-        if number and int(number[1]) >= 21:
-            return java
-    return None
-
-
-NEWER_JAVA = newer_java()
+NEWER_JAVA = java_since(21)
 
 
 class TracesTestCase(JavaTestCase):

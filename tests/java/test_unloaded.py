@@ -4,10 +4,12 @@
 import os
 import pathlib
 import tempfile
+import unittest
+import zipfile
 
 from own_namespaces import needs
 from private_pmcd import completed
-from java_test import JavaTestCase, java
+from java_test import JAR, PROGRAMS, JavaTestCase, java, java_since
 
 QUIET = """\
 started 0
@@ -82,6 +84,34 @@ class Unloaded(UnloadedTestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("java.lang.UnsatisfiedLinkError: io.pcp.trace finds no native library",
                       done.stderr)
+
+
+DENYING_JAVA = java_since(24)
+
+
+@unittest.skipUnless(DENYING_JAVA, "this machine has no Java that can deny native code")
+class Denied(UnloadedTestCase):
+    def run_denied(self, *options, program=("-classpath", f"{JAR}:{PROGRAMS}", "EveryCall")):
+        return completed(DENYING_JAVA, "-Xmx256m", *self.options, "--illegal-native-access=deny", *options, *program,
+                         env=self.traced, timeout=60)
+
+    def test_says_what_to_type(self):
+        done = self.run_denied()
+        self.assertEqual((done.returncode, done.stdout), (0, QUIET), done.stderr)
+        self.assertEqual(done.stderr.count("\nStart java with --enable-native-access=ALL-UNNAMED\n"), 1, done.stderr)
+        self.assertIn("may not load its native library", self.run_denied("-Dio.pcp.trace.required=true").stderr)
+
+    def test_a_manifest_allows_it(self):
+        jar = self.directory / "application.jar"
+        with zipfile.ZipFile(jar, "w") as archive:
+            archive.writestr("META-INF/MANIFEST.MF", f"""\
+Main-Class: WhereFrom
+Class-Path: {pathlib.Path(JAR).as_uri()} {pathlib.Path(PROGRAMS).as_uri()}/
+Enable-Native-Access: ALL-UNNAMED
+""")
+        done = self.run_denied(program=("-jar", jar))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("pcp-trace-", done.stdout)
 
 
 class NoAgent(UnloadedTestCase):

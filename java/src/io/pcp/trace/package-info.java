@@ -108,10 +108,13 @@
  * in the jar, from which it is unpacked for loading. A process has it once, however many class
  * loaders have this package, as in an application server. It contains the whole tracing library and
  * needs only libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace} (on the class path:
- * {@code ALL-UNNAMED}) keeps the JVM from warning of native code.
+ * {@code ALL-UNNAMED}) keeps the JVM from warning of native code. With {@code
+ * --illegal-native-access=deny}, which a later Java will have by default, the library is not loaded
+ * without that option. For {@code java -jar} the application's own jar may say the same in its
+ * manifest: {@code Enable-Native-Access: ALL-UNNAMED}. The JVM does not read this in other jars.
  *
- * <p>Loading may fail: {@code java.io.tmpdir} may be mounted {@code noexec}, full or missing, or
- * the jar may have no library for this processor. Then the first use prints once on standard error
+ * <p>Loading may fail: the JVM may deny it, {@code java.io.tmpdir} may be mounted {@code noexec},
+ * full or missing, or the jar may have no library for this processor. Then the first use prints once on standard error
  * what was tried, and the program runs on. Calls do nothing, as in the state {@link
  * io.pcp.trace.Trace.State#NOAGENT}, which {@link io.pcp.trace.Trace#setState} then always reports.
  * With {@code -Dio.pcp.trace.required=true} the first use throws an {@link

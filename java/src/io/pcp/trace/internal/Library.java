@@ -98,6 +98,8 @@ final class Library {
             System.loadLibrary(NAME);
             begin();
             return null;
+        } catch (IllegalCallerException denied) {
+            return explain(denied);
         } catch (UnsatisfiedLinkError error) {
             system = error;
         }
@@ -145,6 +147,16 @@ final class Library {
             throw error;
         }
         return file;
+    }
+
+    /** From Java 24 on a JVM may be told to deny native code; later ones are to do so by themselves. */
+    private static UnsatisfiedLinkError explain(IllegalCallerException denied) {
+        Module ours = Library.class.getModule();
+        var error = new UnsatisfiedLinkError("io.pcp.trace may not load its native library: "
+                + denied.getMessage() + "\nStart java with --enable-native-access="
+                + (ours.isNamed() ? ours.getName() : "ALL-UNNAMED"));
+        error.initCause(denied);
+        return error;
     }
 
     private static UnsatisfiedLinkError explain(UnsatisfiedLinkError system, Throwable packed) {
