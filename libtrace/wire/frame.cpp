@@ -39,10 +39,11 @@ void FrameReader::make_room(std::size_t bytes) {
   if (needed <= capacity_) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, unread);
   } else {
-    capacity_ = std::max(needed, std::min(2 * capacity_, max_pdu_bytes_ + bytes));
-    std::unique_ptr<char[]> larger(new char[capacity_]);
+    const std::size_t capacity = std::max(needed, std::min(2 * capacity_, max_pdu_bytes_ + bytes));
+    std::unique_ptr<char[]> larger(new char[capacity]);
     if (unread > 0) std::memcpy(larger.get(), buffer_.get() + begin_, unread);
     buffer_ = std::move(larger);
+    capacity_ = capacity;
   }
   begin_ = 0;
   end_ = unread;

@@ -39,11 +39,13 @@ constexpr std::size_t kBytesBesideLabel = 8;
 constexpr std::size_t kMaxConfigurationBytes = 1 << 20;
 
 std::optional<nanoseconds> parse_seconds(std::string_view text) {
-  // In C's locale, whatever the program's is. Not std::from_chars, which needs libm.
-  static const locale_t c_locale = ::newlocale(LC_NUMERIC_MASK, "C", nullptr);
+  // In C's locale, whatever the program's is. Not std::from_chars, which needs libm. Not static: a
+  // fork of another thread meanwhile would leave the lock of a static in the child.
+  const locale_t c_locale = ::newlocale(LC_NUMERIC_MASK, "C", nullptr);
   const std::string copy(text);
   char* end = nullptr;
   const double seconds = ::strtod_l(copy.c_str(), &end, c_locale);
+  ::freelocale(c_locale);
   if (copy.empty() || *end != '\0') return {};
   if (!(seconds > 0) || seconds > kMaxSeconds) return {};
   return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));

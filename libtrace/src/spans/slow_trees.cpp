@@ -80,10 +80,10 @@ bool SlowTrees::add_part(TreeRef ref) {
 void SlowTrees::release(TreeRef around) {
   for (;;) {
     Slot& slot = *slot_of(around);
-    std::uint64_t head = slot.head.load(std::memory_order_relaxed);
+    std::uint64_t head = slot.head.load(std::memory_order_acquire);
     while (generation_of(head) == static_cast<std::uint32_t>(around))
       if (slot.head.compare_exchange_weak(head, head - kOnePart, std::memory_order_acq_rel,
-                                          std::memory_order_relaxed))
+                                          std::memory_order_acquire))
         return;
     Note* const note = find_note(around);
     if (note == nullptr) return;
@@ -162,10 +162,12 @@ SlowTrees::Outcome SlowTrees::outcome(TreeRef ref) const {
   return {.is_known = true, .slow = static_cast<CaptureBits>(head), .around = around};
 }
 
-SpanPool::Index SlowTrees::tear(Slot& slot) {
+// Gives the list, and what is around its transaction.
+SpanPool::Index SlowTrees::tear(Slot& slot, TreeRef& around) {
   std::uint64_t head = slot.head.load(std::memory_order_acquire);
   do {
     if (!is_open(head) || list_of(head) == 0) return 0;
+    around = slot.around.load(std::memory_order_acquire);  // of this head, if the exchange succeeds
   } while (!slot.head.compare_exchange_weak(head, torn(head), std::memory_order_acq_rel,
                                             std::memory_order_acquire));
   return list_of(head);

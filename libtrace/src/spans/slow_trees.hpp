@@ -90,8 +90,8 @@ class SlowTrees {
       Slot* const slot = slots_.find(entry);
       if (slot == nullptr) return;
       if (slot->since_ns.load(std::memory_order_relaxed) > until) continue;
-      if (const SpanPool::Index list = tear(*slot); list != 0)
-        use(list, slot->around.load(std::memory_order_acquire));
+      TreeRef around = 0;
+      if (const SpanPool::Index list = tear(*slot, around); list != 0) use(list, around);
     }
   }
 
@@ -120,7 +120,7 @@ class SlowTrees {
     std::atomic<TreeRef> around;
     std::atomic<bool> is_part;  // then `around` is released with this note
     std::atomic<CaptureBits> slow;
-    std::atomic<std::uint32_t> parts;  // still open; orders nothing else
+    std::atomic<std::uint32_t> parts;  // still open. Stored before the head that release() acquires
   };
   static constexpr std::size_t kMostNotes = 4'096;  // 160 KiB, when first needed
   static constexpr std::size_t kProbed = 16;        // cells that may have a note
@@ -144,7 +144,7 @@ class SlowTrees {
   static constexpr std::uint64_t kParts = 0xFFF0'0000;
   static constexpr std::uint64_t kOnePart = 0x10'0000;
   static std::uint64_t torn(std::uint64_t head);
-  SpanPool::Index tear(Slot& slot);
+  static SpanPool::Index tear(Slot& slot, TreeRef& around);
   bool add_part(TreeRef ref);
   Note* make_note(const Known& ended, CaptureBits slow);
   Note* find_note(TreeRef self) const;

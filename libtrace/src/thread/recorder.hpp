@@ -125,8 +125,11 @@ class Recorder {
   // Thread: any.
   const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
 
-  // False if there was no memory for its part of the queue.
-  bool is_usable() const { return token_.valid(); }
+  // False if there is no memory for its part of the queue.
+  bool make_usable() {
+    if (!token_.valid()) token_ = moodycamel::ProducerToken(*queue_);
+    return token_.valid();
+  }
 
   // False in a forked child: this recorder is the parent's.
   bool is_alive() const { return queue_ != nullptr; }

@@ -13,7 +13,12 @@ Recorder* Recorders::reuse_or_make() {
     if (recorder == nullptr && each.try_take_over()) recorder = &each;
   });
   if (recorder == nullptr) recorder = make();
-  if (recorder != nullptr) recorder->note_thread();
+  if (recorder == nullptr) return nullptr;
+  if (!recorder->make_usable()) {
+    recorder->give_up();  // to the next try
+    return nullptr;
+  }
+  recorder->note_thread();
   return recorder;
 }
 
@@ -21,7 +26,6 @@ Recorder* Recorders::make() {
   void* memory = allocate_wiped_memory(sizeof(Recorder));
   if (memory == nullptr) return nullptr;
   auto* const recorder = new (memory) Recorder(queue_, doorbell_, capacity_, trace_options_);
-  if (!recorder->is_usable()) return nullptr;
   recorder->next = first_.load(std::memory_order_relaxed);
   while (!first_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,
                                        std::memory_order_relaxed)) {
