@@ -108,19 +108,13 @@ CaptureBits CaptureSet::matching(wire::SpanKind kind) const {
   }
 }
 
-void PublishedCaptures::publish(std::unique_ptr<const CaptureSet> set,
-                                const std::vector<const LooksAtCaptures*>& threads) {
+void PublishedCaptures::publish(std::unique_ptr<const CaptureSet> set) {
   if (owned_ == nullptr && set == nullptr) return;
-  // Everything that may throw comes first.
-  before_.reserve(before_.size() + 1);
-  std::vector<Looking> looking;
-  looking.reserve(threads.size());
+  before_.reserve(before_.size() + 1);  // may throw
   if (set != nullptr) epoch_.store(set->epoch(), std::memory_order_relaxed);
   current_.store(set.get());
   std::swap(owned_, set);
-  for (const LooksAtCaptures* const looks : threads)
-    if (const std::uint64_t now = looks->load(); now % 2 == 1) looking.push_back({looks, now});
-  if (set != nullptr) before_.push_back({std::move(set), std::move(looking)});
+  if (set != nullptr) before_.push_back({std::move(set)});
   set_capturing(owned_ != nullptr);
 }
 

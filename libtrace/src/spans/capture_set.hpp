@@ -101,15 +101,14 @@ class CaptureSet {
 };
 
 // Counts when a thread begins and ends a look at the sets. Odd: the thread is looking. A begin is
-// sequentially consistent with publish(), an end is released for retire().
+// sequentially consistent with note_looking(), an end is released for retire().
 using LooksAtCaptures = std::atomic<std::uint64_t>;
 
 class PublishedCaptures {
  public:
-  // Thread: the flusher's. Publishes a set; null: nothing is captured. The previous set is kept
-  // until each of these threads that is looking now has stopped.
-  void publish(std::unique_ptr<const CaptureSet> set,
-               const std::vector<const LooksAtCaptures*>& threads);
+  // Thread: the flusher's. Publishes a set; null: nothing is captured. The previous set is kept.
+  // Throws if there is no memory, with nothing changed.
+  void publish(std::unique_ptr<const CaptureSet> set);
   const CaptureSet* published() const { return owned_.get(); }
 
   // True if the published set does not match this tag, as its last traced begin cached. Thread:
@@ -124,14 +123,31 @@ class PublishedCaptures {
     for (Before& before : before_) before.is_forgotten = true;
   }
 
+  // Notes which threads look now: only these may look at the earlier sets. `for_each_thread` gives
+  // the looks of all threads. It is called here, after publish(), so a thread that it does not know
+  // yet finds the new set. Throws if there is no memory: call it again.
+  template <typename ForEachThread>
+  void note_looking(ForEachThread for_each_thread) {
+    for (Before& before : before_) {
+      if (before.is_noted) continue;
+      before.looking.clear();
+      for_each_thread([&](const LooksAtCaptures& looks) {
+        if (const std::uint64_t now = looks.load(); now % 2 == 1)
+          before.looking.push_back({&looks, now});
+      });
+      before.is_noted = true;
+    }
+  }
+
   // Visits, for the last time, and frees each earlier set that no thread looks at any more.
   template <typename Visit>
   void retire(Visit visit) {
     std::erase_if(before_, [&](Before& before) {
       std::erase_if(before.looking,
                     [](const Looking& each) { return each.looks->load() != each.then; });
-      if (before.looking.empty() && !before.is_forgotten) visit(*before.set);
-      return before.looking.empty();
+      const bool is_free = before.is_noted && before.looking.empty();
+      if (is_free && !before.is_forgotten) visit(*before.set);
+      return is_free;
     });
   }
 
@@ -147,7 +163,7 @@ class PublishedCaptures {
   class Look {
    public:
     // Both sides write and then read, with seq_cst: either this thread sees the new set, or
-    // publish() sees that this thread is looking.
+    // note_looking() sees that this thread is looking.
     Look(const PublishedCaptures& captures, LooksAtCaptures& looks)
         : looks_(looks), now_(looks.load(std::memory_order_relaxed) + 1) {
       looks_.exchange(now_);
@@ -174,11 +190,13 @@ class PublishedCaptures {
   };
   struct Before {
     std::unique_ptr<const CaptureSet> set;
-    std::vector<Looking> looking;
+    std::vector<Looking> looking{};
+    bool is_noted = false;
     bool is_forgotten = false;
   };
 
-  // Written by publish() and read by Look, with the looks between: sequentially consistent.
+  // Written by publish() before note_looking() reads the looks, and read by Look after it wrote its
+  // own: sequentially consistent.
   std::atomic<const CaptureSet*> current_{nullptr};
   std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; orders nothing else
   std::unique_ptr<const CaptureSet> owned_;

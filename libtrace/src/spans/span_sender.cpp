@@ -43,7 +43,7 @@ void capture_from_start(PublishedCaptures& captures, const ClientOptions& option
     return;
   auto set = std::make_unique<CaptureSet>(0);
   set->add({CaptureBooks::kFromStart, kBitFromStart, options.capture}, *filter, wire::kAnyRate, 0);
-  captures.publish(std::move(set), {});
+  captures.publish(std::move(set));
 }
 
 SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
@@ -139,9 +139,14 @@ void SpanSender::on_control(const wire::Control& control) {
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   if (set != nullptr) books_.note(*set);
-  std::vector<const LooksAtCaptures*> threads;
-  recorders_.for_each([&](Recorder& each) { threads.push_back(&each.looks_at_captures()); });
-  captures_.publish(std::move(set), threads);
+  captures_.publish(std::move(set));
+  retire();
+}
+
+void SpanSender::retire() {
+  captures_.note_looking([this](auto note) {
+    recorders_.for_each([&](const Recorder& each) { note(each.looks_at_captures()); });
+  });
   books_.retire();
 }
 
@@ -158,7 +163,7 @@ void SpanSender::give_up_in_flight() {
 }
 
 void SpanSender::tick(std::uint64_t now_ns) {
-  books_.retire();
+  retire();
   if (published() == nullptr) {
     count_what_waits_as_away();  // counts for open accounts only
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {

@@ -91,6 +91,7 @@ class SpanSender {
   const CaptureSet* published() const { return captures_.published(); }
   void adopt_start(const wire::Control& control);
   void publish(std::unique_ptr<CaptureSet> set);
+  void retire();
   void forget_all();
   void count_what_waits_as_away();
   void settle(SpanPool::Index list, std::uint64_t now_ns);

@@ -27,8 +27,7 @@ Recorder* Recorders::make() {
   if (memory == nullptr) return nullptr;
   auto* const recorder = new (memory) Recorder(queue_, doorbell_, capacity_, trace_options_);
   recorder->next = first_.load(std::memory_order_relaxed);
-  while (!first_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,
-                                       std::memory_order_relaxed)) {
+  while (!first_.compare_exchange_weak(recorder->next, recorder)) {
   }
   return recorder;
 }

@@ -22,9 +22,7 @@ class Recorders {
 
   template <typename Visit>
   void for_each(Visit visit) const {
-    for (Recorder* each = first_.load(std::memory_order_acquire); each != nullptr;
-         each = each->next)
-      visit(*each);
+    for (Recorder* each = first_.load(); each != nullptr; each = each->next) visit(*each);
   }
 
   // Calls ever recorded, and how many of those went into cells.
@@ -54,7 +52,9 @@ class Recorders {
   const std::uint32_t capacity_;
   const TraceOptions trace_options_;
   RecordQueue queue_{0};
-  std::atomic<Recorder*> first_{nullptr};  // released by make(), acquired by for_each()
+  // Changed by make(), read by for_each(). Sequentially consistent: a thread joins, then reads the
+  // captures; the flusher changes the captures, then reads this. See PublishedCaptures.
+  std::atomic<Recorder*> first_{nullptr};
 };
 
 }  // namespace pcp::trace::client

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -31,7 +32,7 @@ struct CapturesTest : testing::Test {
   CaptureSet::Epoch request_since = 0;
 
   ~CapturesTest() override {
-    queue.captures().publish(nullptr, {});
+    queue.captures().publish(nullptr);
     replace_state(state_before);
   }
 
@@ -41,7 +42,7 @@ struct CapturesTest : testing::Test {
     set->add({7, 3}, filter("tag=request" + words), wire::kAnyRate, request_since);
     if (request_since == 0) request_since = set->epoch();
     if (query_too) set->add({8, 5}, filter("tag=query"), wire::kAnyRate, 0);
-    queue.captures().publish(std::move(set), threads);
+    queue.captures().publish(std::move(set));
   }
   Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
   void end(const Tag* tag, const Recorder::Traced& traced, bool aborted = false) {
@@ -61,7 +62,6 @@ struct CapturesTest : testing::Test {
   }
 
   std::uint64_t control = 0;
-  std::vector<const LooksAtCaptures*> threads;
   const int state_before = replace_state(PMTRACE_STATE_NONE);
 };
 
@@ -77,7 +77,7 @@ TEST_F(CapturesTest, AreNoneUnlessAsked) {
   EXPECT_TRUE(take().empty());
   ask(false);
   EXPECT_TRUE(has_state(kCapturing));
-  queue.captures().publish(nullptr, {});
+  queue.captures().publish(nullptr);
   EXPECT_FALSE(has_state(kCapturing));
 }
 
@@ -138,11 +138,11 @@ TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
   set->add({7, 3}, filter("tag=request"), wire::kAnyRate, request_since);
   set->add({9, 5}, filter("tag=other"), wire::kAnyRate, 0);
   const CaptureSet::Epoch epoch = set->epoch();
-  queue.captures().publish(std::move(set), threads);
+  queue.captures().publish(std::move(set));
   const auto later = begin(intern_tag("part"));
   end(query, later);
   end(query, inner);
-  queue.captures().publish(nullptr, {});
+  queue.captures().publish(nullptr);
   end(request, outer);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 2U);
@@ -260,9 +260,12 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   auto& captures = queue.captures();
   LooksAtCaptures looks{0};
   LooksAtCaptures never{0};
-  threads = {&looks, &never};
   std::vector<std::uint64_t> retired;
   const auto retire = [&] {
+    captures.note_looking([&](auto note) {
+      note(looks);
+      note(never);
+    });
     captures.retire([&](const CaptureSet& set) { retired.push_back(set.control()); });
   };
   const auto kept = [&] {
@@ -283,6 +286,18 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   retire();
   EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
   EXPECT_EQ(kept(), std::vector<std::uint64_t>{2});
+}
+
+// The flusher does not know yet that this thread may look.
+TEST_F(CapturesTest, AreTheNewOnesForAThreadThatJoinsAsTheyAreReplaced) {
+  auto& captures = queue.captures();
+  LooksAtCaptures looks{0};
+  std::optional<PublishedCaptures::Look> look;
+  ask(false);
+  ask(true);
+  captures.note_looking([&](auto) { look.emplace(captures, looks); });
+  captures.retire([](const CaptureSet&) {});
+  EXPECT_EQ((*look)->control(), 2U);
 }
 
 TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {

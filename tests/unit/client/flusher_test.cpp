@@ -365,7 +365,7 @@ TEST_F(FlusherTest, ConnectsForSpansToo) {
   output.talk();
   EXPECT_EQ(output.connects, 2);
   EXPECT_TRUE(recorders.has_settled_spans());
-  recorders.captures().publish(nullptr, {});
+  recorders.captures().publish(nullptr);
   replace_state(before);
 }
 

@@ -310,7 +310,7 @@ struct SpansTest : SessionTest {
   const int state_before = replace_state(PMTRACE_STATE_NONE);
 
   ~SpansTest() override {
-    recorders.captures().publish(nullptr, {});
+    recorders.captures().publish(nullptr);
     replace_state(state_before);
   }
   void be_welcomed(bool knows_session) {

@@ -43,7 +43,7 @@ struct SlowTreesTest : testing::Test {
   const int state_before = replace_state(PMTRACE_STATE_NONE);
 
   ~SlowTreesTest() override {
-    queue.captures().publish(nullptr, {});
+    queue.captures().publish(nullptr);
     replace_state(state_before);
   }
 
@@ -56,7 +56,7 @@ struct SlowTreesTest : testing::Test {
     auto set = std::make_unique<CaptureSet>(1);
     add(*set, 3, "tag=request*" + of_requests);
     if (!of_queries.empty()) add(*set, 5, "tag=query*" + of_queries);
-    queue.captures().publish(std::move(set), {});
+    queue.captures().publish(std::move(set));
   }
   static void add(CaptureSet& set, std::uint32_t bit, const std::string& text) {
     set.add({bit, bit, text}, *wire::parse_capture_filter(text), wire::kAnyRate, 0);
@@ -623,7 +623,7 @@ TEST_F(SlowTreesTest, ForgetsWhatNobodyAsksForAnyMore) {
   EXPECT_EQ(kept(), Spans{});
   const auto next = begin(request);
   end_some_inside(1);
-  queue.captures().publish(nullptr, {});
+  queue.captures().publish(nullptr);
   end(request, next);
   EXPECT_EQ(waiting(), 0);
 }

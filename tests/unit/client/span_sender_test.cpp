@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
+#include "support/scarce_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -27,7 +29,7 @@ struct SpanSenderTest : testing::Test {
   const int state_before = replace_state(PMTRACE_STATE_NONE);
 
   ~SpanSenderTest() override {
-    recorders.captures().publish(nullptr, {});
+    recorders.captures().publish(nullptr);
     replace_state(state_before);
   }
 
@@ -406,6 +408,26 @@ TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 110U);
 }
+
+#ifdef TRACE_SCARCE_MEMORY
+TEST_F(SpanSenderTest, KeepsASetForAThreadThatJoinsWhileTheSetIsReplaced) {
+  const auto look_of = [](const Recorder& each) -> LooksAtCaptures& {
+    return const_cast<LooksAtCaptures&>(each.looks_at_captures());
+  };
+  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  std::optional<PublishedCaptures::Look> look;
+  look.emplace(recorders.captures(), look_of(recorder));
+  sender.on_control(control(2, kAsked));
+  sender.on_disconnected(kNow);
+  const DuringAllocation joins(
+      16, [&] { look.emplace(recorders.captures(), look_of(*recorders.reuse_or_make())); });
+  sender.tick(kNow + 11'000'000'000);  // removes the set
+  ASSERT_TRUE(look && *look);
+  int kept = 0;
+  recorders.captures().for_each([&](const CaptureSet& set) { kept += &set == &**look; });
+  EXPECT_EQ(kept, 1);
+}
+#endif
 
 TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
   sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
