@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <new>
 
 namespace pcp::trace {
 
@@ -17,6 +18,17 @@ class ScarceMemory {
   ScarceMemory(const ScarceMemory&) = delete;
   ScarceMemory& operator=(const ScarceMemory&) = delete;
 };
+
+// True if the work finds too little memory.
+template <typename Work>
+bool throws(Work work) {
+  try {
+    work();
+    return false;
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+}
 
 // Calls `meanwhile` in the middle of the next allocation of `bytes` or more, and then not again.
 // Requires: no other thread allocates.

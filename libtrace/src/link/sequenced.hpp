@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
+#include <vector>
 
 namespace pcp::trace::client {
 
@@ -25,6 +25,8 @@ struct Numbered {
 template <typename Message, std::size_t kMost>
 class Sequenced {
  public:
+  Sequenced() { in_flight_.reserve(kMost); }
+
   bool empty() const { return in_flight_.empty(); }
   bool has_room() const { return in_flight_.size() < kMost; }
 
@@ -34,7 +36,7 @@ class Sequenced {
   auto begin() { return in_flight_.begin(); }
   auto end() { return in_flight_.end(); }
 
-  // Requires: room for it.
+  // Requires: room for it. Allocates nothing.
   Message& add(Message&& made = {}) {
     Message& message = in_flight_.emplace_back(std::move(made));
     message.sequence = ++last_;
@@ -51,7 +53,7 @@ class Sequenced {
   bool on_ack(std::uint64_t sequence, Taken taken) {
     if (!has_made(sequence)) return false;
     last_taken_ = std::max(last_taken_, sequence);
-    for (; !empty() && front().sequence <= sequence; in_flight_.pop_front()) taken(front());
+    for (; !empty() && front().sequence <= sequence; remove_first()) taken(front());
     return true;
   }
 
@@ -59,7 +61,7 @@ class Sequenced {
   template <typename Lost>
   void drop_first(Lost lost) {
     lost(front());
-    in_flight_.pop_front();
+    remove_first();
   }
 
   template <typename Lost>
@@ -72,7 +74,9 @@ class Sequenced {
   void begin_with_new_agent() { last_taken_ = 0; }
 
  private:
-  std::deque<Message> in_flight_;
+  void remove_first() { in_flight_.erase(in_flight_.begin()); }
+
+  std::vector<Message> in_flight_;
   std::uint64_t last_ = 0;
   std::uint64_t last_taken_ = 0;
 };

@@ -214,7 +214,7 @@ class Texts {
   std::uint64_t next_;
 };
 
-std::vector<LabelRecord> labels_of(const std::deque<MmvInstance>& instances,
+std::vector<LabelRecord> labels_of(const std::vector<MmvInstance>& instances,
                                    std::string_view service, std::int32_t cluster,
                                    const std::vector<std::int32_t>& numbers) {
   std::vector<LabelRecord> labels;
@@ -263,7 +263,7 @@ std::string MmvFile::path(const char* before) const {
 
 // A number has ten bits for an instance of the file, from its name, so that a tag keeps its number
 // after exec; and 21 for the process, since pmdammv puts the instances of all files together.
-void MmvFile::number(const std::deque<MmvInstance>& instances) {
+void MmvFile::number(const std::vector<MmvInstance>& instances) {
   static_assert(MmvTotals::kMostInstances + kTraceTypes.size() <= kMostNumbers);
   constexpr unsigned kPidBits = 21;
   const auto process = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pid_) + namespace_) &
@@ -305,7 +305,7 @@ bool MmvFile::is_own(const struct stat& file) const {
   return file.st_ino == inode_ && file.st_size == static_cast<off_t>(bytes_.size());
 }
 
-int MmvFile::replace(const std::deque<MmvInstance>& instances) {
+int MmvFile::replace(const std::vector<MmvInstance>& instances) {
   if (namespace_ == kUnknownNamespace) return ESRCH;
   struct stat its {};
   if (::lstat(path("").c_str(), &its) == 0 && its.st_ino != inode_ &&
@@ -431,7 +431,7 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
   return 0;
 }
 
-bool MmvFile::write(std::deque<MmvInstance>& instances) {
+bool MmvFile::write(std::vector<MmvInstance>& instances) {
   if (size() > 0 && !is_whole()) {
     close();
     return false;

@@ -15,7 +15,6 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,14 +33,14 @@ class MmvFile {
   MmvFile& operator=(const MmvFile&) = delete;
 
   // Puts a file with these instances in place. Gives 0 or an error number: then the old one stays.
-  int replace(const std::deque<MmvInstance>& instances);
+  int replace(const std::vector<MmvInstance>& instances);
 
   // How many of the instances the file has: the first ones.
   std::size_t size() const { return blocks_.size(); }
 
   // Writes what has changed of the instances that the file has. False if one has other values than
   // the file, or the file cannot be written: then replace().
-  bool write(std::deque<MmvInstance>& instances);
+  bool write(std::vector<MmvInstance>& instances);
 
   // Changes the directory's time. pmdammv compares whole seconds, so the second change in a second
   // may go unnoticed.
@@ -68,7 +67,7 @@ class MmvFile {
   bool is_whole() const;
   bool is_own(const struct stat& file) const;
   bool write(const ValueBlock& block, const MmvInstance& instance);
-  void number(const std::deque<MmvInstance>& instances);
+  void number(const std::vector<MmvInstance>& instances);
   bool is_ours(const std::string& path, pid_t process, bool is_hidden) const;
 
   static constexpr std::size_t kMostNumbers = 1024;

@@ -13,26 +13,35 @@ constexpr std::uint64_t kNextAgeNs = 1'000'000'000;
 
 }  // namespace
 
+void MmvTotals::make_room(std::size_t records) {
+  const std::size_t possible = std::size_t{end_of_tag_ids()} * kTraceTypes.size();
+  if (possible > by_tag_.size()) by_tag_.resize(possible);
+  const std::size_t most = std::min(possible, kMostInstances + kTraceTypes.size());
+  const std::size_t needed = std::min(instances_.size() + records, most);
+  if (needed <= instances_.capacity()) return;
+  const std::size_t room = std::min(std::max(needed, instances_.capacity() * 2), most);
+  due_.reserve(room);
+  instances_.reserve(room);
+}
+
 MmvInstance& MmvTotals::find_or_make(const Tag* tag, TraceType type) {
-  const std::size_t index = tag->id * kTraceTypes.size() + index_of(type);
-  if (index >= by_tag_.size()) by_tag_.resize(end_of_tag_ids() * kTraceTypes.size());
-  MmvInstance*& known = by_tag_[index];
-  if (known != nullptr) return *known;
+  Number& known = by_tag_[tag->id * kTraceTypes.size() + index_of(type)];
+  if (known != 0) return instances_[known - 1];
   const bool is_full = instances_.size() >= kMostInstances;
-  MmvInstance*& of_all = overflow_[index_of(type)];
-  if (!is_full || of_all == nullptr) {
+  Number& of_all = overflow_[index_of(type)];
+  if (!is_full || of_all == 0) {
     MmvInstance& made = instances_.emplace_back();
     made.type = type;
     if (!is_full) made.tag = tag;
-    (is_full ? of_all : known) = &made;
+    (is_full ? of_all : known) = static_cast<Number>(instances_.size());
   }
   if (is_full) known = of_all;
-  return *known;
+  return instances_[known - 1];
 }
 
 void MmvTotals::make_due(MmvInstance& instance) {
   if (instance.is_due) return;
-  due_.push_back(&instance);
+  due_.push_back(static_cast<std::size_t>(&instance - instances_.data()));
   instance.is_due = true;
 }
 
@@ -66,6 +75,7 @@ void MmvTotals::set_open(const OpenReport& open) {
   ++looks_;
   has_open_ = false;
   open.for_each([&](const Tag& tag, std::uint64_t count, double oldest_s) {
+    make_room(1);
     MmvInstance& instance = find_or_make(&tag, TraceType::Transact);
     const bool is_first = instance.open_seen != looks_;  // several tags may share "(overflow)"
     instance.is_changed |= count > 0 || instance.open > 0;
@@ -84,11 +94,11 @@ void MmvTotals::refresh(std::uint64_t now_ns) {
     part_ = part;
   }
   for (int left = kMostRefreshed; left > 0 && !due_.empty(); --left) {
-    MmvInstance& instance = *due_.front();
-    due_.pop_front();
-    instance.is_due = false;
-    instance.in_window = instance.window.values(part);
+    MmvInstance& instance = instances_[due_.front()];
+    instance.in_window = instance.window.values(part);  // may throw
     instance.is_changed = true;
+    instance.is_due = false;
+    due_.erase(due_.begin());
   }
 }
 

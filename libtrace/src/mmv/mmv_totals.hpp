@@ -5,9 +5,9 @@
 // Thread: the flusher's.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -40,7 +40,11 @@ class MmvTotals {
   // pmdammv searches linearly: with more instances a fetch takes pmcd too long.
   static constexpr std::size_t kMostInstances = 1000;
 
-  // Throws std::bad_alloc if there is no memory for a new instance: its first calls are missing.
+  // Makes room for so many records or cells, of any existing tags. Throws if there is no memory,
+  // with nothing changed. So the drain takes no call that the totals could not take.
+  void make_room(std::size_t records);
+
+  // Requires: room for them. Without memory for a histogram values are missing in percentiles.
   void add(std::span<const Pending::Fetched> some, std::uint64_t now_ns);
   void add(const OverflowCell& cell, std::uint64_t now_ns);
 
@@ -54,17 +58,19 @@ class MmvTotals {
   std::uint64_t next_refresh_ns(std::uint64_t now_ns) const;
 
   // In order of their first calls; never removed.
-  std::deque<MmvInstance>& instances() { return instances_; }
+  std::vector<MmvInstance>& instances() { return instances_; }
 
  private:
+  using Number = std::uint32_t;  // of an instance plus one; 0: none yet
+
   MmvInstance& find_or_make(const Tag* tag, TraceType type);
   void make_due(MmvInstance& instance);
 
-  std::vector<MmvInstance*> by_tag_;  // null: none yet
-  std::array<MmvInstance*, kTraceTypes.size()> overflow_{};
-  std::deque<MmvInstance> instances_;
-  std::deque<MmvInstance*> due_;
-  std::uint64_t part_ = 0;  // of the window, at the last refresh()
+  std::vector<Number> by_tag_;
+  std::array<Number, kTraceTypes.size()> overflow_{};
+  std::vector<MmvInstance> instances_;
+  std::vector<std::size_t> due_;  // indexes of instances_
+  std::uint64_t part_ = 0;        // of the window, at the last refresh()
   std::uint64_t looks_ = 0;
   bool has_open_ = false;
 };

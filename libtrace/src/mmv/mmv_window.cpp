@@ -2,6 +2,7 @@
 #include "mmv/mmv_window.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace pcp::trace::client {
 
@@ -20,7 +21,10 @@ void MmvWindow::add(double value, std::uint64_t number) {
   Part& part = part_of(number);
   part.min = std::min(part.min, value);
   part.max = std::max(part.max, value);
-  part.histogram.add(value);
+  try {
+    part.histogram.add(value);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 void MmvWindow::add(const Delta& delta, std::uint64_t number) {

@@ -31,7 +31,7 @@ class MmvWindow {
   // The number of the part that covers this time.
   static std::uint64_t part_at(std::uint64_t ns) { return ns / kPartNs; }
 
-  // Throws std::bad_alloc: then the value is in no percentile.
+  // Without memory the value is in no percentile.
   void add(double value, std::uint64_t part);
 
   // Adds the extrema of values that were added up elsewhere.

@@ -27,7 +27,7 @@ OpenReport::State& OpenReport::state_of(const Tag& tag) {
   if (tag.id >= index_.size()) index_.resize(std::max<std::size_t>(tag.id + 1, end_of_tag_ids()));
   std::uint32_t& index = index_[tag.id];
   if (index == 0) {
-    states_.push_back({.tag = &tag, .now = {}, .before = {}, .told = {}});
+    states_.push_back({.tag = &tag});
     index = static_cast<std::uint32_t>(states_.size());
   }
   return states_[index - 1];
@@ -35,17 +35,17 @@ OpenReport::State& OpenReport::state_of(const Tag& tag) {
 
 void OpenReport::see(const Tag& tag, Moment begun, const Recorder& recorder, Moment now) {
   State& state = state_of(tag);
-  if (state.now.oldest == 0 || is_older(begun, state.now.oldest, now)) {
-    state.now.oldest = begun;
+  if (state.seen.oldest == 0 || is_older(begun, state.seen.oldest, now)) {
+    state.seen.oldest = begun;
     state.recorder = &recorder;
   }
-  ++state.now.count;
+  ++state.seen.count;
 }
 
 bool OpenReport::scan(const Recorders& recorders) {
   if (has_ended_) return false;
   for (State& state : states_) {
-    state.now = {};
+    state.seen = {};
     state.recorder = nullptr;
   }
   const Moment now = present_moment();
@@ -60,20 +60,20 @@ bool OpenReport::scan(const Recorders& recorders) {
 // Counted transactions have no known begin: uses the time they were first seen.
 void OpenReport::see_counted(const Tag& tag, std::uint64_t count, Moment now) {
   State& state = state_of(tag);
-  state.now.count += count;
-  if (state.now.oldest == 0)
-    state.now.oldest = state.before.oldest != 0 ? state.before.oldest : now;
+  state.seen.count += count;
+  if (state.seen.oldest == 0)
+    state.seen.oldest = state.found.oldest != 0 ? state.found.oldest : now;
 }
 
 bool OpenReport::compare() {
   bool differs = false;
   open_tags_ = 0;
   for (State& state : states_) {
-    if (state.recorder != nullptr) state.now.thread = state.recorder->thread_of(state.now.oldest);
-    differs |= state.now != state.before;
-    state.before = state.now;
-    open_tags_ += state.now.count > 0 ? 1 : 0;
-    if (state.now != state.told) add_news(state);
+    if (state.recorder != nullptr) state.seen.thread = state.recorder->thread_of(state.seen.oldest);
+    differs |= state.seen != state.found;
+    state.found = state.seen;
+    open_tags_ += state.found.count > 0 ? 1 : 0;
+    if (state.found != state.told) add_news(state);
   }
   return differs;
 }
@@ -92,7 +92,7 @@ void OpenReport::begin_anew() {
 void OpenReport::tell_again() {
   for (State& state : states_) {
     state.told = {};
-    if (state.now != state.told) add_news(state);
+    if (state.found != state.told) add_news(state);
   }
 }
 
@@ -113,14 +113,14 @@ OpenReport::Told OpenReport::tell(std::size_t max_bytes) {
   for (; told < news_.size() && in_flight_.size() + kMostBytes <= max_bytes; ++told) {
     State& state = states_[news_[told]];
     state.is_news = false;
-    if (state.now == state.told) continue;  // changed back meanwhile
+    if (state.found == state.told) continue;  // changed back meanwhile
     tags_.push_back(state.tag);
     wire::OpenCount count{.tag_id = state.tag->id,
-                          .open = std::min(state.now.count, wire::kMaxOpen)};
-    count.tid = state.now.thread;
-    if (state.now.oldest != 0) count.oldest_ns = age_ns(state.now.oldest, now);
+                          .open = std::min(state.found.count, wire::kMaxOpen)};
+    count.tid = state.found.thread;
+    if (state.found.oldest != 0) count.oldest_ns = age_ns(state.found.oldest, now);
     wire::append_open_count(in_flight_, count);
-    state.told = state.now;
+    state.told = state.found;
     ever_told_ = true;
   }
   news_.erase(news_.begin(), news_.begin() + static_cast<std::ptrdiff_t>(told));

@@ -18,7 +18,7 @@ namespace pcp::trace::client {
 class OpenReport {
  public:
   // Reads all threads' tables. True if anything changed since the last scan. Throws if there is no
-  // memory; the next scan finds everything.
+  // memory: then what the last scan found holds, and the next one finds everything.
   bool scan(const Recorders& recorders);
 
   // True if nothing was in flight at the last scan.
@@ -30,8 +30,8 @@ class OpenReport {
   void for_each(Visit visit) const {
     const Moment now = present_moment();
     for (const State& state : states_)
-      visit(*state.tag, state.now.count,
-            state.now.oldest != 0 ? seconds_since(state.now.oldest, now) : 0.0);
+      visit(*state.tag, state.found.count,
+            state.found.oldest != 0 ? seconds_since(state.found.oldest, now) : 0.0);
   }
 
   // A new connection or another agent, which knows nothing.
@@ -66,9 +66,9 @@ class OpenReport {
   // State of each tag that was ever in flight.
   struct State {
     const Tag* tag;
-    Open now;
-    Open before;  // at the previous scan
-    Open told;
+    Open seen{};   // so far, by the running scan
+    Open found{};  // by the last scan
+    Open told{};
     const Recorder* recorder = nullptr;  // of the oldest; null: only counted
     bool is_news = false;                // in news_
   };

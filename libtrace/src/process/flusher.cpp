@@ -63,13 +63,18 @@ bool Drain::drain_descriptions() {
   return any;
 }
 
+void Drain::make_room(std::size_t records) {
+  pending_.make_room(records);
+  if (totals_ != nullptr) totals_->make_room(records);
+}
+
 bool Drain::drain_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns) {
   const bool any = recorder.dequeued() < until;
   Pending::Fetched some[64];
   while (recorder.dequeued() < until) {
     const std::size_t wanted =
         std::min<std::uint64_t>(until - recorder.dequeued(), std::size(some));
-    pending_.make_room(wanted);
+    make_room(wanted);
     const std::size_t got = recorder.dequeue(wanted, Outlet{pending_, some});
     const std::span<const Pending::Fetched> taken(some, got);
     pending_.add(taken, now_ns);
@@ -82,7 +87,7 @@ bool Drain::drain_cells(Overflow& overflow, std::uint64_t now_ns) {
   Overflow::Exchanged exchanged;
   do {
     const Overflow::Room room = overflow.needed_room();
-    pending_.make_room(room.cells);
+    make_room(room.cells);
     exchanged = overflow.exchange(spare_, room);
   } while (exchanged == Overflow::Exchanged::NoRoom);
   if (exchanged == Overflow::Exchanged::Busy) return false;

@@ -40,6 +40,7 @@ class Drain {
   bool drain_descriptions();
 
  private:
+  void make_room(std::size_t records);
   bool drain_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns);
   bool drain_cells(Overflow& overflow, std::uint64_t now_ns);
 

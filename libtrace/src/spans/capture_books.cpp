@@ -98,9 +98,9 @@ void CaptureBooks::count(const CapturedSpan& span, Outcome outcome) {
   for_each_bit(span.context.capture_bits(), [&](std::size_t bit) {
     Account* const account = find(set->ids[bit]);
     if (account == nullptr) return;
-    if (outcome == Outcome::OverLimit) {  // count_of() adds it to `captured`
-      ++account->missed_limit;
-      return;
+    if (outcome == Outcome::NoRoom || outcome == Outcome::OverLimit) {
+      ++(outcome == Outcome::NoRoom ? account->missed_full : account->missed_limit);
+      return;  // count_of() adds it to `captured`
     }
     ++account->captured;
     if (outcome == Outcome::WaitedTooLong) ++account->missed_waiting;

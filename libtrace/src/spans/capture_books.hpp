@@ -57,7 +57,7 @@ class CaptureBooks {
   // True if this bit means this capture in the published set.
   bool is_same(std::size_t bit, std::uint64_t id) const;
 
-  enum class Outcome { Sent, OverLimit, WaitedTooLong, Away };
+  enum class Outcome { Sent, NoRoom, OverLimit, WaitedTooLong, Away };
   void count(const CapturedSpan& span, Outcome outcome);
 
   // The agent took all counts that it was told.
@@ -74,14 +74,15 @@ class CaptureBooks {
   // Adds the counts of sets that no thread looks at any more.
   void retire();
 
-  // Appends the counts that changed since the last call.
+  // Appends the counts that changed since the last call. Requires: room for size() counts.
+  std::size_t size() const { return accounts_.size(); }
   void tell(std::vector<wire::CaptureCount>& counts);
 
  private:
   struct Account {
     std::uint64_t id = 0;
     std::uint64_t captured = 0;
-    std::uint64_t missed_full = 0;  // of retired sets, like missed_limit
+    std::uint64_t missed_full = 0;  // in retired sets or here, like missed_limit
     std::uint64_t missed_limit = 0;
     std::uint64_t missed_waiting = 0;
     std::uint64_t missed_away = 0;

@@ -14,19 +14,34 @@ constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 // For this time a trace has one fate.
 constexpr std::uint64_t kSameFateNs = 10'000'000'000;
 
-// Moves a span's part for these captures to the decisions. A span without other bits is then empty.
-void hand_out(CapturedSpan& span, CaptureBits bits, SlowSpans::Outcome outcome,
-              SlowSpans::Decisions& decisions) {
+}  // namespace
+
+// Decides about a span's part for these captures. A span without other bits is then empty.
+void SlowSpans::hand_out(CapturedSpan& span, CaptureBits bits, Outcome outcome) {
   const CaptureBits left = span.capture_bits() & ~bits;
   bits &= span.capture_bits();
   if (bits == 0) return;
   CapturedSpan part = left == 0 ? std::exchange(span, {}) : copy_of(span);
   part.context.set_capture_bits(bits);
   span.context.set_capture_bits(left);
-  decisions.push_back({std::move(part), outcome});
+  decide_(std::move(part), outcome);
 }
 
-}  // namespace
+void SlowSpans::remember(std::uint64_t id, const Fates& fates) {
+  if (Fates* const known = ended_.find_or_make(id)) known->add(&fates);
+}
+
+// False if there is no memory.
+bool SlowSpans::let_wait(SpanPool::Index list, std::uint64_t parent, std::uint64_t now_ns) {
+  try {
+    Orphans& waiting = orphans_.try_emplace(parent, Orphans{parent, now_ns}).first->second;
+    orphaned_ += pool_.size(list);
+    waiting.list = pool_.join(list, waiting.list);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 // Drops captures that nobody asks for any more. Gives those for which the list waits.
 CaptureBits SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* set) {
@@ -50,21 +65,20 @@ void SlowSpans::Fates::add(const Fates* more) {
   fast |= more->fast;
 }
 
-void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns,
-                       Decisions& decisions) {
+void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns) {
   const SpanPool::Facts facts = pool_.facts(list);
   const std::uint64_t trace = pool_.first(list).context.trace_low;
   const std::uint64_t parent = pool_.first(list).around();
-  hand_out(pool_.first(list), facts.at_once, Outcome::Sent, decisions);
+  hand_out(pool_.first(list), facts.at_once, Outcome::Sent);
   const CaptureBits waits = keep_what_waits(list, set);
   const auto take_out_slow = [&](CaptureBits slow) {
     const Fates fates = decide(slow & waits, facts.is_torn, trace, *set, now_ns);
-    take_out(list, fates, *set, now_ns, decisions);
+    take_out(list, fates, *set, now_ns);
     return fates;
   };
   if (list != 0 && facts.slow != 0) {
     const Fates fates = take_out_slow(facts.slow);
-    if (facts.self != 0) ended_.find_or_make(facts.self).add(&fates);
+    if (facts.self != 0) remember(facts.self, fates);
   }
   for (TreeRef around = facts.around; list != 0 && around != 0;) {
     const SlowTrees::Outcome outcome = trees_.outcome(around);
@@ -77,20 +91,18 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
       Fates fates;
       fates.add(ended_.find(around));
       if (parent != 0) fates.add(ended_.find(parent));
-      take_out(list, fates, *set, now_ns, decisions);
+      take_out(list, fates, *set, now_ns);
       if (list == 0 || parent == 0) break;
-      orphaned_ += pool_.size(list);
-      Orphans& waiting = orphans_.try_emplace(parent, Orphans{0, now_ns}).first->second;
-      waiting.list = pool_.join(list, waiting.list);
+      if (!let_wait(list, parent, now_ns)) return give_up(list, 0, set, now_ns);
       if (orphaned_ > kMostOrphans) {
         std::uint64_t oldest = now_ns;
         for (const auto& [id, each] : orphans_) oldest = std::min(oldest, each.since_ns);
-        give_up_orphans(oldest + (now_ns - oldest) / 4, set, decisions);
+        give_up_orphans(oldest + (now_ns - oldest) / 4, set);
       }
       return;
     }
   }
-  if (list != 0) take_out(list, {.fast = waits}, *set, now_ns, decisions);
+  if (list != 0) take_out(list, {.fast = waits}, *set, now_ns);
 }
 
 SlowSpans::Fates SlowSpans::decide(CaptureBits slow, bool is_torn, std::uint64_t trace,
@@ -98,7 +110,9 @@ SlowSpans::Fates SlowSpans::decide(CaptureBits slow, bool is_torn, std::uint64_t
   Fates fates;
   if (slow == 0) return fates;
   if (is_torn) return {.waited = slow};
-  Fates& known = traces_.find_or_make(trace);
+  Fates alone;
+  Fates* const noted = traces_.find_or_make(trace);
+  Fates& known = noted != nullptr ? *noted : alone;
   if (now_ns - known.since_ns > kSameFateNs) known = {.since_ns = now_ns};
   for_each_bit(slow, [&](std::size_t bit) {
     const CaptureBits mask = CaptureBits{1} << bit;
@@ -117,39 +131,41 @@ SlowSpans::Fates SlowSpans::decide(CaptureBits slow, bool is_torn, std::uint64_t
 
 // Takes decided spans out of the list, and their orphans.
 void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
-                         std::uint64_t now_ns, Decisions& decisions) {
+                         std::uint64_t now_ns) {
   if (fates.all() == 0) return;
-  std::vector<std::pair<std::uint64_t, Orphans>> orphans;
+  Orphans* due = nullptr;
   const auto hand_out_decided = [&](CapturedSpan& span) {
     const CaptureBits decided = span.capture_bits() & fates.all();
     for_each_bit(decided & fates.kept, [&](std::size_t bit) { set.at(bit).limit.count(now_ns); });
     if (decided != 0 && !wire::is_event(span.kind)) {
-      ended_.find_or_make(span.context.own).add(&fates);
-      if (const auto found = orphans_.extract(span.context.own)) {
-        orphaned_ -= pool_.size(found.mapped().list);
-        orphans.emplace_back(found.key(), found.mapped());
-      }
+      remember(span.context.own, fates);
+      const auto found = orphans_.find(span.context.own);
+      if (found != orphans_.end() && !std::exchange(found->second.is_due, true))
+        found->second.next_due = std::exchange(due, &found->second);
     }
-    hand_out(span, fates.kept, Outcome::Sent, decisions);
-    hand_out(span, fates.over_limit, Outcome::OverLimit, decisions);
-    hand_out(span, fates.waited, Outcome::WaitedTooLong, decisions);
+    hand_out(span, fates.kept, Outcome::Sent);
+    hand_out(span, fates.over_limit, Outcome::OverLimit);
+    hand_out(span, fates.waited, Outcome::WaitedTooLong);
     span.context.set_capture_bits(span.capture_bits() & ~fates.fast);
     return span.capture_bits() != 0;
   };
   list = share().filter(list, hand_out_decided);
-  for (std::size_t i = 0; i < orphans.size(); ++i) {  // the vector may grow
-    auto [parent, waiting] = orphans[i];
+  while (due != nullptr) {  // this may add to them
+    Orphans& waiting = *std::exchange(due, due->next_due);
+    orphaned_ -= pool_.size(waiting.list);
     keep_what_waits(waiting.list, &set);
     waiting.list = share().filter(waiting.list, hand_out_decided);
-    if (waiting.list == 0) continue;
-    orphaned_ += pool_.size(waiting.list);
-    orphans_[parent] = waiting;
+    waiting.is_due = false;
+    if (waiting.list == 0)
+      orphans_.erase(waiting.parent);
+    else
+      orphaned_ += pool_.size(waiting.list);
   }
 }
 
 // Gives a list up, except for captures for which an ended transaction around it was slow.
 void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set,
-                        std::uint64_t now_ns, Decisions& decisions) {
+                        std::uint64_t now_ns) {
   const CaptureBits waits = keep_what_waits(list, set);
   if (list == 0) return;
   const std::uint64_t trace = pool_.first(list).context.trace_low;
@@ -157,46 +173,42 @@ void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* 
     outcome = trees_.outcome(around);
     Fates fates = decide(outcome.slow & waits, false, trace, *set, now_ns);
     fates.add(ended_.find(around));
-    take_out(list, fates, *set, now_ns, decisions);
+    take_out(list, fates, *set, now_ns);
     if (!outcome.is_known) break;
   }
-  take_out(list, {.waited = waits}, *set, now_ns, decisions);
+  take_out(list, {.waited = waits}, *set, now_ns);
   share().give_back(list);
 }
 
 // These trees are torn: if one proves slow, its rest is given up, too.
-void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
-                            Decisions& decisions) {
+void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set) {
   const std::uint64_t now = now_ns();
-  trees_.remove_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
-    give_up(list, around, set, now, decisions);
-  });
-  give_up_orphans(until, set, decisions);
+  trees_.remove_old(entries, until,
+                    [&](SpanPool::Index list, TreeRef around) { give_up(list, around, set, now); });
+  give_up_orphans(until, set);
 }
 
-void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set, Decisions& decisions) {
-  std::vector<SpanPool::Index> old;
+void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set) {
+  SpanPool::Index old = 0;
   std::erase_if(orphans_, [&](const auto& each) {
     const bool is_old = each.second.since_ns <= until;
-    if (is_old) old.push_back(each.second.list);
+    if (is_old) old = pool_.join(each.second.list, old);
     return is_old;
   });
-  for (const SpanPool::Index list : old) {
-    orphaned_ -= pool_.size(list);
-    give_up(list, 0, set, now_ns(), decisions);
-  }
+  if (old == 0) return;
+  orphaned_ -= pool_.size(old);
+  give_up(old, 0, set, now_ns());
 }
 
 // If the pool is nearly full, the oldest quarter by time goes.
-void SlowSpans::expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
-                       Decisions& decisions) {
+void SlowSpans::expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns) {
   if (pool_.taken() > SpanPool::kMost / 4 * 3) {
     const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
-    give_up_old(entries, oldest + (now_ns - oldest) / 4, &set, decisions);
+    give_up_old(entries, oldest + (now_ns - oldest) / 4, &set);
   }
   if (now_ns < next_look_ns_) return;
   next_look_ns_ = now_ns + kLookEveryNs;
-  if (now_ns > kPatienceNs) give_up_old(entries, now_ns - kPatienceNs, &set, decisions);
+  if (now_ns > kPatienceNs) give_up_old(entries, now_ns - kPatienceNs, &set);
 }
 
 }  // namespace pcp::trace::client

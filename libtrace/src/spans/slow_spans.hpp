@@ -9,14 +9,18 @@
 //
 // The limit decides about whole traces: for some time, all slow lists of a trace have one fate.
 //
+// Nothing here throws. Without memory a fate is forgotten, and a list that cannot wait is given up.
+//
 // Thread: the flusher's.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <new>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 #include "spans/capture_books.hpp"
 #include "spans/slow_trees.hpp"
@@ -27,20 +31,24 @@ namespace pcp::trace::client {
 template <typename Value, std::size_t kMost>
 class LastOnes {
  public:
-  // Null if not among them.
+  // Null if not among them; from find_or_make() if there is no memory.
   Value* find(std::uint64_t id) {
     const auto found = values_.find(id);
     return found != values_.end() ? &found->second : nullptr;
   }
-  Value& find_or_make(std::uint64_t id) {
-    const auto [found, is_new] = values_.try_emplace(id);
-    if (!is_new) return found->second;
-    in_order_.push_back(id);
-    if (in_order_.size() > kMost) {
-      values_.erase(in_order_.front());
-      in_order_.pop_front();
+  Value* find_or_make(std::uint64_t id) {
+    if (Value* const known = find(id)) return known;
+    try {
+      in_order_.push_back(id);  // first: an id without a value does no harm
+      Value& made = values_[id];
+      if (in_order_.size() > kMost) {
+        values_.erase(in_order_.front());
+        in_order_.pop_front();
+      }
+      return &made;
+    } catch (const std::bad_alloc&) {
+      return nullptr;
     }
-    return found->second;
   }
 
  private:
@@ -53,27 +61,23 @@ class SlowSpans {
   static constexpr std::uint64_t kPatienceNs = 300'000'000'000;
   static constexpr std::size_t kMostOrphans = 4'096;
 
-  SlowSpans(SpanPool& pool, SlowTrees& trees) : pool_(pool), trees_(trees) {}
-
+  // Takes a span, with the bits of this outcome. Sent: to be sent. Must not throw.
   using Outcome = CaptureBooks::Outcome;
-  struct Decided {
-    CapturedSpan span;  // with the bits of this outcome; Sent: to be sent
-    Outcome outcome;
-  };
-  using Decisions = std::vector<Decided>;
+  using Decide = std::function<void(CapturedSpan&&, Outcome)>;
+
+  SlowSpans(SpanPool& pool, SlowTrees& trees, Decide decide)
+      : pool_(pool), trees_(trees), decide_(std::move(decide)) {}
 
   // Decides about a list, or lets it wait. Without a set nothing waits any more.
-  void settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns,
-              Decisions& decisions);
+  void settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns);
 
   // Gives up what has waited too long, or takes too much room. Call this periodically. `entries`:
   // of the open table, also below.
-  void expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
-              Decisions& decisions);
+  void expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns);
 
   // Gives up all that waits. Without a set nobody is told.
-  void give_up(std::uint32_t entries, const CaptureSet* set, Decisions& decisions) {
-    give_up_old(entries, UINT64_MAX, set, decisions);
+  void give_up(std::uint32_t entries, const CaptureSet* set) {
+    give_up_old(entries, UINT64_MAX, set);
   }
 
  private:
@@ -88,25 +92,30 @@ class SlowSpans {
     void add(const Fates* more);
   };
   struct Orphans {
+    std::uint64_t parent;
+    std::uint64_t since_ns;
     SpanPool::Index list = 0;
-    std::uint64_t since_ns = 0;
+    bool is_due = false;  // in the list of take_out(), by `next_due`
+    Orphans* next_due = nullptr;
   };
 
+  void hand_out(CapturedSpan& span, CaptureBits bits, Outcome outcome);
+  void remember(std::uint64_t id, const Fates& fates);
+  bool let_wait(SpanPool::Index list, std::uint64_t parent, std::uint64_t now_ns);
   CaptureBits keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
   Fates decide(CaptureBits slow, bool is_torn, std::uint64_t trace, const CaptureSet& set,
                std::uint64_t now_ns);
   void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
-                std::uint64_t now_ns, Decisions& decisions);
-  void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
-                   Decisions& decisions);
-  void give_up_orphans(std::uint64_t until, const CaptureSet* set, Decisions& decisions);
-  void give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set, std::uint64_t now_ns,
-               Decisions& decisions);
+                std::uint64_t now_ns);
+  void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set);
+  void give_up_orphans(std::uint64_t until, const CaptureSet* set);
+  void give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set, std::uint64_t now_ns);
 
   SpanPool::Share& share() { return pool_.flushers_share(); }
 
   SpanPool& pool_;
   SlowTrees& trees_;
+  const Decide decide_;
   LastOnes<Fates, 4'096> traces_;  // by the low half of their ids
   LastOnes<Fates, 16'384> ended_;  // spans by their ids, and slow selected ones by TreeRef
   // Spans that wait for their parents, by the ids of these.

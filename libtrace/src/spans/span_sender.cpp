@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -54,7 +55,10 @@ SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
       process_(options.process),
       from_start_(options.capture),
       books_(captures_),
-      slow_(pool_, recorders.slow_trees()) {
+      slow_(pool_, recorders.slow_trees(),
+            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome) {
+              carry_out(std::move(span), outcome);
+            }) {
   if (!books_.is_same(kBitFromStart, CaptureBooks::kFromStart)) return;
   waits_for_first_agent_ = true;
   books_.note(*published());
@@ -173,9 +177,7 @@ void SpanSender::tick(std::uint64_t now_ns) {
   } else {
     set_wall_clock();
     sort(now_ns);
-    SlowSpans::Decisions decisions;
-    slow_.expire(recorders_.open_room().entries(), *published(), now_ns, decisions);
-    carry_out(std::move(decisions));
+    slow_.expire(recorders_.open_room().entries(), *published(), now_ns);
   }
 }
 
@@ -194,9 +196,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
 
 void SpanSender::give_up_waiting() {
   sort(now_ns(), SIZE_MAX);
-  SlowSpans::Decisions decisions;
-  slow_.give_up(recorders_.open_room().entries(), published(), decisions);
-  carry_out(std::move(decisions));
+  slow_.give_up(recorders_.open_room().entries(), published());
 }
 
 void SpanSender::set_wall_clock() {
@@ -214,51 +214,45 @@ bool SpanSender::has_settled(std::uint64_t captured) const {
 
 // Requires: it is the next list.
 void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
-  SlowSpans::Decisions decisions;
-  decisions.reserve(pool_.size(list));  // may throw
   pool_.remove_list();
   taken_ += pool_.size(list);
-  slow_.settle(list, published(), now_ns, decisions);
-  carry_out(std::move(decisions));
+  slow_.settle(list, published(), now_ns);
 }
 
-void SpanSender::carry_out(SlowSpans::Decisions decisions) {
-  for (SlowSpans::Decided& each : decisions)
-    if (each.outcome == CaptureBooks::Outcome::Sent)
-      ready_.push_back(std::move(each.span));
-    else
-      books_.count(each.span, each.outcome);
+// A span to be sent is counted when it is sent.
+void SpanSender::carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome) {
+  try {
+    if (outcome == CaptureBooks::Outcome::Sent) return ready_.push_back(std::move(span));
+  } catch (const std::bad_alloc&) {  // it was not moved
+    outcome = CaptureBooks::Outcome::NoRoom;
+  }
+  books_.count(span, outcome);
 }
 
-// Takes a span from the first `until` ever captured.
-bool SpanSender::pop_ready(CapturedSpan& next, std::uint64_t until) {
+// The next span to be sent, of the first `until` ever captured; null: none.
+const CapturedSpan* SpanSender::find_ready(std::uint64_t until) {
   while (ready_.empty() && taken_ < until) {
     const SpanPool::Index list = pool_.next_list();
     if (list == 0) break;
     settle(list, now_ns());
   }
-  if (ready_.empty()) return false;
-  next = std::move(ready_.front());
-  ready_.pop_front();
-  return true;
+  return ready_.empty() ? nullptr : &ready_.front();
 }
 
 // Drops spans that wait for slower=, but no list that is still to be taken.
 void SpanSender::drop_undecided() {
-  SlowSpans::Decisions none;
-  if (recorders_.spans_in_use() > 0) slow_.give_up(recorders_.open_room().entries(), nullptr, none);
+  if (recorders_.spans_in_use() > 0) slow_.give_up(recorders_.open_room().entries(), nullptr);
 }
 
 void SpanSender::drop_what_waits() {
   drop_undecided();
-  CapturedSpan next;
-  while (pop_ready(next, UINT64_MAX)) continue;
+  while (find_ready(UINT64_MAX) != nullptr) ready_.pop_front();
 }
 
 void SpanSender::count_what_waits_as_away() {
   drop_undecided();  // nobody asks for those any more
-  CapturedSpan next;
-  while (pop_ready(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
+  for (; const CapturedSpan* const next = find_ready(UINT64_MAX); ready_.pop_front())
+    books_.count(*next, CaptureBooks::Outcome::Away);
 }
 
 SpanBatch* SpanSender::next() {
@@ -272,27 +266,32 @@ SpanBatch* SpanSender::next() {
   return &in_flight_.front();
 }
 
-// Packs as many spans of one set as fit, and the changed counts.
+// Packs as many spans of one set as fit, and the changed counts. Without memory there are fewer, or
+// it throws: a span is packed and counted, or it stays in ready_.
 void SpanSender::fill(SpanBatch& batch) {
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
-  CapturedSpan next;
+  batch.counts.reserve(books_.size());
   const std::uint64_t until = captured();  // see sort()
-  while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody && pop_ready(next, until)) {
-    const CaptureBooks::Set* const set = books_.set_of(next);
-    if (set == nullptr) continue;  // the captures were removed
-    if (batch.spans > 0 && set->control != batch.control) {
-      ready_.push_front(std::move(next));
-      break;
+  try {
+    for (; batch.body.size() + wire::kMaxSpanBytes <= kMostBody; ready_.pop_front()) {
+      const CapturedSpan* const next = find_ready(until);
+      if (next == nullptr) break;
+      const CaptureBooks::Set* const set = books_.set_of(*next);
+      if (set == nullptr) continue;  // the captures were removed
+      if (batch.spans > 0 && set->control != batch.control) break;
+      append(*next, batch);
+      batch.control = set->control;
+      books_.count(*next, CaptureBooks::Outcome::Sent);
     }
-    batch.control = set->control;
-    books_.count(next, CaptureBooks::Outcome::Sent);
-    append(next, batch);
+  } catch (const std::bad_alloc&) {
+    if (batch.spans == 0) throw;
   }
   books_.tell(batch.counts);
   if (batch.spans == 0 && published() != nullptr) batch.control = published()->control();
 }
 
+// Throws if there is no memory, with nothing changed.
 void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   wire::Span out;
   out.tag_id = span.tag->id;
@@ -310,8 +309,9 @@ void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   out.aborted = span.aborted;
   out.value = span.value;
   if (span.notes != nullptr) span.notes->fill(out);
-  wire::append_span(batch.body, out);
+  batch.body.reserve(batch.body.size() + wire::kMaxSpanBytes);
   batch.tags.push_back(span.tag);
+  wire::append_span(batch.body, out);
   ++batch.spans;
   for_each_bit(out.capture_bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });
 }

@@ -4,7 +4,8 @@
 // the pool; a full pool drops and counts.
 //
 // Each captured span is sent, or counted as missed (CaptureBooks). Spans for filters with slower=
-// wait until decided, and are counted then.
+// wait until decided, and are counted then. If memory runs out, at any point, a span stays where it
+// is, or counts as missed.
 //
 // A broken connection ends no capture at once, since the agent may come back with the same
 // captures. After ten seconds capturing ends, and waiting spans count as missed.
@@ -95,9 +96,9 @@ class SpanSender {
   void forget_all();
   void count_what_waits_as_away();
   void settle(SpanPool::Index list, std::uint64_t now_ns);
-  void carry_out(SlowSpans::Decisions decisions);
+  void carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome);
   void sort(std::uint64_t now_ns, std::size_t most_ready);
-  bool pop_ready(CapturedSpan& next, std::uint64_t until);
+  const CapturedSpan* find_ready(std::uint64_t until);
   void drop_undecided();
   void drop_what_waits();
   void set_wall_clock();

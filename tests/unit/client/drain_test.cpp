@@ -7,6 +7,7 @@
 
 #include "one_recorder.hpp"
 #include "process/flusher.hpp"
+#include "support/scarce_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -147,6 +148,31 @@ TEST_F(DrainTest, KeepsCountAndOrderWhileTheOwnerRecords) {
   EXPECT_EQ(recorder.recorded(), std::uint64_t{kRecords});
   EXPECT_GT(recorder.merged(), 0u);
 }
+
+#ifdef TRACE_SCARCE_MEMORY
+TEST_F(DrainTest, TakesEachCallOnceForTheAgentAndForMmvThoughMemoryRunsOut) {
+  for (std::size_t bytes = 1; bytes < 1 << 16; bytes *= 2) {
+    Pending agents;
+    MmvTotals mmvs;
+    Drain drain(agents, &mmvs);
+    const std::uint64_t before = recorder.recorded();
+    for (int round = 0; round < 3; ++round) {
+      tag = intern_tag("scarce " + std::to_string(round));
+      for (std::uint32_t i = 0; i < kCapacity + 10; ++i) record(1);
+      const ScarceMemory scarce(bytes);
+      EXPECT_TRUE(bytes > 1 || throws([&] { drain.drain(recorder, 1); }));
+      throws([&] { drain.drain(recorder, 1); });
+    }
+    drain.drain(recorder, 1);
+    std::uint64_t agents_calls = 0;
+    std::uint64_t mmvs_calls = 0;
+    for (; !agents.empty(); agents.pop()) agents_calls += agents.front().records();
+    for (const MmvInstance& each : mmvs.instances()) mmvs_calls += each.calls.count;
+    EXPECT_EQ(agents_calls, recorder.recorded() - before) << bytes;
+    EXPECT_EQ(mmvs_calls, agents_calls) << bytes;
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace pcp::trace::client

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -82,6 +81,7 @@ struct MmvTotalsTest : testing::Test {
 
   void add(const std::string& tag, double value, RecordKind kind) {
     const std::vector<Pending::Fetched> one{{nullptr, {intern_tag(tag), value, kind}}};
+    totals.make_room(1);
     totals.add(one, now);
   }
 };
@@ -158,8 +158,8 @@ class MmvFileTest : public testing::Test {
     std::ofstream(directory_ + '/' + name) << text;
   }
 
-  static std::deque<MmvInstance> instances(std::initializer_list<const char*> tags) {
-    std::deque<MmvInstance> all;
+  static std::vector<MmvInstance> instances(std::initializer_list<const char*> tags) {
+    std::vector<MmvInstance> all;
     for (const char* tag : tags) {
       all.emplace_back();
       all.back().type = TraceType::Point;

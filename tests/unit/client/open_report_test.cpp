@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/scarce_memory.hpp"
 #include "wire/batch.hpp"
 #include "wire/frame.hpp"
 
@@ -201,6 +202,22 @@ TEST_F(OpenReportTest, DoesNotNameAThreadThatHasEnded) {
   EXPECT_EQ(told.at("in flight").tid, 0U);
   EXPECT_EQ(told.at("another").tid, static_cast<std::uint32_t>(::gettid()));
 }
+
+#ifdef TRACE_SCARCE_MEMORY
+TEST_F(OpenReportTest, TellsWhatItLastFoundIfMemoryRunsOut) {
+  begin(recorder, tag);
+  report.scan(recorders);
+  begin(recorder, tag);
+  begin(recorder, intern_tag("needs memory"));
+  {
+    const ScarceMemory scarce(1);
+    EXPECT_TRUE(throws([&] { report.scan(recorders); }));
+  }
+  EXPECT_EQ(tell(kMuch, true).at("in flight").open, 1U);
+  report.scan(recorders);
+  EXPECT_EQ(tell().at("in flight").open, 2U);
+}
+#endif
 
 }  // namespace
 }  // namespace pcp::trace::client

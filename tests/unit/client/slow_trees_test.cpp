@@ -33,8 +33,15 @@ struct SlowTreesTest : testing::Test {
   RecordQueue queue{0};
   Doorbell doorbell;
   Recorder recorder{queue, doorbell, 16};
-  SlowSpans flusher{queue.spans(), queue.slow_trees()};
-  SlowSpans::Decisions decisions;
+  struct Decided {
+    CapturedSpan span;
+    Outcome outcome;
+  };
+  std::vector<Decided> decisions;
+  SlowSpans flusher{queue.spans(), queue.slow_trees(),
+                    [this](CapturedSpan&& span, Outcome outcome) {
+                      decisions.push_back({std::move(span), outcome});
+                    }};
   std::uint64_t now = now_ns();
   // Tags of this test only: a tag remembers that its transactions do not nest.
   const Tag* const request = of_this_test("request ");
@@ -88,7 +95,7 @@ struct SlowTreesTest : testing::Test {
     while (const SpanPool::Index list = queue.spans().next_list()) {
       queue.spans().remove_list();
       ++lists_taken;
-      flusher.settle(list, queue.captures().published(), now, decisions);
+      flusher.settle(list, queue.captures().published(), now);
     }
   }
   // The decisions since the last call.
@@ -96,7 +103,7 @@ struct SlowTreesTest : testing::Test {
   Spans decided(Outcome outcome) {
     settle();
     Spans found;
-    for (const SlowSpans::Decided& each : decisions) {
+    for (const Decided& each : decisions) {
       const std::uint64_t id = wire::is_event(each.span.kind) ? 0 : each.span.context.own;
       if (each.outcome == outcome) found[id] |= each.span.capture_bits();
     }
@@ -203,7 +210,7 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   end(request, top);
   settle();
   int with_notes = 0;
-  for (const SlowSpans::Decided& each : decisions) {
+  for (const Decided& each : decisions) {
     if (each.span.notes == nullptr) continue;
     wire::Span described;
     each.span.notes->fill(described);
@@ -340,7 +347,7 @@ TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
     EXPECT_EQ(kept(), Spans{});
     end(request, top);
     EXPECT_EQ(kept().size(), filter == kSlow ? 6U : 0U);
-    flusher.give_up(entries(), queue.captures().published(), decisions);
+    flusher.give_up(entries(), queue.captures().published());
     EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), filter == kSlow ? 0U : 3U);
     EXPECT_EQ(waiting(), 0);
   }
@@ -361,8 +368,7 @@ TEST_F(SlowTreesTest, FiltersDoNotTakePartsFromEachOther) {
     end(request, top);
     Spans spans;
     settle();
-    for (const SlowSpans::Decided& each : decisions)
-      spans[each.span.context.own] |= each.span.capture_bits();
+    for (const Decided& each : decisions) spans[each.span.context.own] |= each.span.capture_bits();
     decisions.clear();
     EXPECT_EQ(spans.at(inner.context.own), kRequest | kQuery);
     EXPECT_EQ(spans.size(), 6U);
@@ -383,7 +389,7 @@ TEST_F(SlowTreesTest, NothingOfAFastTreeWaitsBesideAnotherFilter) {
     end(request, begin(request));
     end(query, top);
     settle();
-    for (const SlowSpans::Decided& each : decisions) ASSERT_EQ(each.outcome, Outcome::Sent);
+    for (const Decided& each : decisions) ASSERT_EQ(each.outcome, Outcome::Sent);
     decisions.clear();
     ASSERT_EQ(waiting(), 0) << i;
   }
@@ -451,7 +457,7 @@ TEST_F(SlowTreesTest, PartsOfOneThatStaysOpenAreKeptIfOneAroundWasSlow) {
   end_some_inside(2);
   end(query, slow);
   EXPECT_EQ(kept().size(), 1U);
-  flusher.give_up(entries(), queue.captures().published(), decisions);
+  flusher.give_up(entries(), queue.captures().published());
   EXPECT_EQ(kept().size(), 2U);
   for (const auto& [id, bits] : decided(Outcome::WaitedTooLong)) EXPECT_EQ(bits, kRequest);
   EXPECT_EQ(waiting(), 0);
@@ -554,7 +560,7 @@ TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
     detach(request, tops.back());
   }
   EXPECT_GT(queue.spans().taken(), SpanPool::kMost / 4 * 3);
-  flusher.expire(entries(), *queue.captures().published(), now_ns(), decisions);
+  flusher.expire(entries(), *queue.captures().published(), now_ns());
   const std::size_t gone = decided(Outcome::WaitedTooLong).size();
   EXPECT_GE(gone, SpanPool::kMost / 10);
   EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
@@ -593,11 +599,11 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   const auto top = begin(request);
   end_some_inside(1);
   for (const std::uint64_t soon : {std::uint64_t{5'000'000'000}, now_ns()}) {  // 5 s: after a boot
-    flusher.expire(entries(), *queue.captures().published(), soon, decisions);
+    flusher.expire(entries(), *queue.captures().published(), soon);
     EXPECT_EQ(waiting(), 1);
   }
   flusher.expire(entries(), *queue.captures().published(),
-                 now_ns() + SlowSpans::kPatienceNs + 2'000'000'000, decisions);
+                 now_ns() + SlowSpans::kPatienceNs + 2'000'000'000);
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end_some_inside(2);
   end(request, top);
@@ -606,7 +612,7 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   ask(kFast);
   const auto fast = begin(request);
   end_some_inside(1);
-  flusher.give_up(entries(), queue.captures().published(), decisions);
+  flusher.give_up(entries(), queue.captures().published());
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end(request, fast);
   EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});

@@ -2,10 +2,12 @@
 #include "spans/span_sender.hpp"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -410,6 +412,38 @@ TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
 }
 
 #ifdef TRACE_SCARCE_MEMORY
+TEST_F(SpanSenderTest, SendsOrCountsEachSpanThoughMemoryRunsOut) {
+  std::uint64_t number = 0;
+  for (std::size_t bytes = 1; bytes < 1 << 17; bytes *= 2) {
+    sender.on_welcome(
+        AgentChange::Another, 0,
+        control(++number, {kAsked[0], {8, 4, "tag=request slower=1ns limit=100000/s"}}));
+    for (int i = 0; i < 100; ++i) {
+      const auto top = recorder.begin_traced(tag);
+      trace_parts(1);
+      recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
+    }
+    for (int tries = 0; tries < 3; ++tries) {
+      const ScarceMemory scarce(bytes);
+      throws([&] { sender.sort(kNow); });
+      throws([&] { sender.next(); });
+    }
+    std::map<std::uint64_t, wire::CaptureCount> told;
+    CaptureBooks::SpanCounts sent{};
+    while (const SpanBatch* const pdu = sender.next()) {
+      for (const wire::CaptureCount& each : pdu->counts) told[each.capture] = each;
+      for (std::size_t bit = 0; bit < sent.size(); ++bit) sent[bit] += pdu->spans_at[bit];
+      ASSERT_TRUE(sender.on_ack(pdu->sequence));
+    }
+    for (const auto& [capture, bit] : {std::pair{7, 3}, {8, 4}}) {
+      const wire::CaptureCount& count = told[capture];
+      EXPECT_EQ(count.captured, 200U) << bytes;
+      EXPECT_EQ(sent[bit] + count.missed_full + count.missed_waiting, 200U) << bytes;
+    }
+    EXPECT_TRUE(sender.has_settled_all()) << bytes;
+  }
+}
+
 TEST_F(SpanSenderTest, KeepsASetForAThreadThatJoinsWhileTheSetIsReplaced) {
   const auto look_of = [](const Recorder& each) -> LooksAtCaptures& {
     return const_cast<LooksAtCaptures&>(each.looks_at_captures());
