@@ -41,6 +41,17 @@ void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& fi
   if (filter.counters) counters_ |= mask;
 }
 
+void CaptureSet::go_on_from(const CaptureSet& before, std::size_t bit) {
+  asked_[bit].limit.go_on_from(before.at(bit).limit);
+  asked_[bit].had_missed = before.has_missed(bit);
+}
+
+bool CaptureSet::has_missed(std::size_t bit) const {
+  const Asked& asked = asked_[bit];
+  return asked.had_missed || asked.missed_full.load(std::memory_order_relaxed) > 0 ||
+         asked.missed_limit.load(std::memory_order_relaxed) > 0;
+}
+
 CaptureBits CaptureSet::valid_since(CaptureBits bits, std::uint16_t epoch) const {
   const Epoch ago = static_cast<std::uint16_t>(epoch_ - epoch);
   CaptureBits still = 0;

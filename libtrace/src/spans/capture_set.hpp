@@ -37,6 +37,9 @@ class CaptureSet {
   void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
            std::uint32_t most_a_second, Epoch since);
 
+  // The limit, and what was missed, go on from an earlier set with this filter.
+  void go_on_from(const CaptureSet& before, std::size_t bit);
+
   Epoch epoch() const { return epoch_; }
   std::uint64_t control() const { return control_; }  // the agent's number
   CaptureBits bits() const { return bits_; }
@@ -46,6 +49,7 @@ class CaptureSet {
     Epoch since = 0;
     wire::CaptureFilter filter;
     std::uint64_t share = 0;  // of trace ids, in parts of 2^56
+    bool had_missed = false;  // in an earlier set
     mutable SpanLimit limit;
     // Spans that did not get into the queue. Any thread counts. Complete once no thread looks at
     // the set: ~Look() releases, retire() acquires.
@@ -82,6 +86,9 @@ class CaptureSet {
   void count(CaptureBits bits, std::uint64_t now_ns) const;
   void miss_for_want_of_room(CaptureBits bits, std::uint64_t spans = 1) const;
   void miss_for_limit(CaptureBits bits) const;
+
+  // True if the capture has ever missed anything.
+  bool has_missed(std::size_t bit) const;
 
   // The captures whose filter wants events of this kind.
   CaptureBits matching(wire::SpanKind kind) const;

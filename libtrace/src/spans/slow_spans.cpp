@@ -32,10 +32,12 @@ void SlowSpans::remember(std::uint64_t id, const Fates& fates) {
 }
 
 // False if there is no memory.
-bool SlowSpans::let_wait(SpanPool::Index list, std::uint64_t parent, std::uint64_t now_ns) {
+bool SlowSpans::let_wait(SpanPool::Index list, std::uint64_t parent, bool has_ended,
+                         std::uint64_t now_ns) {
   try {
     Orphans& waiting = orphans_.try_emplace(parent, Orphans{parent, now_ns}).first->second;
     orphaned_ += pool_.size(list);
+    waiting.has_ended = waiting.has_ended && has_ended;
     waiting.list = pool_.join(list, waiting.list);
     return true;
   } catch (const std::bad_alloc&) {
@@ -93,11 +95,12 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
       if (parent != 0) fates.add(ended_.find(parent));
       take_out(list, fates, *set, now_ns);
       if (list == 0 || parent == 0) break;
-      if (!let_wait(list, parent, now_ns)) return give_up(list, 0, set, now_ns);
+      if (!let_wait(list, parent, around != kForgottenAround, now_ns))
+        return give_up(list, 0, set, now_ns);
       if (orphaned_ > kMostOrphans) {
         std::uint64_t oldest = now_ns;
         for (const auto& [id, each] : orphans_) oldest = std::min(oldest, each.since_ns);
-        give_up_orphans(oldest + (now_ns - oldest) / 4, set);
+        give_up_orphans(oldest + (now_ns - oldest) / 4, false, set);
       }
       return;
     }
@@ -185,18 +188,23 @@ void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const Ca
   const std::uint64_t now = now_ns();
   trees_.remove_old(entries, until,
                     [&](SpanPool::Index list, TreeRef around) { give_up(list, around, set, now); });
-  give_up_orphans(until, set);
+  if (orphaned_ == 0) return;
+  const std::uint64_t oldest = trees_.oldest_ns(entries, UINT64_MAX);
+  if (pool_.next_list() == 0) give_up_orphans(oldest - 1, true, set);
+  give_up_orphans(until, false, set);
 }
 
-void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set) {
+// `are_fast`: their parents are known to have been fast.
+void SlowSpans::give_up_orphans(std::uint64_t until, bool are_fast, const CaptureSet* set) {
   SpanPool::Index old = 0;
   std::erase_if(orphans_, [&](const auto& each) {
-    const bool is_old = each.second.since_ns <= until;
+    const bool is_old = each.second.since_ns <= until && (!are_fast || each.second.has_ended);
     if (is_old) old = pool_.join(each.second.list, old);
     return is_old;
   });
   if (old == 0) return;
   orphaned_ -= pool_.size(old);
+  if (are_fast && set != nullptr) take_out(old, {.fast = set->slow()}, *set, now_ns());
   give_up(old, 0, set, now_ns());
 }
 

@@ -4,8 +4,9 @@
 //
 // All spans of a list have one fate. A list is kept for a filter if its first transaction was slow,
 // or a selected one around it that has ended meanwhile. Else the list waits at the next open one
-// around. If that cannot be found any more, the list waits here for the fate of its parent. If too
-// many wait, the oldest are given up: nobody reports a fast tree here, and theirs may be one.
+// around. If that cannot be found any more, the list waits here for the fate of its parent. If the
+// parent had ended before, and no older list waits any more, the parent's tree was fast: nobody
+// reports that here. If too many wait, the oldest are given up.
 //
 // The limit decides about whole traces: for some time, all slow lists of a trace have one fate.
 //
@@ -95,20 +96,21 @@ class SlowSpans {
     std::uint64_t parent;
     std::uint64_t since_ns;
     SpanPool::Index list = 0;
-    bool is_due = false;  // in the list of take_out(), by `next_due`
+    bool has_ended = true;  // the parent
+    bool is_due = false;    // in the list of take_out(), by `next_due`
     Orphans* next_due = nullptr;
   };
 
   void hand_out(CapturedSpan& span, CaptureBits bits, Outcome outcome);
   void remember(std::uint64_t id, const Fates& fates);
-  bool let_wait(SpanPool::Index list, std::uint64_t parent, std::uint64_t now_ns);
+  bool let_wait(SpanPool::Index list, std::uint64_t parent, bool has_ended, std::uint64_t now_ns);
   CaptureBits keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
   Fates decide(CaptureBits slow, bool is_torn, std::uint64_t trace, const CaptureSet& set,
                std::uint64_t now_ns);
   void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
                 std::uint64_t now_ns);
   void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set);
-  void give_up_orphans(std::uint64_t until, const CaptureSet* set);
+  void give_up_orphans(std::uint64_t until, bool are_fast, const CaptureSet* set);
   void give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set, std::uint64_t now_ns);
 
   SpanPool::Share& share() { return pool_.flushers_share(); }

@@ -49,6 +49,8 @@ bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
   const auto generation = static_cast<std::uint32_t>(ended.self);
   Note* note = nullptr;
   std::uint64_t head = slot.head.load(std::memory_order_relaxed);
+  const std::uint64_t since_ns =
+      list_of(head) != 0 ? slot.since_ns.load(std::memory_order_relaxed) : UINT64_MAX;
   bool is_first = false;
   do {
     if (generation_of(head) != generation) break;
@@ -60,13 +62,13 @@ bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
   } while (!is_first);
   const bool has_note = is_first && note != nullptr && parts_of(head) != 0;
   if (note != nullptr && !has_note) note->self.store(0, std::memory_order_release);
-  if (is_first) inside = {list_of(head), is_torn(head), has_note};
+  if (is_first) inside = {list_of(head), since_ns, is_torn(head), has_note};
   return is_first;
 }
 
 // False if the transaction is not open, or has too many parts.
 bool SlowTrees::add_part(TreeRef ref) {
-  Slot* const slot = ref != 0 && ref != kForgotten ? slot_of(ref) : nullptr;
+  Slot* const slot = ref != 0 && ref < kForgottenAround ? slot_of(ref) : nullptr;
   if (slot == nullptr) return false;
   std::uint64_t head = slot->head.load(std::memory_order_relaxed);
   do {
@@ -122,8 +124,8 @@ SlowTrees::Note* SlowTrees::find_note(TreeRef self) const {
 }
 
 bool SlowTrees::wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_part,
-                     std::uint64_t now_ns) {
-  Slot* const slot = at != 0 && at != kForgotten ? slot_of(at) : nullptr;
+                     std::uint64_t since_ns) {
+  Slot* const slot = at != 0 && at < kForgottenAround ? slot_of(at) : nullptr;
   if (slot == nullptr) return false;
   const SpanPool::Ends own = pool_.ends(list);
   std::uint64_t head = slot->head.load(std::memory_order_acquire);
@@ -132,7 +134,8 @@ bool SlowTrees::wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_par
     const SpanPool::Index there = list_of(head);
     pool_.put_before(list, own, there);
     const std::uint64_t with = (is_torn ? torn(head) : head & ~kList) - (is_part ? kOnePart : 0);
-    if (there == 0) slot->since_ns.store(now_ns, std::memory_order_relaxed);
+    if (there == 0 || slot->since_ns.load(std::memory_order_relaxed) > since_ns)
+      slot->since_ns.store(since_ns, std::memory_order_relaxed);
     if (slot->head.compare_exchange_weak(head, with | list, std::memory_order_acq_rel,
                                          std::memory_order_acquire))
       return true;
@@ -151,7 +154,7 @@ SlowTrees::Outcome SlowTrees::noted_outcome(TreeRef ref) const {
 }
 
 SlowTrees::Outcome SlowTrees::outcome(TreeRef ref) const {
-  const Slot* const slot = ref != 0 && ref != kForgotten ? slot_of(ref) : nullptr;
+  const Slot* const slot = ref != 0 && ref < kForgottenAround ? slot_of(ref) : nullptr;
   if (slot == nullptr) return {};
   const std::uint64_t head = slot->head.load(std::memory_order_acquire);
   const auto generation = static_cast<std::uint32_t>(ref);
@@ -173,8 +176,8 @@ SpanPool::Index SlowTrees::tear(Slot& slot, TreeRef& around) {
   return list_of(head);
 }
 
-std::uint64_t SlowTrees::oldest_ns(std::uint32_t entries, std::uint64_t now_ns) const {
-  std::uint64_t oldest = now_ns;
+std::uint64_t SlowTrees::oldest_ns(std::uint32_t entries, std::uint64_t none) const {
+  std::uint64_t oldest = none;
   for (std::uint32_t entry = 0; entry < entries; ++entry) {
     const Slot* const slot = slots_.find(entry);
     if (slot == nullptr) break;

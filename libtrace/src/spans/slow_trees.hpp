@@ -26,8 +26,10 @@
 
 namespace pcp::trace::client {
 
-// Stands for the selected transaction around, if the parent's facts cannot be found any more.
+// These stand for the selected transaction around, if it cannot be found any more: the parent has
+// ended and is forgotten, or one around the parent, which may be open.
 inline constexpr TreeRef kForgotten = UINT64_MAX;
+inline constexpr TreeRef kForgottenAround = UINT64_MAX - 1;
 
 // Facts about an open transaction that filters with slower= select or have as a part, or that
 // captures left out.
@@ -61,7 +63,8 @@ class SlowTrees {
   // Ends a selected transaction. False if another thread did that already.
   struct Inside {
     SpanPool::Index list = 0;
-    bool is_torn = false;  // some were given up
+    std::uint64_t since_ns = UINT64_MAX;  // since when the list was not empty
+    bool is_torn = false;                 // some were given up
     bool has_note = false;
   };
   bool close(const Known& ended, CaptureBits slow, Inside& inside);
@@ -70,9 +73,9 @@ class SlowTrees {
   // note, which is released with its note.
   void release(TreeRef around);
 
-  // Lets a list wait at a transaction, and releases that if `is_part`. False if the transaction has
-  // ended: then the list is the caller's.
-  bool wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_part, std::uint64_t now_ns);
+  // Lets a list, which has waited since then, wait at a transaction, and releases that if
+  // `is_part`. False if the transaction has ended: then the list is the caller's.
+  bool wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_part, std::uint64_t since_ns);
 
   struct Outcome {
     bool is_open = false;
@@ -95,8 +98,8 @@ class SlowTrees {
     }
   }
 
-  // The time since when the oldest list waits.
-  std::uint64_t oldest_ns(std::uint32_t entries, std::uint64_t now_ns) const;
+  // The time since when the oldest list waits; `none` if no list waits.
+  std::uint64_t oldest_ns(std::uint32_t entries, std::uint64_t none) const;
 
  private:
   // Zeros: nothing began here yet.
@@ -110,7 +113,7 @@ class SlowTrees {
     std::atomic<CaptureBits> selected;
     std::atomic<CaptureBits> left_out;
     std::atomic<CaptureSet::Epoch> epoch;
-    std::atomic<std::uint64_t> since_ns;  // since when the list is not empty; orders nothing else
+    std::atomic<std::uint64_t> since_ns;  // since when its oldest span waits; orders nothing else
     std::atomic<bool> is_part;            // orders nothing else: only its end reads it
   };
 

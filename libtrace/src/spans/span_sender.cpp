@@ -133,7 +133,7 @@ void SpanSender::on_control(const wire::Control& control) {
     const bool is_there = books_.is_same(capture.bit, capture.id);
     set->add(capture, *filter, control.most_a_second,
              is_there ? published()->at(capture.bit).since : 0);
-    if (is_there) set->at(capture.bit).limit.go_on_from(published()->at(capture.bit).limit);
+    if (is_there) set->go_on_from(*published(), capture.bit);
     books_.open(capture.id);
   }
   if (set->bits() == 0) set.reset();

@@ -222,7 +222,7 @@ class Recorder {
   };
   void capture_span(const CaptureSet& set, EndedSpan& ended);
   void send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
-                    std::uint64_t now_ns, bool& is_part);
+                    std::uint64_t since_ns, bool& is_part);
 
   // The owner's cache lines. Other threads only read the two counts.
   RecordQueue* queue_;

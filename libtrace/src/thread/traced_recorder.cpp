@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The part of Recorder for traces and captures.
+#include <algorithm>
 #include <utility>
 
 #include "thread/recorder.hpp"
@@ -36,15 +37,17 @@ TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
       trees.find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
   if (!known.is_known) return kForgotten;
   if (known.is_open && known.facts.selected != 0) return known.self;
-  // Skips ended fast transactions: their slots may soon be reused.
   TreeRef around = known.around_inside();
+  if (known.is_open && around == kForgotten) return kForgottenAround;
+  // Skips ended fast transactions: their slots may soon be reused.
   for (SlowTrees::Outcome outcome = trees.outcome(around);
        outcome.is_known && !outcome.is_open && outcome.slow == 0; outcome = trees.outcome(around))
     around = outcome.around;
   return around;
 }
 
-// Captures that left out an enclosing transaction; if unknown, all captures without slower=.
+// Captures that left out an enclosing transaction; if unknown, all that may have: those without
+// slower= that have missed something.
 CaptureBits Recorder::left_out_around(const CaptureSet& set,
                                       const ThreadTrace::Inside& inside) const {
   if ((inside.context.flags() & kLeftOutFlag) == 0) return 0;
@@ -52,8 +55,13 @@ CaptureBits Recorder::left_out_around(const CaptureSet& set,
   if (OpenTable::is_entry(inside.around))
     around =
         queue_->slow_trees().find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
-  if (!around.is_known) return set.bits() & ~set.slow();
-  return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
+  if (around.is_known)
+    return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
+  CaptureBits perhaps = 0;
+  for_each_bit(set.bits() & ~set.slow(), [&](std::size_t bit) {
+    if (set.has_missed(bit)) perhaps |= CaptureBits{1} << bit;
+  });
+  return perhaps;
 }
 
 // Chooses the captures of a transaction: those of its parent, and those for which it is a top. A
@@ -217,7 +225,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
 // A list waits at the innermost open selected transaction around it, unless some filter wants it
 // now. If that releases the part, `is_part` becomes false.
 void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
-                            std::uint64_t now_ns, bool& is_part) {
+                            std::uint64_t since_ns, bool& is_part) {
   SpanPool& pool = queue_->spans();
   SlowTrees& trees = queue_->slow_trees();
   const auto bits = pool.first(list).capture_bits();
@@ -226,7 +234,7 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
   for (;;) {
     if ((facts.at_once | facts.slow) == 0) {
       const bool is_counted = facts.around == counted_by && is_part;
-      if (trees.wait(facts.around, list, facts.is_torn, is_counted, now_ns)) {
+      if (trees.wait(facts.around, list, facts.is_torn, is_counted, since_ns)) {
         is_part = is_part && !is_counted;
         return;
       }

@@ -239,6 +239,28 @@ TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
   EXPECT_EQ(take().size(), 1U);
 }
 
+// It has ended, and another one has its entry.
+TEST_F(CapturesTest, LoseNothingByTheLimitOfAnother) {
+  ask(true, " limit=1/s");
+  const auto end_one_over_the_limit = [this] {
+    for (;;) {
+      const auto traced = begin(request);
+      end(request, traced);
+      if (traced.context.capture_bits() == 0) return traced;
+    }
+  };
+  const auto over = end_one_over_the_limit();
+  end_one_over_the_limit();
+  const CaptureSet& set = *queue.captures().published();
+  const std::uint64_t missed = set.at(3).missed_limit;
+  const auto late =
+      recorder.begin_in(query, {over.context.inside(), over.begun.ref, over.begun.moment});
+  EXPECT_EQ(late.context.capture_bits(), kQuery);
+  end(query, late);
+  EXPECT_EQ(set.at(3).missed_limit, missed + 1);
+  EXPECT_EQ(set.at(5).missed_limit, 0U);
+}
+
 // Also those that the filter alone would not take.
 TEST_F(CapturesTest, AreEachTakenOrMissedBeyondALimit) {
   ask(false, " kind=point limit=10/s");

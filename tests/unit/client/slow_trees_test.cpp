@@ -330,6 +330,21 @@ TEST_F(SlowTreesTest, APartThatBeginsAfterItsSlowTopHasEndedIsKept) {
   }
 }
 
+// Its parent is not in any list yet.
+TEST_F(SlowTreesTest, APartWhoseParentBeganInAnEndedSlowOneIsKept) {
+  ask(kSlow);
+  const auto top = begin(request);
+  end(request, top);
+  end(request, begin(request));
+  const auto late = recorder.begin_in(part, inside(top));
+  end(part, recorder.begin_in(part, inside(late)));
+  settle();
+  flusher.expire(entries(), *queue.captures().published(), SlowSpans::kPatienceNs + 1);
+  end(part, late);
+  EXPECT_EQ(kept().size(), 4U);
+  EXPECT_EQ(waiting(), 0);
+}
+
 // Its entry is another's: only the flusher can tell whose part it is.
 TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
   for (const std::string& filter : {kFast, kSlow}) {
@@ -348,8 +363,32 @@ TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
     end(request, top);
     EXPECT_EQ(kept().size(), filter == kSlow ? 6U : 0U);
     flusher.give_up(entries(), queue.captures().published());
-    EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), filter == kSlow ? 0U : 3U);
+    EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
     EXPECT_EQ(waiting(), 0);
+  }
+}
+
+// Its parent was fast if nothing older waits.
+TEST_F(SlowTreesTest, APartThatBeginsAfterItsFastTopHasEndedIsNotMissed) {
+  for (const bool older_ones_wait : {false, true}) {
+    ask(kFast);
+    const auto older = begin(request);
+    if (older_ones_wait) end_some_inside(1);
+    detach(request, older);
+    const auto fast = begin(request);
+    end(request, fast);
+    const auto in_the_same_entry = begin(request);
+    now = now_ns();
+    end(part, recorder.begin_in(part, inside(fast)));
+    settle();
+    end_some_inside(1);
+    flusher.expire(entries(), *queue.captures().published(), SlowSpans::kPatienceNs + 1);
+    EXPECT_EQ(waiting(), older_ones_wait ? 3 : 1);
+    EXPECT_TRUE(decisions.empty());
+    end(request, in_the_same_entry);
+    end(request, older);
+    flusher.give_up(entries(), queue.captures().published());
+    EXPECT_TRUE(decisions.empty());
   }
 }
 
