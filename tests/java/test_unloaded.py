@@ -110,8 +110,8 @@ Class-Path: {pathlib.Path(JAR).as_uri()} {pathlib.Path(PROGRAMS).as_uri()}/
 Enable-Native-Access: ALL-UNNAMED
 """)
         done = self.run_denied(program=("-jar", jar))
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("pcp-trace-", done.stdout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("pcp-trace-", done.stdout)  # the library is in its memory
 
 
 class NoAgent(UnloadedTestCase):
