@@ -62,6 +62,11 @@ std::size_t stays_in_name(std::string_view text) {
   return is_control ? 0 : bytes;
 }
 
+std::size_t stays_in_terminal(std::string_view text) {
+  const std::size_t length = stays_in_name(text);
+  return length > 0 && !is_invisible(first_character(text).number) ? length : 0;
+}
+
 std::size_t stays_in_log(std::string_view text) {
   const char c = text.front();
   return is_printable_ascii(c) && c != '\\' && c != '"' ? 1 : 0;
@@ -98,10 +103,10 @@ std::string escaped(std::string_view text, EscapeRule stays) {
   return out += text;
 }
 
-std::string printable(std::string_view text, std::size_t most) {
+std::string printable(std::string_view text, std::size_t most, EscapeRule stays) {
   if (text.size() <= most && is_printable_ascii(text) && !text.starts_with(' ')) [[likely]]
     return std::string(text);
-  return shown(text, most, none_stays, stays_in_name);
+  return shown(text, most, none_stays, stays);
 }
 
 // Writes through a pointer, without growing the string: an answer may have 100,000 long texts.

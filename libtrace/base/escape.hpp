@@ -16,6 +16,9 @@ using EscapeRule = std::size_t (*)(std::string_view text);
 // For PCP's tools: valid UTF-8 without control characters.
 std::size_t stays_in_name(std::string_view text);
 
+// For a terminal: without characters that are invisible or change the writing direction, too.
+std::size_t stays_in_terminal(std::string_view text);
+
 // For a quoted part of a log line: printable ASCII without quotes and backslashes.
 std::size_t stays_in_log(std::string_view text);
 
@@ -34,8 +37,8 @@ std::string escaped(std::string_view text, EscapeRule stays);
 inline constexpr std::size_t kMaxShownBytes = 254;
 
 // Gives valid UTF-8 without control bytes and leading blanks, fit for PCP's tools. Text longer than
-// `most` bytes is cut between two characters, and ends in "...".
-std::string printable(std::string_view text, std::size_t most);
+// `most` bytes is cut between two characters, and ends in "...". Requires: `stays` escapes as much.
+std::string printable(std::string_view text, std::size_t most, EscapeRule stays = stays_in_name);
 
 // The same as a JSON string, in quotes. Leading blanks stay; ASCII's control bytes get JSON's
 // escapes, which do not count toward `most`.

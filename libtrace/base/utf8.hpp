@@ -15,8 +15,10 @@ struct Utf8Character {
 
 // True for characters that have no width, end a line, or turn the direction of writing.
 constexpr bool is_invisible(char32_t number) {
-  return (number >= 0x200b && number <= 0x200f) || (number >= 0x2028 && number <= 0x202e) ||
-         (number >= 0x2060 && number <= 0x2069) || number == 0xfeff;
+  return number == 0xad || number == 0x61c || (number >= 0x200b && number <= 0x200f) ||
+         (number >= 0x2028 && number <= 0x202e) || (number >= 0x2060 && number <= 0x206f) ||
+         number == 0xfeff || (number >= 0xfff9 && number <= 0xfffb) ||
+         (number >= 0xe0000 && number <= 0xe0fff);
 }
 
 // Decodes the first character. Requires: the text is not empty.

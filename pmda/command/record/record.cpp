@@ -102,7 +102,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
     text += span_counts(*model->spans, shown);
     text += slowest_trees(*model->spans, shown);
     if (model->spans->traces > kSlowestTrees)
-      text += "more of them: pcp-trace report " + folder.path() + "\n";
+      text += "more of them: pcp-trace report " + printed_name(folder.path()) + "\n";
     if (model->spans->traces == 0 && model->spans->missed == 0)
       text += unmatched_filter(options.spans, model->tags, shown);
   }

@@ -53,7 +53,7 @@ Findings check(const std::vector<Condition>& conditions, const Report& report) {
   if (conditions.empty()) return {};
   Findings all;
   for (const Incomplete& each : run.run.incomplete)
-    all.push_back(unknown(each.archive + " may lack calls: " + each.why));
+    all.push_back(unknown(printed_name(each.archive) + " may lack calls: " + each.why));
   if (run.run.elapsed_s() <= 0) return {unknown("one sample tells of no time, and of no calls")};
   for (const Condition& condition : conditions) {
     const bool is_complete = run.run.incomplete.empty() &&

@@ -59,18 +59,6 @@ std::string in_millions(double number) {
   return three_digits(size) + " " + kSigns[sign];
 }
 
-// Characters that change the display instead of showing: writing direction, invisible ones.
-bool is_invisible(char32_t c) {
-  return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-         (c >= 0xe0000 && c <= 0xe0fff);
-}
-
-std::size_t stays_in_utf8_terminal(std::string_view text) {
-  const std::size_t length = stays_in_name(text);
-  return length > 0 && !is_invisible(first_character(text).number) ? length : 0;
-}
-
 std::size_t stays_in_ascii_terminal(std::string_view text) {
   return stays_in_name(text) == 1 ? 1 : 0;
 }
@@ -87,7 +75,7 @@ struct Piece {
 };
 
 std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
-  const auto stays = is_utf8 ? stays_in_utf8_terminal : stays_in_ascii_terminal;
+  const auto stays = is_utf8 ? stays_in_terminal : stays_in_ascii_terminal;
   std::vector<Piece> pieces;
   while (!text.empty()) {
     Piece piece{"", stays(text) > 0 ? width_of(first_character(text)) : 4};

@@ -55,7 +55,7 @@ int write(const Collected& all, const std::string& path) {
   } else if (const Result<void> replaced = replace_file(path, document); !replaced) {
     return fail(path + ": " + replaced.error().message, kExportFailed);
   } else {
-    std::cout << path << ": " << Shown::counted(all.traces.size(), "trace") << ", "
+    std::cout << printed_name(path) << ": " << Shown::counted(all.traces.size(), "trace") << ", "
               << Shown::counted(all.spans, "span") << ", for ui.perfetto.dev and speedscope.app\n";
   }
   if (all.is_full())

@@ -32,12 +32,13 @@ TEST(Guarded, SaysWhichArchiveIsDamagedWhereReadingItEndsTheProcess) {
   testing::internal::CaptureStderr();
   const int status = guarded("me", 2, [] {
     EXPECT_FALSE(open_archive("one"));
-    EXPECT_FALSE(open_archive("other"));
+    EXPECT_FALSE(open_archive("other\u202e"));
     return end_by(SIGSEGV);
   });
   EXPECT_EQ(status, 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "pcp-trace me: other: is damaged: reading it ended with: Segmentation fault\n");
+            "pcp-trace me: other\\xe2\\x80\\xae: is damaged: reading it ended with: Segmentation "
+            "fault\n");
 }
 
 // PCP's library exits when it gets no memory.
