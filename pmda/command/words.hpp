@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <iostream>
 #include <string>
 
@@ -26,6 +27,11 @@ inline constexpr std::size_t kLongestComplaint = 1000;
 inline void complain(const char* word, const std::string& why) {
   std::cerr << "pcp-trace " << word << ": " << printable(why, kLongestComplaint, stays_in_terminal)
             << std::endl;
+}
+
+// An exception is no mistake of the user, nor of an archive.
+inline void complain_of_fault(const char* word, const std::exception& fault) {
+  complain(word, std::string("a fault of pcp-trace: ") + fault.what());
 }
 
 }  // namespace pcp::trace::command

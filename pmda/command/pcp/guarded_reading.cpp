@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -86,7 +87,8 @@ Result<rlim_t> bytes_of(const fs::path& archive) {
   return bytes;
 }
 
-[[noreturn]] void work_as_child(pid_t parent, const std::function<int()>& work) {
+[[noreturn]] void work_as_child(pid_t parent, const char* word, int failed,
+                                const std::function<int()>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(EXIT_FAILURE);
   limit(RLIMIT_CORE, 0);
@@ -97,6 +99,9 @@ Result<rlim_t> bytes_of(const fs::path& archive) {
     status = work();
   } catch (const std::bad_alloc&) {
     ::_exit(EXIT_FAILURE);
+  } catch (const std::exception& fault) {
+    complain_of_fault(word, fault);
+    status = failed;
   }
   progress->is_done = true;
   std::exit(status);
@@ -115,11 +120,11 @@ std::string how(int wait_status) {
 
 }  // namespace
 
-int guarded(const char* word, int damaged, const std::function<int()>& work) {
+int guarded(const char* word, int failed, const std::function<int()>& work) {
   progress = shared_progress();
   const pid_t parent = ::getpid();
   const pid_t child = progress == nullptr ? -1 : ::fork();
-  if (child == 0) work_as_child(parent, work);
+  if (child == 0) work_as_child(parent, word, failed, work);
   if (child < 0) return work();
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
@@ -128,8 +133,16 @@ int guarded(const char* word, int damaged, const std::function<int()>& work) {
     std::signal(WTERMSIG(status), SIG_DFL);
     ::raise(WTERMSIG(status));
   }
-  complain(word, progress->archive.data() + (": is damaged: reading it " + how(status)));
-  return damaged;
+  const std::string archive = progress->archive.data();
+  complain(word, archive.empty() ? how(status) + ", while no archive was open"
+                                 : archive + ": is damaged: reading it " + how(status));
+  return failed;
+}
+
+ArchiveContext::~ArchiveContext() {
+  if (number_ < 0) return;
+  pmDestroyContext(number_);
+  if (progress != nullptr) progress->archive.fill(0);
 }
 
 Result<ArchiveContext> open_archive(const std::string& path) {

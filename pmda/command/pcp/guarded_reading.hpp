@@ -15,10 +15,11 @@
 
 namespace pcp::trace::command {
 
-// Runs `work` in a child, with limits, and returns its status. If the child does not finish: names
-// the damaged archive on standard error, as `pcp-trace word`, and returns `damaged`. A signal meant
-// for the user's command (e.g. SIGINT) that ended the child also ends this process.
-int guarded(const char* word, int damaged, const std::function<int()>& work);
+// Runs `work` in a child, with limits, and returns its status. If the child does not finish, or an
+// exception ends it: says so on standard error, as `pcp-trace word`, and returns `failed`. Only an
+// archive that was open is called damaged. A signal meant for the user's command (e.g. SIGINT) that
+// ended the child also ends this process.
+int guarded(const char* word, int failed, const std::function<int()>& work);
 
 // Owns a context of PCP's library.
 class ArchiveContext {
@@ -26,9 +27,7 @@ class ArchiveContext {
   explicit ArchiveContext(int number) : number_(number) {}
   ArchiveContext(ArchiveContext&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   ArchiveContext& operator=(ArchiveContext&&) = delete;
-  ~ArchiveContext() {
-    if (number_ >= 0) pmDestroyContext(number_);
-  }
+  ~ArchiveContext();
 
   int number() const { return number_; }
 

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -114,8 +115,12 @@ int conclude(const Result<void>& finished, const Recording& recording,
              const RecordOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // the next output may have no reader
   std::cerr << collectors_log();
-  // Existing data is shown, even if incomplete.
-  const Result<void> shown = show(recording.folder(), options);
+  Result<void> shown;
+  try {
+    shown = show(recording.folder(), options);  // existing data, even if incomplete
+  } catch (const std::exception& fault) {       // changes no status: all is recorded
+    complain_of_fault("record", fault);
+  }
   if (const std::uint64_t count = recording.events_left_out(); count > 0)
     std::cerr << "pcp-trace record: " << count
               << " spans left out: an archive has room for 128 MiB of them; share= and limit= make"

@@ -93,7 +93,7 @@ std::size_t width_of(const std::vector<Piece>& pieces) {
 
 // The cut is in the middle, because names often differ at their ends, where labels are.
 void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const std::string& mark) {
-  std::size_t room = columns - std::min(columns, columns_of(mark));
+  std::size_t room = room_after(columns, columns_of(mark));
   std::size_t head = 0;
   std::size_t tail = pieces.size();
   for (bool is_head = true; head < tail; is_head = !is_head) {
@@ -246,17 +246,17 @@ std::string Shown::beginning(std::string_view text, std::size_t columns) const {
   const std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
   if (const std::size_t used = width_of(pieces); used <= columns) return beginning_of(pieces, used);
   const std::string mark = sign("…", "..");
-  return beginning_of(pieces, columns - std::min(columns, columns_of(mark))) + mark;
+  return beginning_of(pieces, room_after(columns, columns_of(mark))) + mark;
 }
 
 std::string Shown::right(std::string_view text, std::size_t columns) {
   const std::size_t used = columns_of(text);
-  return std::string(columns - std::min(used, columns), ' ').append(text);
+  return std::string(room_after(columns, used), ' ').append(text);
 }
 
 std::string Shown::left(std::string_view text, std::size_t columns) {
   const std::size_t used = columns_of(text);
-  return std::string(text).append(columns - std::min(used, columns), ' ');
+  return std::string(text).append(room_after(columns, used), ' ');
 }
 
 std::string Shown::date(WallTime moment) { return formatted_time("%-d %b %Y %H:%M:%S", moment); }

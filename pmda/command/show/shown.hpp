@@ -2,6 +2,7 @@
 // Numbers, times and names for people at a terminal.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -100,3 +101,8 @@ std::string printed_name(std::string_view name);
 std::size_t columns_of(std::string_view text);
 
 }  // namespace pcp::trace::command
+// How many of the columns are left; none if more than all are used.
+constexpr std::size_t room_after(std::size_t columns, std::size_t used) {
+  return columns - std::min(columns, used);
+}
+

@@ -48,7 +48,7 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
                            shown.duration(moment.value) + " in ";
   const std::size_t room = shown.terminal().columns - kLabel;
   const std::size_t used = columns_of(what) + columns_of(after);
-  const std::string text = what + shown.name(slowest->name, room - used) + after;
+  const std::string text = what + shown.name(slowest->name, room_after(room, used)) + after;
   if (std::none_of(tags.begin(), tags.end(), has_failed)) return labelled(shown, "slowest", text);
   const std::string but = "(of those that were not aborted)";
   if (columns_of(text) + 1 + but.size() <= room)
@@ -156,7 +156,7 @@ std::string files(const Run& run, const std::string& page, const Shown& shown) {
     const bool is_last = i + 1 == kMostArchives && run.archives.size() > kMostArchives;
     const std::string rest = is_last ? " and " + std::to_string(more) + " more" : "";
     lines += labelled(shown, i == 0 ? "archive" : "",
-                      shown.name(run.archives[i], room - rest.size()) + rest);
+                      shown.name(run.archives[i], room_after(room, rest.size())) + rest);
   }
   if (!page.empty()) lines += labelled(shown, "page", shown.name(page, room));
   return lines;
@@ -206,7 +206,7 @@ std::string summary_head(const Run& run, const Shown& shown) {
     when += ", " + std::to_string(run.gaps.size()) + (run.gaps.size() == 1 ? " gap" : " gaps");
   const std::string where = hosts_of(run, shown, columns / 2);
   if (run.command.empty()) return shown.bold(where) + "\n" + when + "\n";
-  const std::size_t room = columns - columns_of(where) - 2;
+  const std::size_t room = room_after(columns, columns_of(where) + 2);
   return shown.bold(shown.name(run.command, room)) + "  " + where + "\n" + when + "\n";
 }
 

@@ -15,7 +15,7 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::size_t kDurationColumns = 9;
-constexpr std::size_t kLeastName = 14;  // for a deeply nested tag
+constexpr std::size_t kLeastName = 17;  // for a deeply nested event: "* ..", " = -1.2e-300"
 constexpr std::size_t kLeastTag = 20;   // beside the trace's id; a shorter tag is whole
 constexpr std::size_t kMostOfHost = 12;
 // With fewer columns, the least important parts are left out.
@@ -61,8 +61,8 @@ class Waterfall {
         length_(std::max<std::uint64_t>(trace.end_ns() - begin_, 1)),
         bar_columns_(shown.terminal().columns < kForBars ? 0 : shown.terminal().columns / 4),
         where_columns_(shown.terminal().columns < kForAll ? 0 : shown.terminal().columns / 4),
-        name_columns_(shown.terminal().columns - bar_columns_ - where_columns_ - kDurationColumns -
-                      1),
+        name_columns_(room_after(shown.terminal().columns,
+                                 bar_columns_ + where_columns_ + kDurationColumns + 1)),
         has_hosts_(are_of_several_hosts(trace.spans)) {}
 
   std::string text();
@@ -77,12 +77,12 @@ class Waterfall {
   std::string where(const Node& node) const;
   std::string bar(const SpanEvent& span) const;
   std::string indent(const Node& node) const {
-    return std::string(std::min(node.depth * kStep, name_columns_ - kLeastName), ' ');
+    return std::string(std::min(node.depth * kStep, room_after(name_columns_, kLeastName)), ' ');
   }
   // A line of its own below a span.
   std::string note(const Node& node, const std::string& text) const {
     const std::string begin = indent(node) + "  ";
-    return begin + shown_.beginning(text, shown_.terminal().columns - begin.size());
+    return begin + shown_.beginning(text, room_after(shown_.terminal().columns, begin.size()));
   }
   // The width of a duration.
   double columns_for(std::uint64_t ns) const {
@@ -135,21 +135,19 @@ std::string Waterfall::head(const Node& first) const {
   std::string rest = "  " + shown_.duration(seconds(trace_.end_ns() - begin_)) + "  " +
                      Shown::time(begin) + milliseconds(begin_);
   if (!has_hosts_ && bar_columns_ > 0) rest += "  " + shown_.name(first.span->host, kMostOfHost);
-  const std::size_t room = shown_.terminal().columns - columns_of(rest);
+  const std::size_t room = room_after(shown_.terminal().columns, columns_of(rest));
   const std::string tag = shown_.name(first.span->tag, room);
   std::string id = trace_.id.is_set() && where_columns_ > 0 ? "  trace " + text_of(trace_.id) : "";
   if (std::min(columns_of(tag), kLeastTag) + id.size() > room) id.clear();
-  return shown_.bold(shown_.name(first.span->tag, room - id.size()) + rest) + shown_.faint(id) +
-         "\n";
+  return shown_.bold(shown_.name(first.span->tag, room_after(room, id.size())) + rest) +
+         shown_.faint(id) + "\n";
 }
 
 std::string Waterfall::line(const Node& node) const {
   const SpanEvent& span = *node.span;
   const std::string begin = indent(node);
-  std::string tag = name(node, name_columns_ - begin.size() - 1);
-  const std::size_t used = columns_of(tag);
-  if (span.aborted) tag = shown_.bad(tag);
-  std::string line = begin + tag + std::string(name_columns_ - begin.size() - used, ' ');
+  const std::string tag = name(node, room_after(name_columns_, begin.size() + 1));
+  std::string line = Shown::left(begin + (span.aborted ? shown_.bad(tag) : tag), name_columns_);
   if (where_columns_ > 0) line += Shown::left(where(node), where_columns_);
   line += Shown::right(span.is_event() ? "" : shown_.duration(seconds(span.duration_ns)),
                        kDurationColumns);
@@ -174,7 +172,8 @@ std::string Waterfall::notes(const Node& node) const {
 std::string Waterfall::end(std::size_t not_shown) const {
   std::string lines;
   const auto say = [&](const std::string& text) {
-    lines += shown_.faint("  " + shown_.beginning(text, shown_.terminal().columns - 2)) + "\n";
+    lines += shown_.faint("  " + shown_.beginning(text, room_after(shown_.terminal().columns, 2))) +
+             "\n";
   };
   if (not_shown > 0) say("and " + Shown::counted(not_shown, "more span") + ", which --json has");
   if (trace_.spans_left_out > 0)
@@ -195,8 +194,8 @@ std::string Waterfall::name(const Node& node, std::size_t columns) const {
   if (span.kind == wire::SpanKind::Observe || span.kind == wire::SpanKind::Counter)
     value = " = " + Shown::number(span.value);
   const std::string mark = shown_.sign("· ", "* ");
-  const std::size_t used = columns_of(mark) + value.size();
-  return mark + shown_.name(span.tag, columns - std::min(columns, used)) + value;
+  const std::size_t room = room_after(columns, columns_of(mark) + value.size());
+  return mark + shown_.name(span.tag, room) + value;
 }
 
 // The span's place, if it differs from the parent's.

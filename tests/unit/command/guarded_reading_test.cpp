@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,20 @@ TEST(Guarded, SaysWhichArchiveIsDamagedWhereReadingItEndsTheProcess) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "pcp-trace me: other\\xe2\\x80\\xae: is damaged: reading it ended with: Segmentation "
             "fault\n");
+}
+
+TEST(Guarded, BlamesNoArchiveForItsOwnFault) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(guarded("me", 2, []() -> int { throw std::length_error("too long"); }), 2);
+  const auto crash_later = [] {
+    EXPECT_FALSE(open_archive("one"));
+    (void)ArchiveContext(0);  // is closed
+    return end_by(SIGSEGV);
+  };
+  EXPECT_EQ(guarded("me", 2, crash_later), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "pcp-trace me: a fault of pcp-trace: too long\n"
+            "pcp-trace me: ended with: Segmentation fault, while no archive was open\n");
 }
 
 // PCP's library exits when it gets no memory.

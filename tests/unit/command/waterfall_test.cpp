@@ -170,8 +170,12 @@ TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
       span.reason.assign(1000, '\n');
       span.attributes = "a=\033[31m" + std::string(500, 'z');
       spans.push_back(span);
+      SpanEvent& loss = spans.emplace_back(point_of("loss", i, 100 - i));
+      loss.kind = wire::SpanKind::Observe;
+      loss.value = -1.5e-300;
     }
     const std::string text = waterfall(trace_of(spans), shown);
+    EXPECT_NE(text.find(" = -1.5e-300"), text.npos) << text;
     EXPECT_EQ(text.find('\033'), text.npos);
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = text.find('\n', at);
