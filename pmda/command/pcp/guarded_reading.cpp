@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/pcp/guarded_reading.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,7 +20,9 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <utility>
 
+#include "base/descriptor.hpp"
 #include "command/pcp/pcp_values.hpp"
 #include "command/words.hpp"
 
@@ -85,6 +88,26 @@ Result<rlim_t> bytes_of(const fs::path& archive) {
       bytes += static_cast<rlim_t>(file.st_blocks) * 512;
   }
   return bytes;
+}
+
+// How PCP's library opens an archive: for this library a comma ends a name.
+struct NameForPcp {
+  std::string name;
+  Descriptor folder;  // open as long as the name is used
+};
+
+Result<NameForPcp> name_for_pcp(const fs::path& archive) {
+  const std::string file = archive.filename();
+  if (archive.native().find(',') == std::string::npos) return NameForPcp{archive, {}};
+  if (file.find(',') != std::string::npos)
+    return Error{archive.native() +
+                 ": PCP's library reads no archive with a comma in its name: rename its files"};
+  Descriptor folder(::open(archive.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return Error{archive.native() + ": " + std::strerror(errno)};
+  // Not /proc/self: the library may start programs that unpack archives.
+  std::string name =
+      "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(folder.get()) + "/" + file;
+  return NameForPcp{std::move(name), std::move(folder)};
 }
 
 [[noreturn]] void work_as_child(pid_t parent, const char* word, int failed,
@@ -154,9 +177,11 @@ Result<ArchiveContext> open_archive(const std::string& path) {
     raise(RLIMIT_CPU, *bytes / kBytesInASecond);
     raise(RLIMIT_AS, kBytesForEach * *bytes);
   }
-  const int number = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
+  Result<NameForPcp> as = name_for_pcp(path);
+  if (!as) return as.error();
+  const int number = pmNewContext(PM_CONTEXT_ARCHIVE, as->name.c_str());
   if (number < 0) return pcp_error(path + ": not a readable archive of PCP", number);
-  return ArchiveContext(number);
+  return ArchiveContext(number, std::move(as->folder));
 }
 
 }  // namespace pcp::trace::command

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/result.hpp"
 #include "metrics/pmapi.hpp"
 
@@ -24,8 +25,11 @@ int guarded(const char* word, int failed, const std::function<int()>& work);
 // Owns a context of PCP's library.
 class ArchiveContext {
  public:
-  explicit ArchiveContext(int number) : number_(number) {}
-  ArchiveContext(ArchiveContext&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  // `folder`: where its files are, if its name needs it.
+  explicit ArchiveContext(int number, Descriptor folder = Descriptor())
+      : number_(number), folder_(std::move(folder)) {}
+  ArchiveContext(ArchiveContext&& other) noexcept
+      : number_(std::exchange(other.number_, -1)), folder_(std::move(other.folder_)) {}
   ArchiveContext& operator=(ArchiveContext&&) = delete;
   ~ArchiveContext();
 
@@ -40,6 +44,7 @@ class ArchiveContext {
 
  private:
   int number_;
+  Descriptor folder_;
 };
 
 struct FreeArchiveResult {

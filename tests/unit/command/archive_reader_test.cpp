@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "metrics/pmapi.hpp"
+#include "support/error_of.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
@@ -52,6 +53,18 @@ TEST_F(TotalsOf, TagsThatBeginWithTheSameWordAreTheSameInAllArchives) {
   for (const Tag& tag : totals({"saturn", "jupiter"}).tags) calls[tag.name] = tag.calls;
   EXPECT_EQ(calls,
             (std::map<std::string, double>{{"read log", 3}, {"read page", 30}, {"v#3", 10}}));
+}
+
+// For PCP's library a comma is between the names of two archives.
+TEST_F(TotalsOf, AnArchiveBelowAFolderWithACommaAreItsOwn) {
+  std::filesystem::create_directory(directory_ / "a,b");
+  for (const char* const name : {"a,b/run", "a,b", "run"})
+    make(name).begin(0).sample(1, {{kCalls, {{name, 10.0}}}});
+  EXPECT_EQ(totals({"a,b/run"}).tags.at(0).name, "a,b/run");
+  EXPECT_EQ(error_of(read_totals(request({"a,b"}, {}))),
+            path("a,b") +
+                ": PCP's library reads no archive with a comma in its name:"
+                " rename its files");
 }
 
 TEST_F(TotalsOf, TagsWithMostTimeComeFirstThenThoseWithMostCalls) {
