@@ -65,8 +65,10 @@ Result<RecordingFolder> RecordingFolder::open(const std::string& path) {
   return folder;
 }
 
-Result<RecordingFolder> RecordingFolder::create(std::string_view what, Stamp at) {
-  const std::string name = as_file_name(what) + '-' + local_time(at);
+Result<RecordingFolder> RecordingFolder::create(std::string_view what, std::string_view rank,
+                                                Stamp at) {
+  const std::string name = as_file_name(what) + (rank.empty() ? "" : "-rank" + as_file_name(rank)) +
+                           '-' + local_time(at);
   // Several recordings may begin in the same second.
   for (int number = 1;; ++number) {
     const std::string path =

@@ -17,8 +17,9 @@ class RecordingFolder {
   // Makes this folder. An existing one is used if it has no recording.
   static Result<RecordingFolder> open(const std::string& path);
 
-  // Makes a folder in the current directory, named after the recorded command and the time.
-  static Result<RecordingFolder> create(std::string_view what, Stamp at);
+  // Makes a folder in the current directory, named after the recorded command, its rank in a job if
+  // it has one, and the time.
+  static Result<RecordingFolder> create(std::string_view what, std::string_view rank, Stamp at);
 
   const std::string& path() const { return path_; }
   static std::string archive_in(const std::filesystem::path& folder) { return folder / "trace"; }

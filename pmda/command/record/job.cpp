@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/record/job.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string_view>
 
 #include "command/options.hpp"
 #include "wire/defaults.hpp"
@@ -36,12 +34,6 @@ std::optional<std::uint64_t> count_in(const Variables& variables, const char* na
   return text == nullptr ? std::nullopt : positive_number(text, kMost);
 }
 
-bool is_first_rank(const Variables& variables) {
-  const auto rank = std::find_if(kRankVariables.begin(), kRankVariables.end(),
-                                 [&](const char* name) { return variables(name) != nullptr; });
-  return rank == kRankVariables.end() || variables(*rank) == std::string_view("0");
-}
-
 std::string elsewhere(const Variables& variables) {
   for (const auto& [all_name, here_name] : kSizes) {
     const auto all = count_in(variables, all_name);
@@ -60,8 +52,15 @@ std::string elsewhere(const Variables& variables) {
 
 }  // namespace
 
+std::string rank_in_job(const Variables& variables) {
+  for (const char* const name : kRankVariables)
+    if (const char* const rank = variables(name)) return rank;
+  return "";
+}
+
 std::string what_of_the_job_is_elsewhere(const Variables& variables) {
-  return is_first_rank(variables) ? elsewhere(variables) : "";
+  const std::string rank = rank_in_job(variables);
+  return rank.empty() || rank == "0" ? elsewhere(variables) : "";
 }
 
 }  // namespace pcp::trace::command

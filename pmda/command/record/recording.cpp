@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "command/pcp/recorded_metrics.hpp"
+#include "command/record/job.hpp"
 #include "command/record/sampling_interval.hpp"
 
 namespace pcp::trace::command {
@@ -94,7 +95,8 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
   // In whole microseconds: pmval drops the rest, and would begin before the first record.
   Stamp at = present();
   at.nanoseconds -= at.nanoseconds % 1000;
-  Result<RecordingFolder> folder = options.folder.empty() ? RecordingFolder::create(what, at)
+  const std::string rank = options.command.empty() ? "" : rank_in_job(::getenv);
+  Result<RecordingFolder> folder = options.folder.empty() ? RecordingFolder::create(what, rank, at)
                                                           : RecordingFolder::open(options.folder);
   if (!folder) return folder.error();
   const ArchiveLabel label{options.version.value_or(configured_version()),

@@ -51,6 +51,10 @@ TEST(Job, IsSpokenOfByItsFirstRankOnly) {
                                                {"OMPI_COMM_WORLD_RANK", "0"},
                                                {"SLURM_PROCID", "1"}};
   EXPECT_NE(elsewhere(variables), "");
+  EXPECT_EQ(rank_in_job([&](const char* name) {
+              return variables.contains(name) ? variables[name].c_str() : nullptr;
+            }),
+            "0");
   variables["OMPI_COMM_WORLD_RANK"] = "3";
   EXPECT_EQ(elsewhere(variables), "");
 }

@@ -28,17 +28,20 @@ class Folder : public testing::Test {
 constexpr Stamp kWhen{1'800'000'000, 0};
 
 TEST_F(Folder, IsNamedAfterWhatIsRecordedAndWhen) {
-  const auto folder = RecordingFolder::create("app", kWhen);
+  const auto folder = RecordingFolder::create("app", "", kWhen);
   ASSERT_TRUE(folder);
   EXPECT_TRUE(folder->path().starts_with("app-20270115-")) << folder->path();
   EXPECT_TRUE(folder->path().ends_with("00.trace")) << folder->path();
   EXPECT_TRUE(std::filesystem::is_directory(folder->path()));
   EXPECT_EQ(folder->archive(), folder->path() + "/trace");
+  const auto of_rank = RecordingFolder::create(std::string(300, 'x'), "3", kWhen);
+  ASSERT_TRUE(of_rank);
+  EXPECT_NE(of_rank->path().find("x-rank3-20270115-"), std::string::npos) << of_rank->path();
 }
 
 TEST_F(Folder, TwoOfTheSameSecondHaveTheirOwn) {
-  const auto first = RecordingFolder::create("app", kWhen);
-  const auto second = RecordingFolder::create("app", kWhen);
+  const auto first = RecordingFolder::create("app", "", kWhen);
+  const auto second = RecordingFolder::create("app", "", kWhen);
   ASSERT_TRUE(first && second);
   EXPECT_NE(first->path(), second->path());
 }
