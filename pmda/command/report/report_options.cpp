@@ -119,7 +119,7 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
       read_options(static_cast<int>(behind - argv), argv, table_for(options), OtherWords::Anywhere,
                    "no such option, or its argument is missing");
   if (!others) return others.error();
-  options.table.folds = !options.choice.by;
+  options.table.by = options.choice.by;
   options.table.may_leave_out = options.choice.leaves_out();
   if (options.wants_help) return options;
   if (!stored) return stored.error();

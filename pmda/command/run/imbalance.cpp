@@ -2,8 +2,10 @@
 #include "command/run/imbalance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -51,6 +53,7 @@ std::optional<Imbalance> imbalance_of(const Key& key, const Sums& sums) {
   if (found.mean == 0) return {};
   std::ranges::stable_sort(found.values, std::greater<>(), &LabelValue::total);
   found.least = found.values.back().total;
+  found.least_value = found.values.back().value;
   found.values.resize(std::min(found.values.size(), kMostValues));
   return found;
 }
@@ -78,6 +81,14 @@ std::vector<Imbalance> imbalances_of(const std::vector<Tag>& tags) {
   };
   std::ranges::stable_sort(found, std::greater<>(), loss);
   return found;
+}
+
+bool is_uneven(const Imbalance& imbalance, const std::vector<std::string>& asked_for) {
+  constexpr double kLeastRatio = 1.1;
+  constexpr std::array<std::string_view, 3> kOfProcesses{"rank", "host", "pid"};
+  return imbalance.ratio() >= kLeastRatio &&
+         (std::ranges::find(kOfProcesses, imbalance.label) != kOfProcesses.end() ||
+          std::ranges::find(asked_for, imbalance.label) != asked_for.end());
 }
 
 }  // namespace pcp::trace::command

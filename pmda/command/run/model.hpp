@@ -136,6 +136,7 @@ struct Imbalance {
   double ratio() const { return greatest() / mean; }
 };
 
+  std::string least_value{};
 // A time in the run without recorded samples.
 struct Gap {
   WallTime begin{};

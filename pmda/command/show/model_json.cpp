@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "command/run/imbalance.hpp"
 #include "command/show/trace_json.hpp"
 #include "wire/dimensions.hpp"
 
@@ -105,9 +106,11 @@ void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
     json.text("label", imbalance.label);
     json.number("values", imbalance.count);
     json.number("min", imbalance.least);
+    json.text("least", imbalance.least_value);
     json.number("mean", imbalance.mean);
     json.number("max", imbalance.greatest());
     json.number("ratio", imbalance.ratio());
+    json.truth("uneven", is_uneven(imbalance));
     json.list("greatest", imbalance.values, [&](const LabelValue& each) {
       json.object([&] {
         json.text("value", each.value);

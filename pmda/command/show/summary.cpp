@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "command/run/imbalance.hpp"
 #include "command/show/model_json.hpp"
 
 namespace pcp::trace::command {
@@ -80,24 +81,33 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   return labelled(shown, "open", text);
 }
 
-// Totals that are spread unevenly over the values of a label.
-std::string uneven_lines(const std::vector<Imbalance>& imbalances, const Shown& shown) {
-  constexpr double kLeastRatio = 1.1;
+// The first totals that are spread unevenly over the values of a label.
+std::vector<Imbalance> uneven_totals(const std::vector<Imbalance>& imbalances,
+                                     const TableChoice& choice) {
   constexpr std::size_t kMost = 3;
+  std::vector<Imbalance> found;
+  for (const Imbalance& each : imbalances)
+    if (found.size() < kMost && is_uneven(each, choice.by.value_or(std::vector<std::string>{})))
+      found.push_back(each);
+  return found;
+}
+
+// Names both ends: the process with the least is the slow one if the others wait for it.
+std::string uneven_lines(const std::vector<Imbalance>& uneven, const Shown& shown) {
+  constexpr std::size_t kMostOfLeast = 16;
   std::string lines;
-  std::size_t count = 0;
-  for (const Imbalance& each : imbalances) {
-    if (each.ratio() < kLeastRatio) continue;
-    if (++count > kMost) break;
-    const std::string what =
-        (each.type == TraceType::Transact ? " takes " : " has ") + Shown::measured(each.ratio()) +
-        shown.sign(" × the mean of ", " x the mean of ") +
-        Shown::count(static_cast<double>(each.count)) + " (" + shown.value(each.type, each.least) +
-        " to " + shown.value(each.type, each.greatest()) + ")";
-    const std::size_t room = shown.terminal().columns - kLabel - columns_of(what) - 2;
+  for (const Imbalance& each : uneven) {
+    const std::string what = (each.type == TraceType::Transact ? " takes " : " has ") +
+                             Shown::measured(each.ratio()) +
+                             shown.sign(" × the mean of ", " x the mean of ") +
+                             Shown::count(static_cast<double>(each.count)) + " (" +
+                             shown.value(each.type, each.greatest()) + "; " +
+                             shown.name(each.label + "=" + each.least_value, kMostOfLeast) + ": " +
+                             shown.value(each.type, each.least) + ")";
+    const std::size_t room = room_after(shown.terminal().columns, kLabel + columns_of(what) + 2);
     const std::string value = shown.name(each.label + "=" + each.values.front().value,
                                          room - std::min(room / 2, columns_of(each.name)));
-    std::string text = shown.name(each.name, room - columns_of(value));
+    std::string text = shown.name(each.name, room_after(room, columns_of(value)));
     text.append(": ").append(value).append(what);
     lines += labelled(shown, lines.empty() ? "uneven" : "", text);
   }
@@ -215,7 +225,8 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
   const auto& [run, tags, imbalances] = totals;
   const Shown shown(terminal);
   const std::string head = incompleteness(run, shown) + summary_head(run, shown) + "\n";
-  std::string tail = uneven_lines(imbalances, shown) + slowest_line(run, tags, shown) +
+  const std::vector<Imbalance> uneven = uneven_totals(imbalances, choice);
+  std::string tail = uneven_lines(uneven, shown) + slowest_line(run, tags, shown) +
                      open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
@@ -227,7 +238,8 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
            tail;
   constexpr std::size_t kMostNotes = 2;
   const SummaryTables tables =
-      summary_tables(tags, choice, kMostLines - lines_of(head) - lines_of(tail) - 1 - kMostNotes,
+      summary_tables(tags, choice, uneven,
+                     room_after(kMostLines, lines_of(head) + lines_of(tail) + 1 + kMostNotes),
                      !page.empty(), shown);
   return head + tables.text + "\n" + notes(tables.rows, shown) + tail;
 }

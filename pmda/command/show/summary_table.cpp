@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -115,7 +116,26 @@ const Tag& worst_of(const std::vector<Tag>& tags, const std::vector<std::size_t>
   return tags[*std::ranges::max_element(members, {}, badness)];
 }
 
-std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds) {
+// Gives the label sets with the value that makes the name uneven; all if it is not.
+std::vector<std::size_t> uneven_of(const std::vector<Tag>& tags,
+                                   const std::vector<std::size_t>& members,
+                                   const std::vector<Imbalance>& uneven) {
+  const Tag& first = tags[members.front()];
+  const auto its = std::ranges::find_if(uneven, [&](const Imbalance& each) {
+    return each.type == first.type && each.name == bare_name(first.name);
+  });
+  if (its == uneven.end()) return members;
+  std::vector<std::size_t> found;
+  std::ranges::copy_if(members, std::back_inserter(found), [&](std::size_t member) {
+    const auto labels = parse_dimensions(tags[member].name);
+    const std::string* const value = labels ? labels->find(its->label) : nullptr;
+    return value != nullptr && *value == its->values.front().value;
+  });
+  return found.empty() ? members : found;
+}
+
+std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds,
+                              const std::vector<Imbalance>& uneven) {
   std::vector<Entry> entries;
   if (!folds) {
     for (const Tag& tag : tags) entries.push_back({tag, 1, {}});
@@ -126,21 +146,22 @@ std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds) {
     const std::vector<std::size_t>& members = groups.members[i];
     Entry& entry = entries.emplace_back(Entry{std::move(groups.tags[i]), members.size(), {}});
     if (members.size() > 1)
-      entry.worst = worst_of(tags, members);
+      entry.worst = worst_of(tags, uneven_of(tags, members, uneven));
     else
       entry.tag.name = tags[members.front()].name;
   }
   return entries;
 }
 
-std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice& choice) {
+std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice& choice,
+                                 const std::vector<Imbalance>& uneven) {
   std::array<std::vector<Tag>, kTableTitles.size()> of_table;
   for (const Tag& tag : tags) of_table[table_of(tag.type)].push_back(tag);
   std::vector<Section> sections;
   for (std::size_t table = 0; table < of_table.size(); ++table) {
     if (of_table[table].empty()) continue;
     Section& section = sections.emplace_back(
-        Section{table, entries_of(of_table[table], choice.folds && !choice.shows_all), 0});
+        Section{table, entries_of(of_table[table], !choice.by && !choice.shows_all, uneven), 0});
     if (choice.sort)
       std::ranges::stable_sort(section.entries, std::greater<>(), [&](const Entry& entry) {
         return value_in(*choice.sort, entry.tag).value_or(-std::numeric_limits<double>::infinity());
@@ -274,8 +295,9 @@ Result<Column> parse_column(const std::string& text) {
 }
 
 SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& choice,
-                             std::size_t lines, bool has_page, const Shown& shown) {
-  std::vector<Section> sections = sections_of(tags, choice);
+                             const std::vector<Imbalance>& uneven, std::size_t lines, bool has_page,
+                             const Shown& shown) {
+  std::vector<Section> sections = sections_of(tags, choice, uneven);
   std::size_t all = 0;
   std::size_t needed = 2 * sections.size() - 1;
   const std::size_t around = needed;
@@ -288,12 +310,12 @@ SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& ch
   }
   std::size_t shown_entries = 0;
   const std::vector<std::size_t> dealt =
-      deal_lines(lines_of, lines - around - (needed > lines ? 1 : 0));
+      deal_lines(lines_of, room_after(lines, around + (needed > lines ? 1 : 0)));
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const std::size_t count = sections[i].entries.size();
-    sections[i].shown = choice.top         ? std::min(*choice.top, count)
-                        : choice.shows_all ? count
-                                           : dealt[i];
+    sections[i].shown = choice.top                      ? std::min(*choice.top, count)
+                        : choice.shows_all || choice.by ? count
+                                                        : dealt[i];
   }
 
   const bool shows_failed =

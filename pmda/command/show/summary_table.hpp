@@ -38,9 +38,10 @@ enum class Column { Calls, Rate, Failed, Total, Mean, P50, P95, P99, Max, Busy }
 struct TableChoice {
   std::optional<std::size_t> top;  // so many names in each table
   bool shows_all = false;          // every label set in a row of its own, however many there are
-  bool folds = true;               // the label sets of a name into one row
-  std::optional<Column> sort;      // by the greatest value; nothing: model order
-  bool may_leave_out = false;      // --where or --filter chose the tags
+  // By these labels tags were added up: each sum has its row. Else a name's label sets are one row.
+  std::optional<std::vector<std::string>> by{};
+  std::optional<Column> sort;  // by the greatest value; nothing: model order
+  bool may_leave_out = false;  // --where or --filter chose the tags
 };
 
 // Parses a column's name. An error lists the valid ones.
@@ -51,8 +52,10 @@ struct SummaryTables {
   std::deque<Tag> rows;  // the tags that are shown
 };
 
-// In at most `lines` lines, unless the choice asks for more. Requires: there are tags.
+// In at most `lines` lines, unless the choice asks for more. Below the row of a name that is uneven
+// comes its label set with the greatest value. Requires: there are tags.
 SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& choice,
-                             std::size_t lines, bool has_page, const Shown& shown);
+                             const std::vector<Imbalance>& uneven, std::size_t lines, bool has_page,
+                             const Shown& shown);
 
 }  // namespace pcp::trace::command

@@ -26,6 +26,7 @@ TEST(Imbalance, ComparesTheGreatestTotalWithTheMeanOverTheValues) {
   EXPECT_EQ(found[0].label, "rank");
   EXPECT_EQ(found[0].count, 3U);
   EXPECT_EQ(found[0].least, 1);
+  EXPECT_EQ(found[0].least_value, "0");
   EXPECT_EQ(found[0].mean, 4);
   EXPECT_EQ(found[0].greatest(), 9);
   EXPECT_EQ(found[0].ratio(), 2.25);

@@ -32,7 +32,7 @@ Model a_run() {
   tag.percentile_source = PercentileSource::SeveralHosts;
   tag.hosts = {0};
   totals.tags = {tag};
-  totals.imbalances = {{TraceType::Transact, "compute", "rank", 2, 2, 1, {{"7", 3}}}};
+  totals.imbalances = {{TraceType::Transact, "compute", "rank", 2, 2, 1, {{"7", 3}}, "3"}};
   return totals;
 }
 
@@ -50,7 +50,7 @@ const std::string kTags =
     R"("percentiles_from":"several hosts","last":null,"added":null,)"
     R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","is_begin":false,"within_s":null,"p99":0.25}}],)"
     R"("imbalances":[{"name":"compute","type":"transact","label":"rank","values":2,)"
-    R"("min":1,"mean":2,"max":3,"ratio":1.5,"greatest":[{"value":"7","total":3}]}])";
+    R"("min":1,"least":"3","mean":2,"max":3,"ratio":1.5,"uneven":true,"greatest":[{"value":"7","total":3}]}])";
 
 TEST(ReportAsJson, HasAllThatIsKnown) {
   const Model run = a_run();

@@ -338,14 +338,26 @@ TEST(Summary, ShowsASmallValueAsSmall) {
 
 TEST(Summary, SaysWhichTotalsAreUneven) {
   Totals totals{an_hour(), {transaction("compute")}};
-  totals.imbalances = {{TraceType::Transact, "compute", "rank", 8, 0.0874, 0.027, {{"7", 0.166}}},
-                       {TraceType::Transact, "even", "rank", 8, 1, 0.9, {{"3", 1.09}}}};
+  totals.imbalances = {
+      {TraceType::Transact, "compute", "rank", 8, 0.0874, 0.027, {{"7", 0.166}}, "0"},
+      {TraceType::Transact, "routes", "route", 8, 1, 0.9, {{"/", 9}}, "/a"},
+      {TraceType::Transact, "even", "rank", 8, 1, 0.9, {{"3", 1.09}}}};
   const std::string text = summary(totals, "", kPlain);
   EXPECT_NE(
-      text.find("\nuneven   compute: rank=7 takes 1.90 x the mean of 8 (27.0 ms to 166 ms)\n"),
+      text.find(
+          "\nuneven   compute: rank=7 takes 1.90 x the mean of 8 (166 ms; rank=0: 27.0 ms)\n"),
       std::string::npos)
       << text;
   EXPECT_EQ(text.find("even: "), std::string::npos);
+  EXPECT_EQ(text.find("routes: "), std::string::npos);
+  totals.tags = {transaction("compute{rank=3}"), transaction("compute{rank=7}")};
+  totals.tags[0].percentiles[kP99] = 5;
+  EXPECT_NE(summary(totals, "", kPlain).find("\n  {rank=7} "), std::string::npos);
+  TableChoice choice;
+  choice.by = {"route"};
+  EXPECT_NE(summary(totals, "", kPlain, choice).find("routes: "), std::string::npos);
+  totals.tags = numbered(100);
+  EXPECT_NE(summary(totals, "", kPlain, choice).find("\ncheckout99 "), std::string::npos);
   totals.imbalances.assign(50, totals.imbalances[0]);
   totals.imbalances[0].name = std::string(200, 'x');
   totals.imbalances[1].values[0].value = "\033[31m" + std::string(200, 'x');

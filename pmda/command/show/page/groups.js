@@ -57,6 +57,22 @@ function showGroupings({groupings, tags}) {
 const bareName = (name) =>
     name.endsWith('}') && name.lastIndexOf('{') > 0 ? name.slice(0, name.lastIndexOf('{')) : name;
 
+// The page of a job whose processes differ begins with the process that has most.
+function showUneven({imbalances}) {
+  const mostLines = 3;
+  const found = imbalances.filter(({uneven}) => uneven).slice(0, mostLines);
+  byId('uneven').hidden = found.length === 0;
+  byId('uneven').replaceChildren(...found.map((each) => {
+    const format = each.type === 'point' ? formatCount : formatValue({type: each.type});
+    const [most] = each.greatest;
+    return element(
+        'div', {},
+        `${visibleName(each.name)}: ${each.label} ${visibleName(most.value)} has ` +
+            `${significant(each.ratio)} × the mean of ${formatCount(each.values)} ` +
+            `(${format(each.max)}; the least: ${visibleName(each.least)}, ${format(each.min)})`);
+  }));
+}
+
 // A bar for each value of each label of the tag's name.
 function showShares([tag, ...others]) {
   const found = others.length || !tag ?

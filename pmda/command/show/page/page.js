@@ -162,6 +162,7 @@ function showRun(data) {
   byId('overview').hidden = !data.tags.some(({type}) => type === 'transact');
   const kinds = showKinds(data.tags);
   showGroupings(data);
+  showUneven(data);
   showSlowest(data);
   showSpans(data);
   showComparison(data);
