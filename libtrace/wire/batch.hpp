@@ -65,6 +65,9 @@ struct TagDefinition {
 inline constexpr std::size_t kMaxUnitLength = 32;
 inline constexpr std::size_t kMaxDescriptionLength = 254;
 
+// Whether calls in a bare name are of tags with labels, for which the process had no room.
+enum class Folded : std::uint32_t { NotSaid, None, Some };
+
 // The library's own counters, all since the start of the process.
 struct ClientCounters {
   std::uint64_t recorded = 0;  // calls
@@ -73,6 +76,7 @@ struct ClientCounters {
   std::uint64_t thinned = 0;   // of merged: values that no histogram has seen
   std::uint64_t uncertain = 0;  // calls sent to an agent that forgot whether it applied them
   std::uint64_t reconnects = 0;
+  Folded folded{};
 };
 
 // Ages of a batch's first and last record, at its sending.

@@ -85,7 +85,7 @@ struct Description<ClientCounters> {
   [[gnu::always_inline]] static bool fields(auto& field, auto& counters) {
     return field(1, counters.recorded) || field(2, counters.sent) || field(3, counters.merged) ||
            field(4, counters.thinned) || field(5, counters.uncertain) ||
-           field(6, counters.reconnects);
+           field(6, counters.reconnects) || field(7, counters.folded);
   }
 };
 

@@ -48,6 +48,7 @@ struct IngestCounters {
   IngestCounter busy_ns{0};     // CPU time of the ingest thread
   IngestCounter labels_refused{0};
   IngestCounter unsplit{0};             // tags that would be too long with the labels of --split
+  IngestCounter folding{0};             // sessions that may have folded label sets
   IngestCounter in_flight_left_out{0};  // reports of tags without room
 };
 

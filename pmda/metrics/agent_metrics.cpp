@@ -100,6 +100,8 @@ std::vector<Metric> agent_metrics() {
        [](const AgentStatus& status) { return status.started_s; }},
       {3, 36, "trace.agent.reset", kNoIndom, PM_SEM_DISCRETE, kSeconds,
        [](const AgentStatus& status) { return status.reset_s; }},
+      {3, 37, "trace.agent.folding", kNoIndom, PM_SEM_COUNTER, kCount,
+       ingest<&IngestCounters::folding>},
 
       {4, 0, "trace.client.recorded", kClientIndom, PM_SEM_COUNTER, kCount,
        counter<&Counters::recorded>},

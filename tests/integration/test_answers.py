@@ -3,6 +3,7 @@
 
 import math
 import random
+import shutil
 
 import recorded
 from private_pmcd import wait_until
@@ -18,7 +19,7 @@ def percentile(values, share):
 
 
 class ByLabel(ReportTestCase):
-    def record_programs(self, *inputs):
+    def record_programs(self, *inputs, **variables):
         """Records one traced program for each input, all at once. Gives the folder."""
         names = []
         for number, lines in enumerate(inputs):
@@ -27,7 +28,7 @@ class ByLabel(ReportTestCase):
                 file.write("".join(line + "\n" for line in lines))
         script = 'traced=$0; for input; do "$traced" <"$input" & done; wait'
         done = recorded.record(self.path("run.trace"), "sh", "-c", script, program("traced"), *names,
-                               environment=library_environment(self.library))
+                               environment={**library_environment(self.library), **variables})
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.path("run.trace")
 
@@ -44,6 +45,15 @@ class ByLabel(ReportTestCase):
         self.assertEqual(found["greatest"][0]["value"], "5")
         self.assertEqual((found["min"], found["max"]), (min(times.values()), max(times.values())))
         self.assertAlmostEqual(found["ratio"], max(times.values()) / (sum(times.values()) / RANKS))
+
+    def test_lets_no_gate_pass_by_calls_that_lost_their_labels(self):
+        calls = ["point request"] + ["point request{status=%d}" % status for status in (200, 404, 500)] * 3
+        for limit, status in (("3", 0), ("2", 2)):
+            folder = self.record_programs(calls, PCP_TRACE_MAX_LABEL_SETS=limit)
+            done = report("--fail-if", "request{status=404} count > 3", "--fail-if", "request{status=*} count > 3", folder)
+            self.assertEqual(done.returncode, status, done.stdout)
+            self.assertEqual("folded: up to 4 calls of request may be" in done.stdout, limit == "2", done.stdout)
+            shutil.rmtree(folder)
 
     def test_shows_the_share_of_conflicts_of_three_processes(self):
         def answers(zone, good, conflicts):

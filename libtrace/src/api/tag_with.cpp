@@ -52,6 +52,7 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
 }
 
 [[gnu::cold]] pmtrace_handle find_without_labels(std::string_view name) {
+  note_folded_labels();
   if (LabelCounts* counts = Client::label_counts())
     counts->cut.fetch_add(1, std::memory_order_relaxed);
   static std::atomic<bool> is_said{false};
@@ -67,6 +68,7 @@ namespace pcp::trace::client {
 
 void note_other_name(const Tag& tag) {
   if (name_of(tag) == kOverflowName) return;
+  note_folded_labels();
   if (LabelCounts* counts = Client::label_counts())
     counts->over.fetch_add(1, std::memory_order_relaxed);
   static std::atomic<bool> is_said{false};

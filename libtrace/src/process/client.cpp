@@ -342,6 +342,7 @@ wire::ClientCounters Client::counters() {
   counters.thinned = delivered_.thinned;
   counters.uncertain = delivered_.uncertain;
   counters.reconnects = delivered_.reconnects;
+  counters.folded = has_folded_labels() ? wire::Folded::Some : wire::Folded::None;
   return counters;
 }
 

@@ -19,6 +19,7 @@ constexpr std::size_t kBuckets = 1 << 14;
 // that sees a tag sees all of it.
 std::array<std::atomic<const Tag*>, kBuckets> buckets;
 std::atomic<std::uint32_t> tag_count;
+std::atomic<bool> has_folded;  // ordered by what publishes a call to the flusher
 
 const Tag* find_in(const Tag* list, std::string_view name) {
   while (list != nullptr && name_of(*list) != name) list = list->next;
@@ -89,6 +90,9 @@ const Tag* intern_tag(std::string_view name) {
   if (named != nullptr) named->label_sets.fetch_add(1, std::memory_order_release);
   return tag;
 }
+
+bool has_folded_labels() { return has_folded.load(std::memory_order_relaxed); }
+void note_folded_labels() { has_folded.store(true, std::memory_order_relaxed); }
 
 std::uint32_t end_of_tag_ids() { return tag_count.load(std::memory_order_relaxed); }
 

@@ -215,6 +215,8 @@ std::optional<Ending> Dialogue::on_batch(const wire::Frame& frame, Turn& turn, s
 
   IngestCounters& counters = context_.shared.counters;
   tally(counters.batches);
+  if (batch.counters.folded != wire::Folded::None && !std::exchange(session_->may_fold, true))
+    tally(counters.folding);
   if (batch.sequence > session_->last_sequence) {
     // First, so that nothing counts twice: if memory runs out in the middle, the connection ends,
     // and what is left of the batch does not count when the process sends it again.

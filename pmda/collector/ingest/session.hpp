@@ -149,6 +149,7 @@ struct Session {
   std::uint64_t last_sequence = 0;
   std::uint32_t pid = 0;                 // from the kernel, or over TCP its own claim; 0: unknown
   bool is_pid_certain = false;           // from the kernel
+  bool may_fold = false;                 // it did not say that its bare names are only those
   std::shared_ptr<const Origin> origin;  // null without a connection and transactions in flight
   Split split;                           // labels to add to its tags
   SessionTags tags;

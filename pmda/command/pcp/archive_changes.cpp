@@ -134,6 +134,12 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
       case Quantity::Reset:
         agent.reset_s = value;
         break;
+      case Quantity::Folded:
+        folded_ = std::max(value, folded_.value_or(0));
+        break;
+      case Quantity::Folding:
+        folding_ = std::max(value, folding_.value_or(0));
+        break;
       default:
         period_s_ = value;
     }

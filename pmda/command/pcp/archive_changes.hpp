@@ -86,6 +86,9 @@ class ArchiveChanges {
 
   Result<void> read_all(ChangeTaker& taker);
 
+  // False if the archive says that each tag with labels had room in its process and in the agent.
+  bool may_have_folded() const { return folded_.value_or(1) > 0 || folding_.value_or(1) > 0; }
+
  private:
   static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
 
@@ -135,6 +138,8 @@ class ArchiveChanges {
   std::array<std::optional<WallTime>, kSlots> sampled_{};  // last reading of each metric
   bool has_begun_anew_ = false;                            // since `before_mark_`
   std::optional<double> period_s_;
+  std::optional<double> folded_;  // the greatest values: they concern all times
+  std::optional<double> folding_;
   Agent agent_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag

@@ -25,6 +25,8 @@ enum class Quantity : std::uint8_t {
   Uptime,   // of the agent, in seconds
   Started,  // since 1970
   Reset,    // also since 1970
+  Folded,   // calls that the agent counted under the bare name, for want of room
+  Folding,  // processes that did so themselves, or did not say that they did not
   WholePeriod,
   Period,  // length of the agent's window, in seconds
   Calls,   // from here on of tags; these six only grow, until the agent or the tag restarts
@@ -76,6 +78,8 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
     {"trace.agent.uptime", kNoType, Quantity::Uptime},
     {"trace.agent.started", kNoType, Quantity::Started},
     {"trace.agent.reset", kNoType, Quantity::Reset},
+    {"trace.agent.folded", kNoType, Quantity::Folded},
+    {"trace.agent.folding", kNoType, Quantity::Folding},
     {"trace.control.period", kNoType, Quantity::WholePeriod},
     {"trace.agent.period", kNoType, Quantity::Period},
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "command/run/folded_calls.hpp"
 #include "command/run/groups.hpp"
 #include "command/run/imbalance.hpp"
 #include "command/run/run_totals.hpp"
@@ -43,6 +44,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
       read = Error{source.path() + ": has no samples of the time that is asked for"};
     if (read) read = source.read_to_end();  // also learns whether the archive is complete
     if (read) totals.add(source, archive);
+    if (changes.may_have_folded()) totals.note_folding();
     return read;
   });
 }
@@ -85,14 +87,19 @@ Members choose_tags(Totals& totals, const LabelChoice& choice) {
     totals.tags = std::move(groups.tags);
     return std::move(groups.members);
   };
+  take_folded(totals, choice);
   LabelChoice without_groups = choice;
   without_groups.by.reset();
   Members members = choose(without_groups);
   totals.imbalances = imbalances_of(totals.tags);
-  if (!choice.by) return members;
+  if (!choice.by) {
+    note_folded(totals);
+    return members;
+  }
   Members groups = choose(choice);
   for (auto& group : groups)
     for (std::size_t& member : group) member = members[member].front();
+  note_folded(totals);
   return groups;
 }
 

@@ -10,7 +10,6 @@
 #include "command/run/groups.hpp"
 #include "command/run/judgement.hpp"
 #include "command/run/noise.hpp"
-#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -46,22 +45,6 @@ void fill(ComparedTag& tag, const Divisors& divisors) {
   }
   const Difference& total = tag.of(Figure::Total);
   if (total.is_known()) tag.lost_s = *total.now - *total.before;
-}
-
-// True if some of its calls may count under the bare name.
-bool may_lack_calls(const Tag& tag, const Totals& run) {
-  const std::string_view bare = bare_name(tag.name);
-  if (bare == tag.name) return false;
-  std::size_t sets = 0;
-  bool has_bare = false;
-  for (const Tag& each : run.tags) {
-    if (each.type != tag.type || bare_name(each.name) != bare) continue;
-    if (each.name == bare)
-      has_bare = true;
-    else
-      ++sets;
-  }
-  return has_bare && sets >= kMostLabelSets;
 }
 
 bool is_great_enough(const Difference& change, Figure figure, bool is_over_runs) {
@@ -182,9 +165,8 @@ Result<Divisors> calls_of(const std::string& name, const Totals& before, const T
   const auto found =
       std::ranges::min_element(pairs, {}, [](const ComparedTag& each) { return each.now->type; });
   if (found == pairs.end()) return Error{"no tag of this name is in both runs"};
-  for (const auto& [tag, run] : {std::pair(found->before, &before), std::pair(found->now, &now)}) {
-    if (may_lack_calls(*tag, *run))
-      return Error{"some of its calls may count without their labels"};
+  for (const Tag* const tag : {found->before, found->now}) {
+    if (tag->folded) return Error{"some of its calls may count without their labels"};
     if (tag->type == TraceType::Transact && !tag->failed)
       return Error{"the number of its failed calls was not recorded"};
     if (all_calls(*tag) == 0) return Error{"it has no calls in one of the runs"};

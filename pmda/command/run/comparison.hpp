@@ -144,12 +144,6 @@ inline constexpr double kLeastOfPercentiles = 0.04;
 // The number of tags that are judged: those of both runs with the most total time now.
 inline constexpr std::size_t kJudgedTags = 50;
 
-// The library counts a name's further label sets under the bare name.
-inline constexpr std::size_t kMostLabelSets = 1000;
-
-// Calls of any end: a call that fails is work, too.
-inline double all_calls(const Tag& tag) { return tag.calls + tag.failed.value_or(0); }
-
 // The calls of the tag with this name; of several, the transaction's. An error if the number is
 // unknown or zero in a run.
 Result<Divisors> calls_of(const std::string& name, const Totals& before, const Totals& now);

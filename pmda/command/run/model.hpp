@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -104,8 +105,13 @@ struct Tag {
   double outside = 0;  // values in it that are from before or after the run
 
   std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
+
+  // The sum of the tags of Run::folded that may have calls of this one; null: none.
+  std::shared_ptr<const Tag> folded{};
 };
 
+// Calls of any end: a call that fails is work, too.
+inline double all_calls(const Tag& tag) { return tag.calls + tag.failed.value_or(0); }
 inline bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
 
 // The most calls that may have a finite value.
@@ -131,12 +137,12 @@ struct Imbalance {
   double mean = 0;        // over the values
   double least = 0;
   std::vector<LabelValue> values;  // the greatest ones, descending
+  std::string least_value{};
 
   double greatest() const { return values.front().total; }
   double ratio() const { return greatest() / mean; }
 };
 
-  std::string least_value{};
 // A time in the run without recorded samples.
 struct Gap {
   WallTime begin{};
@@ -155,9 +161,13 @@ struct Run {
   std::vector<std::string> archives;     // names as given
   std::vector<std::string> hosts;        // without duplicates
   std::vector<Incomplete> incomplete{};  // archives known to be incomplete
-  std::string command;                   // recorded command; empty if unknown
-  std::string filter{};                  // filter of captured spans; empty if unknown
-  std::string time_zone;                 // for shown times, as in TZ; empty: this machine's
+  // A tag with labels may have had no room in its process or in the agent: then its calls count for
+  // a tag of the same name with fewer labels. Those tags, also if a report leaves them out.
+  bool may_have_folded = false;
+  std::vector<Tag> folded{};
+  std::string command;    // recorded command; empty if unknown
+  std::string filter{};   // filter of captured spans; empty if unknown
+  std::string time_zone;  // for shown times, as in TZ; empty: this machine's
   WallTime begin{};
   WallTime end{};
   std::size_t samples = 0;                           // of all archives

@@ -22,6 +22,7 @@ class RunTotals {
 
   // Adds an archive that was read to its end.
   void add(const ArchiveSource& source, ArchiveTotals& archive);
+  void note_folding() { run_.may_have_folded = true; }
 
   // Gives the totals in model order. Nothing may be added afterwards.
   Totals finish();

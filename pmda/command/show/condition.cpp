@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "command/show/model_json.hpp"
@@ -86,6 +87,7 @@ std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
   for (const Tag& tag : checked.run.tags)
     if (tag_.matches(tag.name) && applies_to(tag.type))
       findings.push_back(finding(tag, checked.is_complete));
+  std::ranges::move(check_folded(checked), std::back_inserter(findings));
   if (findings.empty()) findings.push_back(unknown(why_none(checked.run.tags)));
   return findings;
 }
@@ -116,11 +118,70 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
 }
 
 Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
-  const std::optional<ValueRange> range = is_complete ? value_of(tag) : known_without_missing(tag);
-  const std::string shown = range         ? shown_range(*range)
-                            : is_complete ? why_unknown(tag)
-                                          : "calls that may be missing";
+  std::optional<ValueRange> range = is_complete ? value_of(tag) : known_without_missing(tag);
+  std::string shown = range         ? shown_range(*range)
+                      : is_complete ? why_unknown(tag)
+                                    : "calls that may be missing";
+  if (tag.folded && range) {
+    range = with_folded(range, tag, *tag.folded);
+    shown = (range ? shown_range(*range) : "a value that is not known") + why_folded(*tag.folded);
+  }
   return finding_of(tag.name, range, shown);
+}
+
+std::string Condition::why_folded(const Tag& folded) {
+  return ", as " + shown_calls(folded) + " may belong to it";
+}
+
+// The values of label sets that had no room at all, and would match.
+std::vector<Condition::Finding> Condition::check_folded(const Checked& checked) const {
+  std::vector<Finding> findings;
+  for (const Tag& folded : checked.run.run.folded) {
+    if (!applies_to(folded.type) || !tag_.may_match_with_more_labels(folded.name)) continue;
+    const bool is_known = checked.is_complete && !is_relative_;
+    const auto range = is_known ? with_folded({}, {}, folded) : std::nullopt;
+    findings.push_back(finding_of(folded.name, range,
+                                  (range ? shown_range(*range) : "a value that is not known") +
+                                      " in each label set that had no room" + why_folded(folded)));
+  }
+  return findings;
+}
+
+// The range for all calls of a tag if any of the folded calls may be its own, or, without a range,
+// of a tag that has no others. Nothing: any value is possible.
+std::optional<ValueRange> Condition::with_folded(const std::optional<ValueRange>& range,
+                                                 const Tag& tag, const Tag& folded) const {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto [least, greatest] = range.value_or(ValueRange{0, 0});
+  const auto up_to = [&, low = least, high = greatest](const std::optional<double>& more) {
+    return ValueRange{low, high + more.value_or(kInfinity)};
+  };
+  const ValueRange mixed = mixed_with(range.value_or(ValueRange{kInfinity, -kInfinity}), folded);
+  switch (what_) {
+    case What::Count:
+      return up_to(folded.calls);
+    case What::Rate:
+      return up_to(folded.rate);
+    case What::Failed:
+      return up_to(folded.failed);
+    case What::Vanished:
+      return up_to(folded.vanished);
+    case What::FailedShare:
+      return range ? failed_percent_with(tag, folded)
+                   : ValueRange{0, folded.failed == 0.0 ? 0.0 : 100.0};
+    case What::Total:
+      if (is_time_) return up_to(folded.sum);
+      return {};
+    case What::Mean:
+    case What::Percentile:
+      return mixed;
+    case What::Min:
+      return ValueRange{mixed.least, range ? greatest : mixed.greatest};
+    case What::Max:
+      return ValueRange{range ? least : mixed.least, mixed.greatest};
+    default:
+      return {};
+  }
 }
 
 Condition::Finding Condition::finding_of(const std::string& name,

@@ -91,6 +91,10 @@ class Condition {
   Finding finding_of(const std::string& name, const std::optional<ValueRange>& range,
                      const std::string& shown) const;
   Finding finding_of(const std::string& name, Outcome outcome, const std::string& shown) const;
+  std::optional<ValueRange> with_folded(const std::optional<ValueRange>& range, const Tag& tag,
+                                        const Tag& folded) const;
+  static std::string why_folded(const Tag& folded);
+  std::vector<Finding> check_folded(const Checked& checked) const;
   Finding unknown(const std::string& why) const;
   std::vector<Finding> check_changes(const Checked& checked) const;
   Finding change_of(const ComparedTag& tag, const Comparison& comparison) const;

@@ -2,6 +2,7 @@
 // The part of Condition that is about more than one tag: changes since an older run, and shares of
 // label sets.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,17 +22,15 @@ struct CallsOfName {
   double matching = 0;
   double labelled = 0;
   double bare = 0;
-  std::size_t sets = 0;
+  double folded = 0;  // of bare
   bool has_keys = false;
   bool are_known = true;
 
   // Calls without labels are a total over all label sets, or calls of any label set. Their part
-  // in the share is between none and, if label sets were too many, all of them.
+  // in the share is between none and, if label sets may have had no room, all of them.
   ValueRange percent() const {
-    const double matching_bare = sets >= kMostLabelSets ? bare : 0;
-    return {
-        100 * matching / (labelled + bare),
-        std::max(100 * matching / labelled, 100 * (matching + matching_bare) / (labelled + bare))};
+    return {100 * matching / (labelled + bare),
+            std::max(100 * matching / labelled, 100 * (matching + folded) / (labelled + bare))};
   }
 };
 
@@ -61,18 +60,34 @@ TagsOfLabel tags_with(const std::string& label, const TagPattern& pattern,
 
 std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) const {
   std::map<std::pair<TraceType, std::string>, CallsOfName> all;
-  for (const Tag& tag : checked.run.tags) {
+  const auto& tags = checked.run.tags;
+  const auto may_be_folded = [this](const Tag& tag) {
+    return tag_.may_match_with_more_labels(tag.name);
+  };
+  const auto is_same = [](const Tag& one) {
+    return [&one](const Tag& other) { return one.type == other.type && one.name == other.name; };
+  };
+  const auto& folded = checked.run.run.folded;
+  const auto is_folded = [&](const Tag& tag) {
+    return may_be_folded(tag) && std::ranges::any_of(folded, is_same(tag));
+  };
+  for (const Tag& tag : folded) {
+    if (!may_be_folded(tag)) continue;
+    CallsOfName& calls = all[{tag.type, std::string(bare_name(tag.name))}];
+    calls.folded += all_calls(tag);
+    if (std::ranges::none_of(tags, is_same(tag))) calls.bare += all_calls(tag);
+  }
+  for (const Tag& tag : tags) {
     const std::string name(bare_name(tag.name));
     if (!tag_.matches_name(name)) continue;
     CallsOfName& calls = all[{tag.type, name}];
-    const double its = tag.calls + tag.failed.value_or(0);
+    const double its = all_calls(tag);
     if (tag.type == TraceType::Transact && !tag.failed) calls.are_known = false;
     const std::optional<Dimensions> labels = parse_dimensions(tag.name);
-    if (!labels) {
+    if (!labels || is_folded(tag)) {
       calls.bare += its;
       continue;
     }
-    ++calls.sets;
     calls.labelled += its;
     calls.has_keys = calls.has_keys || tag_.has_keys(*labels);
     if (tag_.matches_labels(*labels)) calls.matching += its;
@@ -118,6 +133,18 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
       findings.push_back(finding_of(each.name, Outcome::Unknown, "calls that may be missing"));
       continue;
     }
+    const auto lacks_labels = [&](const Tag& folded) {
+      const auto labels = parse_dimensions(folded.name);
+      return folded.type == each.type && bare_name(folded.name) == each.name &&
+             (!labels || labels->find(label_) == nullptr || !tag_.matches_labels(*labels));
+    };
+    if (const auto found = std::ranges::find_if(checked.run.run.folded, lacks_labels);
+        found != checked.run.run.folded.end()) {
+      findings.push_back(finding_of(
+          each.name, Outcome::Unknown,
+          "a ratio that is not known, as " + shown_calls(*found) + " may belong to any " + label_));
+      continue;
+    }
     const std::string most = label_ + " " + printed_name(each.values.front().value);
     findings.push_back(finding_of(each.name, exactly(each.ratio()),
                                   Shown::measured(each.ratio()) + ", of " + most + ", over " +
@@ -142,6 +169,7 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
     else
       findings.push_back(change_of(*found, *checked.comparison));
   }
+  std::ranges::move(check_folded(checked), std::back_inserter(findings));
   for (const Tag* const tag : checked.comparison->only_before)
     if (tag_.matches(tag->name) && applies_to(tag->type))
       findings.push_back(finding_of(tag->name, Outcome::Unknown, "no calls in the newer run"));
@@ -153,6 +181,10 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
 // noise; one run can only show that it is real.
 Condition::Finding Condition::change_of(const ComparedTag& tag,
                                         const Comparison& comparison) const {
+  for (const Tag* const each : {tag.before, tag.now})
+    if (each->folded)
+      return finding_of(tag.now->name, Outcome::Unknown,
+                        "a change that is not known" + why_folded(*each->folded));
   const Figure its = *figure();
   const auto& [before, now, verdict] = tag.of(its);
   if (!before || !now)

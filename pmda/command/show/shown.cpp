@@ -267,6 +267,11 @@ std::string Shown::marked(std::string_view code, std::string_view text) const {
   return std::string("\033[").append(code).append("m").append(text).append("\033[0m");
 }
 
+std::string shown_calls(const Tag& tag) {
+  return Shown::counted(static_cast<std::uint64_t>(all_calls(tag)), "call") + " of " +
+         printed_name(tag.name);
+}
+
 std::string printed_name(std::string_view name) {
   return Shown(Terminal{true, false, 80}).name(name, std::numeric_limits<std::size_t>::max());
 }

@@ -94,15 +94,18 @@ class Shown {
   Terminal terminal_;
 };
 
+// "12 calls of checkout", with those that failed.
+std::string shown_calls(const Tag& tag);
+
 // A whole name for a line of a log: without anything that a terminal interprets.
 std::string printed_name(std::string_view name);
 
 // The width of a text that is fit to be shown.
 std::size_t columns_of(std::string_view text);
 
-}  // namespace pcp::trace::command
 // How many of the columns are left; none if more than all are used.
 constexpr std::size_t room_after(std::size_t columns, std::size_t used) {
   return columns - std::min(columns, used);
 }
 
+}  // namespace pcp::trace::command

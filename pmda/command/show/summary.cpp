@@ -183,6 +183,20 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
   return "on " + std::to_string(run.hosts.size()) + " hosts: " + shown.name(names, room);
 }
 
+std::string folded_line(const Run& run, const Shown& shown) {
+  constexpr std::size_t kMostNames = 3;
+  if (run.folded.empty()) return "";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(run.folded.size(), kMostNames); ++i)
+    text += (i > 0 ? ", " : "") + shown_calls(run.folded[i]);
+  if (run.folded.size() > kMostNames)
+    text += ", and of " + std::to_string(run.folded.size() - kMostNames) + " more tags";
+  const std::string begin = "folded: up to ";
+  const std::string end = " may be of label sets that had no room";
+  const std::size_t room = room_after(shown.terminal().columns, begin.size() + end.size());
+  return begin + shown.name(text, room) + end + "\n";
+}
+
 }  // namespace
 
 std::string incompleteness(const Run& run, const Shown& shown) {
@@ -197,7 +211,7 @@ std::string incompleteness(const Run& run, const Shown& shown) {
   }
   if (const std::size_t more = run.incomplete.size() - named; more > 0)
     lines += shown.bad("incomplete: " + std::to_string(more) + " more archives") + "\n";
-  return lines;
+  return lines + folded_line(run, shown);
 }
 
 std::string summary_head(const Run& run, const Shown& shown) {

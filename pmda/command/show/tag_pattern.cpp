@@ -79,6 +79,21 @@ bool TagPattern::matches(const std::string& tag) const {
   return its && matches_name(std::string(its->name)) && matches_labels(*its);
 }
 
+bool TagPattern::may_match_with_more_labels(const std::string& tag) const {
+  if (matches(tag)) return false;
+  const Dimensions own = parse_dimensions(tag).value_or(Dimensions{tag, {}});
+  if (!labels_.empty())
+    return matches_name(std::string(own.name)) && std::ranges::all_of(labels_, [&](auto& label) {
+             const std::string* const value = own.find(label.first);
+             return value == nullptr || matches_glob(label.second, *value);
+           });
+  // A pattern of the whole text: only its beginning, before the first sign, is certain.
+  const std::string_view begin = std::string_view(text_).substr(0, text_.find_first_of("*?[\\"));
+  const std::string name = std::string(own.name) + '{';
+  return is_glob_ && begin.size() < text_.size() &&
+         (begin.starts_with(name) || name.starts_with(begin));
+}
+
 bool TagPattern::has_keys(const Dimensions& labels) const {
   return std::ranges::all_of(
       labels_, [&](const auto& label) { return labels.find(label.first) != nullptr; });

@@ -61,6 +61,23 @@ std::optional<ValueRange> range_of_min(const Tag& tag) {
       tag.min->value};
 }
 
+// A mean, or a percentile, of a mixture is between those of its parts.
+ValueRange mixed_with(const ValueRange& own, const Tag& others) {
+  const auto least = range_of_min(others);
+  const auto greatest = range_of_max(others);
+  return {std::min(own.least, least ? least->least : -kInfinity),
+          std::max(own.greatest, greatest ? greatest->greatest : kInfinity)};
+}
+
+ValueRange failed_percent_with(const Tag& tag, const Tag& others) {
+  const auto percent = [](double failed, double calls) {
+    return failed == 0 ? 0 : failed / (failed + calls) * 100;
+  };
+  if (!tag.failed || !others.failed) return {0, 100};
+  return {percent(*tag.failed, tag.calls + others.calls),
+          percent(*tag.failed + *others.failed, tag.calls)};
+}
+
 std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now) {
   const bool is_zero = before.least == 0 && before.greatest == 0;
   if (is_zero && now.least == 0 && now.greatest == 0) return ValueRange{0, 0};

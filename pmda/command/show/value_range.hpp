@@ -25,6 +25,11 @@ std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile)
 std::optional<ValueRange> range_of_max(const Tag& tag);
 std::optional<ValueRange> range_of_min(const Tag& tag);
 
+// The values of all calls of a tag, and its failed share in percent, if any calls of other tags may
+// be its own.
+ValueRange mixed_with(const ValueRange& own, const Tag& others);
+ValueRange failed_percent_with(const Tag& tag, const Tag& others);
+
 // The change in percent from one value to another. Nothing: the older value may be zero or
 // negative.
 std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now);

@@ -67,6 +67,19 @@ TEST_F(TotalsOf, AnArchiveBelowAFolderWithACommaAreItsOwn) {
                 " rename its files");
 }
 
+TEST_F(TotalsOf, CallsWithoutLabelsMayBeOfLabelSetsUnlessTheArchiveDeniesThat) {
+  for (const double folding : {0.0, 1.0}) {
+    make().begin(0).sample(1, {{"trace.agent.folded", {{"", 0.0}}},
+                               {"trace.agent.folding", {{"", folding}}},
+                               {kCalls, {{"a", 10.0}, {"a{x=1}", 5.0}, {"b", 5.0}}}});
+    ReadRequest of_x = request({"run"}, {});
+    of_x.choice.where = *parse_where("x=1");
+    const Totals found = *read_totals(of_x);
+    EXPECT_EQ(found.run.folded.size(), folding);
+    EXPECT_EQ(tag_of(found.tags, "a{x=1}").folded != nullptr, folding > 0);
+  }
+}
+
 TEST_F(TotalsOf, TagsWithMostTimeComeFirstThenThoseWithMostCalls) {
   ArchiveOfTags& archive = make();
   archive.begin(0);

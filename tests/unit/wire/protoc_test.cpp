@@ -73,6 +73,7 @@ counters {
   thinned: 10
   uncertain: 5
   reconnects: 2
+  folded: SOME
 }
 deltas {
   tag: 1

@@ -72,7 +72,7 @@ inline std::string sample_body() {
   return body;
 }
 
-inline ClientCounters sample_counters() { return {1000, 900, 20, 10, 5, 2}; }
+inline ClientCounters sample_counters() { return {1000, 900, 20, 10, 5, 2, Folded::Some}; }
 
 inline std::string hello_pdu() { return pdu_of(append_hello, sample_hello()); }
 inline std::string welcome_pdu() { return pdu_of(append_welcome, sample_welcome()); }

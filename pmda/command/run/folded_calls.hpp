@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Calls of label sets for which there was no room. They count for their bare name, or with --split
+// for the labels of their process.
+#pragma once
+
+#include "command/run/label_choice.hpp"
+#include "command/run/model.hpp"
+
+namespace pcp::trace::command {
+
+// Fills Run::folded if tags may have been folded, added up as the choice says. Requires: all tags
+// are there.
+void take_folded(Totals& totals, const LabelChoice& choice);
+
+// Fills Tag::folded.
+void note_folded(Totals& totals);
+
+}  // namespace pcp::trace::command
