@@ -107,7 +107,8 @@ void show(const Report& report, const ReportOptions& options, const Findings& fi
   }
   const Terminal terminal = terminal_of(STDOUT_FILENO);
   if (comparison)
-    std::cout << shown_comparison(*model.base, model, *comparison, terminal);
+    std::cout << shown_comparison(*model.base, model, *comparison, terminal,
+                                  options.table.by.value_or(std::vector<std::string>{}));
   else
     std::cout << summary(model, options.page, terminal, options.table);
   if (model.spans) std::cout << "\n" << span_summary(*model.spans, Shown(terminal));

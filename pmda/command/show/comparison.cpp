@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "command/run/imbalance.hpp"
 #include "command/show/comparison_columns.hpp"
 #include "command/show/summary.hpp"
 
@@ -163,10 +164,36 @@ std::string only_in(const std::string& label, const std::vector<const Tag*>& tag
   return shown.faint(head) + shown.name(names, shown.terminal().columns - head.size()) + "\n";
 }
 
+// The names that are uneven in one of the runs, with the greatest value of the label in both.
+std::string uneven_lines(const Totals& base, const Totals& now, const Shown& shown,
+                         const std::vector<std::string>& by) {
+  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMostOfValue = 12;
+  const auto text = [&](const Imbalance& each) {
+    return Shown::measured(each.ratio()) + shown.sign(" × the mean (", " x the mean (") +
+           shown.name(each.values.front().value, kMostOfValue) + ")";
+  };
+  std::string lines;
+  std::size_t count = 0;
+  for (const Imbalance& each : now.imbalances) {
+    const auto was = std::ranges::find_if(base.imbalances, [&](const Imbalance& other) {
+      return other.type == each.type && other.name == each.name && other.label == each.label;
+    });
+    if (was == base.imbalances.end() || !(is_uneven(*was, by) || is_uneven(each, by))) continue;
+    if (++count > kMost) break;
+    const std::string what = " by " + shown.name(each.label, kMostOfValue) + ": was " + text(*was) +
+                             ", now " + text(each);
+    const std::string label = "uneven ";
+    const std::size_t room = room_after(shown.terminal().columns, label.size() + columns_of(what));
+    lines += shown.faint(label) + shown.name(each.name, room) + what + "\n";
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
-                             const Terminal& terminal) {
+                             const Terminal& terminal, const std::vector<std::string>& by) {
   const Shown shown(terminal);
   std::string text = incompleteness(base.run, shown) + incompleteness(now.run, shown) +
                      shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("now: ") +
@@ -192,7 +219,8 @@ std::string shown_comparison(const Totals& base, const Totals& now, const Compar
                         " more: see the page (--html FILE), or --json") +
             "\n";
   if (rows > 0) text += "\n";
-  return text + table.notes() + only_in("only before", comparison.only_before, shown) +
+  return text + table.notes() + uneven_lines(base, now, shown, by) +
+         only_in("only before", comparison.only_before, shown) +
          only_in("only now", comparison.only_now, shown);
 }
 

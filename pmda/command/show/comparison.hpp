@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "command/run/comparison.hpp"
 #include "command/show/shown.hpp"
@@ -10,8 +11,8 @@
 namespace pcp::trace::command {
 
 // Shows what became slower or faster than in an older run, and by how much. Lines end with a
-// newline.
+// newline. `by`: the labels of --by.
 std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
-                             const Terminal& terminal);
+                             const Terminal& terminal, const std::vector<std::string>& by = {});
 
 }  // namespace pcp::trace::command

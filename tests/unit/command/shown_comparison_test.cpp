@@ -158,6 +158,24 @@ TEST(ShownComparison, SaysByWhatSumsAreDivided) {
             std::string::npos);
 }
 
+TEST(ShownComparison, HasHowUnevenANameWasAndIs) {
+  Totals before = run_of({transaction("work", 1, 1)});
+  Totals now = run_of({transaction("work", 1, 1)});
+  const auto imbalance = [](const std::string& label, double most) {
+    return Imbalance{TraceType::Transact, "work", label, 2, 1, 0.5, {{"7", most}}};
+  };
+  before.imbalances = {imbalance("rank", 1.05), imbalance("route", 1.05), imbalance("pid", 1.05)};
+  now.imbalances = {imbalance("rank", 1.9), imbalance("route", 1.9), imbalance("pid", 1.05),
+                    imbalance("host", 1.9)};
+  const std::string text = shown(before, now, kPlain);
+  EXPECT_NE(text.find("\nuneven work by rank: was 1.05 x the mean (7), now 1.90 x the mean (7)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find(" by route"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" by pid"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" by host"), std::string::npos) << text;
+}
+
 TEST(ShownComparison, HasWhatOtherTypesHave) {
   Tag counter = of_type(TraceType::Counter, "bytes");
   counter.counted = 1000;
