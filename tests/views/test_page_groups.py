@@ -51,7 +51,7 @@ class Groups(PageTestCase):
 
     def test_show_a_bar_for_each_value_of_a_label(self):
         self.page("ranks")
-        self.assertRegex(self.texts("#uneven div")[0], r"^compute: rank 7 has 1\.\d+ × .* the least: 0, ")
+        self.assertRegex(self.texts("#uneven div")[0], r"^compute: rank=7 takes 1\.\d+ × .*; rank=0: ")
         self.add_up_by("name")
         self.assertEqual(self.texts("#shares h3"), ["By rank", "By step"])
         self.assertEqual(self.texts("#shares figure:first-child .name"), list("76543210"))

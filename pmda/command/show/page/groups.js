@@ -64,12 +64,12 @@ function showUneven({imbalances}) {
   byId('uneven').hidden = found.length === 0;
   byId('uneven').replaceChildren(...found.map((each) => {
     const format = each.type === 'point' ? formatCount : formatValue({type: each.type});
-    const [most] = each.greatest;
+    const of = (value) => `${visibleName(each.label)}=${visibleName(value)}`;
+    const most = `${of(each.greatest[0].value)} takes ${significant(each.ratio)} × the mean`;
     return element(
         'div', {},
-        `${visibleName(each.name)}: ${each.label} ${visibleName(most.value)} has ` +
-            `${significant(each.ratio)} × the mean of ${formatCount(each.values)} ` +
-            `(${format(each.max)}; the least: ${visibleName(each.least)}, ${format(each.min)})`);
+        `${visibleName(each.name)}: ${most} of ${formatCount(each.values)} ` +
+            `(${format(each.max)}; ${of(each.least)}: ${format(each.min)})`);
   }));
 }
 
