@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -20,10 +20,11 @@ const char* verb_of(RecordKind kind) {
   return kVerbs[static_cast<std::size_t>(kind)];
 }
 
-// The shortest text of this number, in any locale.
+// Not std::to_chars: it needs libm.
 std::string text_of(double number) {
-  std::array<char, 32> text;
-  return {text.data(), std::to_chars(text.begin(), text.end(), number).ptr};
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.15g", number);
+  return text.data();
 }
 
 std::string describe_call(const Record& record) {

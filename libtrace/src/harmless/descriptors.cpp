@@ -22,6 +22,8 @@ namespace {
 constexpr int kFirstNumber = 200;
 constexpr int kNumbers = 56;
 
+enum class Kind : char { InEpoll, Epoll, Apart };
+
 // A descriptor and its file. `number` is written last and carries the file's identity between
 // threads; a forked child sees what the forking thread saw.
 struct Kept {
@@ -30,7 +32,7 @@ struct Kept {
   std::atomic<int> number;
   std::atomic<dev_t> device;
   std::atomic<ino_t> inode;
-  std::atomic<bool> is_epoll;
+  std::atomic<Kind> kind;
 
   bool is_ours() const;
 };
@@ -41,11 +43,13 @@ std::atomic<bool> has_lost{false};  // another of ours got the number of a close
 std::atomic<int> watched{-1};
 
 // All epolls have the same inode. Our epoll refuses a descriptor of ours as already added. Another
-// epoll accepts the descriptor, which is then removed at once, with no events asked for.
+// epoll accepts the descriptor, which is then removed at once, with no events asked for. A forked
+// child asks its parent's epoll, too: it must not accept one, or the parent may find it there.
 bool has_ours_in_it(int epoll) {
   return std::any_of(all.begin(), all.end(), [epoll](const Kept& kept) {
     const int fd = kept.number.load(std::memory_order_acquire) - 1;
-    if (fd < 0 || kept.is_epoll.load(std::memory_order_relaxed) || !kept.is_ours()) return false;
+    if (fd < 0 || kept.kind.load(std::memory_order_relaxed) != Kind::InEpoll || !kept.is_ours())
+      return false;
     epoll_event nothing{};
     if (::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &nothing) != 0) return errno == EEXIST;
     ::epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &nothing);
@@ -63,7 +67,7 @@ bool Kept::is_ours() const {
   const int fd = number.load(std::memory_order_acquire) - 1;
   return is_file(fd, device.load(std::memory_order_relaxed),
                  inode.load(std::memory_order_relaxed)) &&
-         (!is_epoll.load(std::memory_order_relaxed) || has_ours_in_it(fd));
+         (kind.load(std::memory_order_relaxed) != Kind::Epoll || has_ours_in_it(fd));
 }
 
 Kept* find(int fd) {
@@ -84,7 +88,7 @@ int move_out_of_the_way(int fd, const struct stat& file) {
   return -1;
 }
 
-int keep(int fd, bool is_epoll) {
+int keep(int fd, Kind kind) {
   struct stat file {};
   if (fd < 0 || ::fstat(fd, &file) != 0) return -1;
   fd = move_out_of_the_way(fd, file);
@@ -98,7 +102,7 @@ int keep(int fd, bool is_epoll) {
     if (!kept.number.compare_exchange_strong(free, -1, std::memory_order_relaxed)) continue;
     kept.device.store(file.st_dev, std::memory_order_relaxed);
     kept.inode.store(file.st_ino, std::memory_order_relaxed);
-    kept.is_epoll.store(is_epoll, std::memory_order_relaxed);
+    kept.kind.store(kind, std::memory_order_relaxed);
     kept.number.store(fd + 1, std::memory_order_release);
     break;
   }
@@ -114,8 +118,9 @@ bool is_usable(int fd) {
 
 }  // namespace
 
-int keep_descriptor(int fd) { return keep(fd, false); }
-int keep_epoll(int fd) { return keep(fd, true); }
+int keep_descriptor(int fd) { return keep(fd, Kind::InEpoll); }
+int keep_apart(int fd) { return keep(fd, Kind::Apart); }
+int keep_epoll(int fd) { return keep(fd, Kind::Epoll); }
 
 bool may_use_descriptor(int fd) {
   const Kept* kept = find(fd);
@@ -159,7 +164,7 @@ void close_inherited_descriptors() {
   for (const bool is_epoll : {true, false})
     for (const Kept& kept : all)
       if (const int number = kept.number.load(std::memory_order_relaxed);
-          number > 0 && kept.is_epoll.load(std::memory_order_relaxed) == is_epoll)
+          number > 0 && (kept.kind.load(std::memory_order_relaxed) == Kind::Epoll) == is_epoll)
         ::close(number - 1);
 }
 

@@ -18,7 +18,8 @@
 namespace pcp::trace::client {
 
 // Keeps a descriptor, and gives its new number. Ignores negative numbers.
-int keep_descriptor(int fd);
+int keep_descriptor(int fd);  // one that is in our epoll before the process can fork
+int keep_apart(int fd);       // one that may not be in it
 int keep_epoll(int fd);
 
 // Like the system's calls, for kept descriptors. They fail with EBADF if the program has closed

@@ -41,7 +41,7 @@ void set_tcp_options(int socket) {
 }
 
 int new_socket(int family) {
-  return keep_descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 // The socket that knock() has connected, until a Connection takes it over; -1: none. Written by the
@@ -54,7 +54,7 @@ bool knock(const ClientOptions& options) {
   knocked = -1;  // a forked child inherits the number
   if (!options.socket_only || options.mmv_only) return false;
   const Endpoint place = find_endpoints(options, Reach::Local).front();
-  const int fd = new_socket(place.family());
+  const int fd = keep_apart(new_socket(place.family()));
   if (connect_kept(fd, place.address, place.length) == 0)
     knocked = fd;
   else if (fd >= 0 && let_go_of_descriptor(fd))
@@ -126,7 +126,7 @@ bool Connection::take_over_knock() {
 
 // False with errno.
 bool Connection::begin_to_connect(const Endpoint& endpoint) {
-  const int fd = new_socket(endpoint.family());
+  const int fd = keep_descriptor(new_socket(endpoint.family()));
   if (fd < 0 || !take(fd)) return false;
   if (endpoint.family() != AF_UNIX) set_tcp_options(fd);
   return connect_kept(fd, endpoint.address, endpoint.length) == 0 || errno == EINPROGRESS;

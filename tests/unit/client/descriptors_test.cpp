@@ -2,6 +2,8 @@
 #include "harmless/descriptors.hpp"
 
 #include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,6 +43,21 @@ TEST_F(KeptDescriptor, IsOutOfTheProgramsWayAndCarriesBytes) {
   EXPECT_EQ(::send(ours_[1], "bc", 2, 0), 2);
   EXPECT_EQ(receive_kept(ours_[0], bytes_.data(), bytes_.size()), 2);
   EXPECT_TRUE(let_go_of_descriptor(ours_[0]));
+}
+
+// A forked child would add one that is apart to its parent's epoll, where the parent would find it.
+TEST_F(KeptDescriptor, IsOnlyAskedOfAnEpollThatHasIt) {
+  const int epoll = keep_epoll(::epoll_create1(0));
+  const int apart = keep_apart(::dup(theirs_[0]));
+  epoll_event event{};
+  ASSERT_EQ(::epoll_ctl(epoll, EPOLL_CTL_ADD, apart, &event), 0);
+  EXPECT_FALSE(may_use_descriptor(epoll));
+  ASSERT_EQ(::epoll_ctl(epoll, EPOLL_CTL_ADD, ours_[0], &event), 0);
+  EXPECT_TRUE(may_use_descriptor(epoll));
+  EXPECT_TRUE(let_go_of_descriptor(epoll));
+  EXPECT_TRUE(let_go_of_descriptor(apart));
+  ::close(epoll);
+  ::close(apart);
 }
 
 TEST_F(KeptDescriptor, IsLeftAloneWhereTheProgramHasPutItsOwn) {
