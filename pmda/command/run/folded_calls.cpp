@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "command/run/groups.hpp"
 #include "wire/dimensions.hpp"
+#include "wire/trace_type.hpp"
 
 namespace pcp::trace::command {
 
@@ -26,20 +31,29 @@ bool has_more(const Dimensions& labels, const Dimensions& fewer) {
          });
 }
 
+Tag sum_of(const std::vector<const Tag*>& tags) {
+  std::vector<Tag> all;
+  for (const Tag* const each : tags) all.push_back(*each);
+  const std::string name(bare_name(tags.front()->name));
+  return group_tags(std::move(all), [&](const std::string&) { return name; }).tags.front();
+}
+
 }  // namespace
 
 void take_folded(Totals& totals, const LabelChoice& choice) {
-  if (!totals.run.may_have_folded) return;
   std::map<std::string, std::size_t> most;  // labels, by name
   for (const Tag& tag : totals.tags) {
     const Dimensions labels = labels_of(tag);
     std::size_t& its = most[std::string(labels.name)];
     its = std::max(its, labels.labels.size());
   }
+  const auto lacks_labels = [&](const Tag& tag) {
+    const Dimensions labels = labels_of(tag);
+    return labels.labels.size() < most[std::string(labels.name)];
+  };
   std::vector<Tag> found;
   for (const Tag& tag : totals.tags)
-    if (const Dimensions labels = labels_of(tag);
-        labels.labels.size() < most[std::string(labels.name)] &&
+    if ((tag.name == kOverflowName || (totals.run.may_have_folded && lacks_labels(tag))) &&
         all_calls(tag) + tag.vanished.value_or(0) > 0)
       found.push_back(tag);
   const LabelChoice groups{.by = choice.by};
@@ -52,14 +66,18 @@ void note_folded(Totals& totals) {
   std::map<std::pair<TraceType, std::string>, std::vector<const Tag*>> by_name;
   for (const Tag& tag : totals.run.folded)
     by_name[{tag.type, std::string(bare_name(tag.name))}].push_back(&tag);
+  std::map<std::vector<const Tag*>, std::shared_ptr<const Tag>> sums;
   for (Tag& tag : totals.tags) {
     const Dimensions labels = labels_of(tag);
-    std::vector<Tag> its;
+    std::vector<const Tag*> its;
     for (const Tag* const each : by_name[{tag.type, std::string(labels.name)}])
-      if (has_more(labels, labels_of(*each))) its.push_back(*each);
-    if (!its.empty())
-      tag.folded =
-          std::make_shared<const Tag>(std::move(group_by_name(std::move(its)).tags.front()));
+      if (has_more(labels, labels_of(*each))) its.push_back(each);
+    if (tag.name != kOverflowName)
+      std::ranges::copy(by_name[{tag.type, std::string(kOverflowName)}], std::back_inserter(its));
+    if (its.empty()) continue;
+    std::shared_ptr<const Tag>& sum = sums[its];
+    if (sum == nullptr) sum = std::make_shared<const Tag>(sum_of(its));
+    tag.folded = sum;
   }
 }
 

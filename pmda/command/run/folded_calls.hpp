@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Calls of label sets for which there was no room. They count for their bare name, or with --split
-// for the labels of their process.
+// Calls of tags for which there was no room. Those of label sets count for their bare name, or with
+// --split for the labels of their process; those of other tags for (overflow).
 #pragma once
 
 #include "command/run/label_choice.hpp"
@@ -8,7 +8,7 @@
 
 namespace pcp::trace::command {
 
-// Fills Run::folded if tags may have been folded, added up as the choice says. Requires: all tags
+// Fills Run::folded if tags had, or may have had, no room: added up as the choice says. Requires: all tags
 // are there.
 void take_folded(Totals& totals, const LabelChoice& choice);
 

@@ -162,9 +162,9 @@ struct Run {
   std::vector<std::string> hosts;        // without duplicates
   std::vector<Incomplete> incomplete{};  // archives known to be incomplete
   // A tag with labels may have had no room in its process or in the agent: then its calls count for
-  // a tag of the same name with fewer labels. Those tags, also if a report leaves them out.
+  // a tag of the same name with fewer labels.
   bool may_have_folded = false;
-  std::vector<Tag> folded{};
+  std::vector<Tag> folded{};  // those tags and (overflow), also if a report leaves them out
   std::string command;    // recorded command; empty if unknown
   std::string filter{};   // filter of captured spans; empty if unknown
   std::string time_zone;  // for shown times, as in TZ; empty: this machine's

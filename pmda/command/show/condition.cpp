@@ -133,16 +133,17 @@ std::string Condition::why_folded(const Tag& folded) {
   return ", as " + shown_calls(folded) + " may belong to it";
 }
 
-// The values of label sets that had no room at all, and would match.
+// The values of tags and label sets that had no room at all, and would match.
 std::vector<Condition::Finding> Condition::check_folded(const Checked& checked) const {
   std::vector<Finding> findings;
   for (const Tag& folded : checked.run.run.folded) {
-    if (!applies_to(folded.type) || !tag_.may_match_with_more_labels(folded.name)) continue;
+    if (!applies_to(folded.type) || !tag_.may_match_without_room(folded.name)) continue;
     const bool is_known = checked.is_complete && !is_relative_;
     const auto range = is_known ? with_folded({}, {}, folded) : std::nullopt;
     findings.push_back(finding_of(folded.name, range,
                                   (range ? shown_range(*range) : "a value that is not known") +
-                                      " in each label set that had no room" + why_folded(folded)));
+                                      " in each tag or label set that had no room" +
+                                      why_folded(folded)));
   }
   return findings;
 }

@@ -12,6 +12,7 @@
 #include "command/show/condition.hpp"
 #include "command/show/shown.hpp"
 #include "wire/dimensions.hpp"
+#include "wire/trace_type.hpp"
 
 namespace pcp::trace::command {
 
@@ -62,7 +63,7 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
   std::map<std::pair<TraceType, std::string>, CallsOfName> all;
   const auto& tags = checked.run.tags;
   const auto may_be_folded = [this](const Tag& tag) {
-    return tag_.may_match_with_more_labels(tag.name);
+    return tag_.may_match_without_room(tag.name);
   };
   const auto is_same = [](const Tag& one) {
     return [&one](const Tag& other) { return one.type == other.type && one.name == other.name; };
@@ -71,8 +72,10 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
   const auto is_folded = [&](const Tag& tag) {
     return may_be_folded(tag) && std::ranges::any_of(folded, is_same(tag));
   };
+  std::map<TraceType, double> overflow;  // perhaps calls of any name
   for (const Tag& tag : folded) {
-    if (!may_be_folded(tag)) continue;
+    if (tag.name == kOverflowName) overflow[tag.type] += all_calls(tag);
+    if (tag.name == kOverflowName || !may_be_folded(tag)) continue;
     CallsOfName& calls = all[{tag.type, std::string(bare_name(tag.name))}];
     calls.folded += all_calls(tag);
     if (std::ranges::none_of(tags, is_same(tag))) calls.bare += all_calls(tag);
@@ -93,8 +96,10 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
     if (tag_.matches_labels(*labels)) calls.matching += its;
   }
   std::vector<Finding> findings;
-  for (const auto& [key, calls] : all) {
+  for (auto& [key, calls] : all) {
     if (!calls.has_keys) continue;
+    calls.folded += overflow[key.first];
+    calls.bare += overflow[key.first];
     const bool is_known = checked.is_complete && calls.are_known && calls.labelled > 0;
     const std::optional<ValueRange> range =
         is_known ? std::optional(calls.percent()) : std::nullopt;
@@ -135,7 +140,8 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
     }
     const auto lacks_labels = [&](const Tag& folded) {
       const auto labels = parse_dimensions(folded.name);
-      return folded.type == each.type && bare_name(folded.name) == each.name &&
+      return folded.type == each.type &&
+             (folded.name == kOverflowName || bare_name(folded.name) == each.name) &&
              (!labels || labels->find(label_) == nullptr || !tag_.matches_labels(*labels));
     };
     if (const auto found = std::ranges::find_if(checked.run.run.folded, lacks_labels);

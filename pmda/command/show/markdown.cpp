@@ -53,7 +53,7 @@ std::string incomplete(const Run& run) {
   std::string text;
   for (const Tag& tag : std::span(run.folded).first(std::min(run.folded.size(), kMostNamed)))
     text += "**folded:** up to " + one_code(shown_calls(tag)) +
-            " may be of label sets that had no room\n\n";
+            " may be of tags or label sets that had no room\n\n";
   for (std::size_t i = 0; i < std::min(run.incomplete.size(), kMostNamed); ++i)
     text += "**incomplete:** " +
             one_code(run.incomplete[i].archive + ": " + run.incomplete[i].why) + "\n\n";

@@ -192,7 +192,7 @@ std::string folded_line(const Run& run, const Shown& shown) {
   if (run.folded.size() > kMostNames)
     text += ", and of " + std::to_string(run.folded.size() - kMostNames) + " more tags";
   const std::string begin = "folded: up to ";
-  const std::string end = " may be of label sets that had no room";
+  const std::string end = " may be of tags or label sets that had no room";
   const std::size_t room = room_after(shown.terminal().columns, begin.size() + end.size());
   return begin + shown.name(text, room) + end + "\n";
 }

@@ -79,8 +79,10 @@ bool TagPattern::matches(const std::string& tag) const {
   return its && matches_name(std::string(its->name)) && matches_labels(*its);
 }
 
-bool TagPattern::may_match_with_more_labels(const std::string& tag) const {
+bool TagPattern::may_match_without_room(const std::string& tag) const {
   if (matches(tag)) return false;
+  const std::size_t sign = is_glob_ ? text_.find_first_of("*?[\\") : text_.npos;
+  if (tag == kOverflowName) return !labels_.empty() || sign != text_.npos;
   const Dimensions own = parse_dimensions(tag).value_or(Dimensions{tag, {}});
   if (!labels_.empty())
     return matches_name(std::string(own.name)) && std::ranges::all_of(labels_, [&](auto& label) {
@@ -88,10 +90,9 @@ bool TagPattern::may_match_with_more_labels(const std::string& tag) const {
              return value == nullptr || matches_glob(label.second, *value);
            });
   // A pattern of the whole text: only its beginning, before the first sign, is certain.
-  const std::string_view begin = std::string_view(text_).substr(0, text_.find_first_of("*?[\\"));
+  const std::string_view begin = std::string_view(text_).substr(0, sign);
   const std::string name = std::string(own.name) + '{';
-  return is_glob_ && begin.size() < text_.size() &&
-         (begin.starts_with(name) || name.starts_with(begin));
+  return sign != text_.npos && (begin.starts_with(name) || name.starts_with(begin));
 }
 
 bool TagPattern::has_keys(const Dimensions& labels) const {

@@ -297,6 +297,21 @@ TEST_F(Folded, DecideNothingThatTheyCannotChange) {
       " change that is not known, as 1,020 calls of request may belong to it");
 }
 
+// Tags of any name count for (overflow) if there is no room.
+TEST_F(Folded, MayBeOfAnyTagIfTheyOverflowed) {
+  run_ = {{}, {transaction("request{status=200}", 900), transaction("(overflow)", 1000, 20)}};
+  take_folded(run_, {});
+  note_folded(run_);
+  run_.tags.push_back(transaction("request{status=500}", 5));
+  run_.imbalances = imbalances_of(run_.tags);
+  for (const char* const text :
+       {"request{status=200} count > 1899", "req* count > 950", "request{status=5*} share > 1%",
+        "request max/mean by status > 1.999"})
+    EXPECT_EQ(outcome(text), Outcome::Unknown) << text;
+  EXPECT_EQ(outcome("request{status=200} count > 1900"), Outcome::Passed);
+  EXPECT_EQ(outcome("req* count > 800"), Outcome::Broken);
+}
+
 // Rank 3 takes 60 s, the mean of all is 50 s.
 TEST(Imbalances, AreTrueFromTheBorderOn) {
   Totals run;
