@@ -247,6 +247,13 @@ class OfARecording(ReportTestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assert_one_line(report("--compare", *runs), "so they are not parts of one run. Put -- between")
 
+    def test_says_which_change_beyond_the_limit_is_noise(self):
+        runs = [self.record(f"obs {value} o", name=f"{value}.trace") for value in (1, 50, 99, 2, 70, 138)]
+        done = report("--fail-if", "o mean > +20%", "--fail-if", "o count > +0%", "--compare", *runs[:3], "--", *runs[3:])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("passed: ")],
+                         ["passed: o mean > +20%: o has +40%, from 50 to 70, within noise"])
+
     def test_can_be_compared_per_call_of_a_tag(self):
         before = self.record(*CALLS * 2, *["point query"] * 4, name="before.trace")
         now = self.record(*CALLS * 3, *["point query"] * 60, name="now.trace")

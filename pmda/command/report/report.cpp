@@ -77,7 +77,8 @@ int status_of(const Findings& findings) {
 
 void print(const Findings& findings, std::ostream& out) {
   for (const Condition::Finding& finding : findings)
-    if (finding.outcome != Condition::Outcome::Passed) out << finding.line << '\n';
+    if (finding.outcome != Condition::Outcome::Passed || finding.is_noise)
+      out << finding.line << '\n';
 }
 
 Result<void> read(const ReportOptions& options, Report& report) {

@@ -218,8 +218,11 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   const std::optional<ValueRange> range = from && to ? change_percent(*from, *to) : std::nullopt;
   const std::optional<bool> is_beyond = range ? holds(*range) : std::nullopt;
   if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
-  if (comparison.is_over_runs && !is_count(its) && verdict == Verdict::Noise)
-    return finding(Outcome::Passed, ", within noise");
+  if (comparison.is_over_runs && !is_count(its) && verdict == Verdict::Noise) {
+    Finding passed = finding(Outcome::Passed, ", within noise");
+    passed.is_noise = true;
+    return passed;
+  }
   if (!is_beyond)
     return finding(Outcome::Unknown,
                    range ? ", too near the limit to tell" : ", which cannot be judged");
