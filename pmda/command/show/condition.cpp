@@ -106,7 +106,7 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
   if (std::ranges::none_of(tags, matches)) {
     const std::string text = printed_name(tag_.text());
     if (std::ranges::any_of(tags, is_its_set))
-      return "no tag matches; " + text + "* is each label set, --by name adds them up";
+      return "no tag matches; " + text + "* matches each label set; --by name adds them up";
     return std::ranges::any_of(tags, begins_so) ? "no tag matches; some begin so: " + text + "*"
                                                 : "no tag matches";
   }
@@ -122,6 +122,8 @@ Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
   std::string shown = range         ? shown_range(*range)
                       : is_complete ? why_unknown(tag)
                                     : "calls that may be missing";
+  if (range && is_complete && !holds(*range) && has_only_an_error(tag))
+    shown += ", as a percentile may be 2% off";
   if (tag.folded && range) {
     range = with_folded(range, tag, *tag.folded);
     shown = (range ? shown_range(*range) : "a value that is not known") + why_folded(*tag.folded);
@@ -290,6 +292,13 @@ std::string Condition::shown_range(const ValueRange& range) const {
   const std::string least = shown_value(range.least);
   if (std::isinf(range.greatest)) return "at least " + least;
   return least == greatest ? least : least + " to " + greatest;
+}
+
+// True if nothing but the error of a percentile makes its value a range.
+bool Condition::has_only_an_error(const Tag& tag) const {
+  return what_ == What::Percentile && !may_have_nonfinite(tag) &&
+         (tag.percentile_source == PercentileSource::Histogram ||
+          tag.percentile_source == PercentileSource::OneWindow);
 }
 
 std::string Condition::why_unknown(const Tag& tag) const {

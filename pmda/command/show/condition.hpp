@@ -106,6 +106,7 @@ class Condition {
   std::string shown_value(double value) const;
   std::string shown_range(const ValueRange& range) const;
   std::string why_unknown(const Tag& tag) const;
+  bool has_only_an_error(const Tag& tag) const;
 
   std::string text_;
   TagPattern tag_;

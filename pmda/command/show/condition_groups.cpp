@@ -223,14 +223,18 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
     passed.is_noise = true;
     return passed;
   }
+  const bool are_inexact = has_only_an_error(*tag.before) && has_only_an_error(*tag.now);
   if (!is_beyond)
-    return finding(Outcome::Unknown,
-                   range ? ", too near the limit to tell" : ", which cannot be judged");
+    return finding(Outcome::Unknown, !range        ? ", which cannot be judged"
+                                     : are_inexact ? ", too near the limit to tell: a percentile "
+                                                     "may be 2% off"
+                                                   : ", too near the limit to tell");
   if (is_count(its) || verdict == Verdict::Real) return finding(Outcome::Broken);
   return finding(Outcome::Unknown,
                  comparison.is_over_runs
                      ? ", which cannot be judged"
-                     : "; three runs on each side decide it: --compare old-?.trace -- new-?.trace");
+                     : "; three runs on each side decide it: --compare old-?.trace -- new-?.trace, "
+                       "with options before --compare");
 }
 
 }  // namespace pcp::trace::command

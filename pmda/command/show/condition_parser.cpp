@@ -165,7 +165,7 @@ Result<void> Condition::take_unit(std::string_view unit) {
     is_time_ = true;
     return {};
   }
-  return Error{"\"" + printed_name(unit) + "\" is no unit of it. Valid are " +
+  return Error{"\"" + printed_name(unit) + "\" is not a unit of it. Valid units are " +
                (may_be_time() ? "ns, us, ms, s and min" : "% of failed, and none") +
                (unit == "%" ? "; a change has a sign, as in +20%" : "")};
 }

@@ -179,9 +179,10 @@ TEST(Condition, OfNoTagIsUnknown) {
             "unknown: chekcout p99 > 50ms: no tag matches");
   EXPECT_EQ(findings("check p99 > 50ms", {checkout()})[0].line,
             "unknown: check p99 > 50ms: no tag matches; some begin so: check*");
-  EXPECT_EQ(findings("check p99 > 50ms", {named(checkout(), "check{a=b}")})[0].line,
-            "unknown: check p99 > 50ms: no tag matches; check* is each label set, --by name adds "
-            "them up");
+  EXPECT_EQ(
+      findings("check p99 > 50ms", {named(checkout(), "check{a=b}")})[0].line,
+      "unknown: check p99 > 50ms: no tag matches; check* matches each label set; --by name adds "
+      "them up");
   EXPECT_EQ(outcome("* p99 > 50ms", {}), Outcome::Unknown);
 }
 
@@ -237,8 +238,9 @@ TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
 // A condition passes only if the value is further from the limit than its error.
 TEST(Condition, WithinTheErrorOfAPercentileIsUnknown) {
   EXPECT_EQ(outcome("checkout p99 > 60.5ms", {checkout()}), Outcome::Unknown);
-  EXPECT_EQ(findings("* p99 > 59ms", {checkout()})[0].line,
-            "unknown: * p99 > 59ms: checkout has 58.8 ms to 61.2 ms");
+  EXPECT_EQ(
+      findings("* p99 > 59ms", {checkout()})[0].line,
+      "unknown: * p99 > 59ms: checkout has 58.8 ms to 61.2 ms, as a percentile may be 2% off");
   Tag tag = checkout();  // a distribution gives the value's bin
   tag.percentile_source = PercentileSource::Histogram;
   tag.distribution.emplace();
@@ -375,12 +377,12 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"checkout p99 =< 1ms", "one of < <= > >= == !="},
            {"checkout p99 > fast", "\"fast\" is no number"},
            {"checkout p99 > nan", "is no number"},
-           {"checkout p99 > 1 parsec", "\"parsec\" is no unit"},
-           {"checkout count > 1ms", "\"ms\" is no unit"},
-           {"checkout p99 > 1%", "\"%\" is no unit"},
+           {"checkout p99 > 1 parsec", "\"parsec\" is not a unit"},
+           {"checkout count > 1ms", "\"ms\" is not a unit"},
+           {"checkout p99 > 1%", "\"%\" is not a unit"},
            {"checkout p99 > 20%", "; a change has a sign, as in +20%"},
-           {"checkout value > 1s", "\"s\" is no unit"},
-           {"checkout added > 1%", "\"%\" is no unit"},
+           {"checkout value > 1s", "\"s\" is not a unit"},
+           {"checkout added > 1%", "\"%\" is not a unit"},
            {"checkout p99 > +20", "is a change in percent, as in +20%"},
            {"checkout p99 > +-20%", "is no number"},
            {"checkout p99 < +20%", "as in > +20% or < -20%"},
@@ -394,7 +396,7 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"\"checkout\"x share > 1%", "behind the quotation mark come labels"},
            {"checkout max/mean > 1.2", "max/mean needs a label"},
            {"checkout max/mean by > 1.2", "max/mean needs a label"},
-           {"checkout p99 > 1ms and more", "\"ms and more\" is no unit"},
+           {"checkout p99 > 1ms and more", "\"ms and more\" is not a unit"},
            {"\"checkout p99 > 1ms", "second quotation mark"}}) {
     const Result<Condition> condition = Condition::parse(text);
     ASSERT_FALSE(condition) << text;
