@@ -76,6 +76,14 @@ void write_run(JsonWriter& json, const Run& run) {
         json.text("why", each.why);
       });
     });
+    if (run.folded.empty()) return;
+    json.list("folded", run.folded, [&](const Tag& tag) {
+      json.object([&] {
+        json.text("name", tag.name);
+        json.text("type", type_name(tag.type));
+        json.number("calls", all_calls(tag));
+      });
+    });
   });
 }
 

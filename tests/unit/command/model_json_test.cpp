@@ -160,6 +160,14 @@ TEST(ReportAsJson, HasTheSlowestTraces) {
       << json;
 }
 
+TEST(ReportAsJson, HasTheCallsThatMayHaveLostTheirLabels) {
+  Model run = a_run();
+  EXPECT_EQ(report_json(run).find("folded"), std::string::npos);
+  run.run.folded = {a_known_run().tags.front()};  // with 11 failed calls
+  EXPECT_NE(report_json(run).find(R"(],"folded":[{"name":"a","type":"transact","calls":14}]})"),
+            std::string::npos);
+}
+
 TEST(ReportAsJson, HasTheOlderRun) {
   Model run;
   run.base = a_run();

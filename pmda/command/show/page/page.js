@@ -138,6 +138,21 @@ function showNotice(text) {
   byId('notice').textContent = text;
 }
 
+// What a reader must know before the numbers.
+function noticesOf({incomplete, folded = []}) {
+  const mostNames = 3;
+  const missing = incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
+  const names = folded.slice(0, mostNames)
+                    .map(({name, calls}) => `${plural(calls, 'call')} of ${visibleName(name)}`);
+  if (folded.length > mostNames) names.push(`and of ${folded.length - mostNames} more tags`);
+  return [
+    ...(missing.length ? [`Calls may be missing. ${missing.join('. ')}.`] : []),
+    ...(names.length ?
+            [`Folded: up to ${names.join(', ')} may be of label sets that had no room.`] :
+            [])
+  ];
+}
+
 function showRun(data) {
   Object.assign(view, {
     run: data.run,
@@ -149,9 +164,9 @@ function showRun(data) {
   page.tags = data.tags;
   showFacts(data);
   showCards(data);
-  const missing = data.run.incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
-  if (missing.length)
-    showNotice(`Calls may be missing. ${missing.join('. ')}.`);
+  const notices = noticesOf(data.run);
+  if (notices.length)
+    showNotice(notices.join(' '));
   else if (data.tags.length === 0)
     showNotice(
         'Nothing was traced in this run: no program that uses the library made a call. ' +
