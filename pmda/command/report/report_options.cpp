@@ -41,6 +41,12 @@ Result<std::size_t> parse_rows(const std::string& text) {
   return Error{"\"" + text + "\" is no number from 1 on"};
 }
 
+Result<std::string> parse_base(const std::string& text) {
+  if (!text.starts_with('-')) return parse_archive(text);
+  return Error{"needs the older recording; " + printed_name(text) +
+               " comes before --compare, or after that recording"};
+}
+
 std::vector<Option> table_for(ReportOptions& options) {
   return {
       {"by", 0, "LABELS",
@@ -65,7 +71,7 @@ std::vector<Option> table_for(ReportOptions& options) {
       {"junit", 0, "FILE", "write the findings of --fail-if as a JUnit report",
        parses(parse_file, options.junit)},
       {"compare", 0, "BASE", "compare with an older run; with several:\nOLDER... -- NEWER...",
-       adds(parse_archive, options.base)},
+       adds(parse_base, options.base)},
       {"per", 0, "TAG", "with --compare: show sums per call of this tag",
        parses(parse_text, options.per)},
       {"fail-if", 0, "CONDITION", "end with status 1 if this is true; may be repeated",
@@ -134,6 +140,10 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
     if (each.is_relative() && options.base.empty())
       return Error{"--fail-if: '" + printed_name(each.text()) +
                    "': a change in percent needs an older run: --compare BASE"};
+  if (!options.base.empty() && (options.table.top || options.table.shows_all || options.table.sort))
+    return Error{
+        "--top, --all and --sort go without --compare: a comparison shows the tags with the most "
+        "lost time"};
   if (options.per && options.base.empty()) return Error{"--per is about two runs: --compare BASE"};
   options.are_runs = !options.base.empty() && behind != argv + argc;
   std::vector<std::string>& to = options.are_runs ? options.base : options.archives;
