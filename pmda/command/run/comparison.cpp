@@ -10,6 +10,7 @@
 #include "command/run/groups.hpp"
 #include "command/run/judgement.hpp"
 #include "command/run/noise.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -161,10 +162,14 @@ std::optional<double> p75_of(const Tag& tag) {
 
 Result<Divisors> calls_of(const std::string& name, const Totals& before, const Totals& now) {
   std::vector<ComparedTag> pairs = paired(before, now).tags;
+  const bool has_label_sets = std::ranges::any_of(
+      pairs, [&](const ComparedTag& each) { return bare_name(each.now->name) == name; });
   std::erase_if(pairs, [&](const ComparedTag& each) { return each.now->name != name; });
   const auto found =
       std::ranges::min_element(pairs, {}, [](const ComparedTag& each) { return each.now->type; });
-  if (found == pairs.end()) return Error{"no tag of this name is in both runs"};
+  if (found == pairs.end())
+    return Error{std::string("no tag of this name is in both runs") +
+                 (has_label_sets ? "; its label sets are: --by name adds them up" : "")};
   for (const Tag* const tag : {found->before, found->now}) {
     if (tag->folded) return Error{"some of its calls may count without their labels"};
     if (tag->type == TraceType::Transact && !tag->failed)

@@ -145,7 +145,7 @@ std::string ComparisonTable::notes() const {
              "\n";
   if (not_judged_ > 0)
     lines += shown_.faint(Shown::counted(not_judged_, "difference") +
-                          " not judged: too few intervals with calls, or too little total time") +
+                          " not judged: few intervals (run longer, or -t 10ms), or little time") +
              "\n";
   if (!comparison_.divisors.are_one())
     lines += shown_.faint("sums: calls, failed, total, added, lost and saved") + "\n";
@@ -156,22 +156,30 @@ std::string ComparisonTable::notes() const {
 std::string only_in(const std::string& label, const std::vector<const Tag*>& tags,
                     const Shown& shown) {
   if (tags.empty()) return "";
-  constexpr std::size_t kEnough = 200;  // bytes for the widest line
-  std::string names;
-  for (const Tag* const tag : tags)
-    if (names.size() < kEnough) names += (names.empty() ? "" : ", ") + tag->name;
   const std::string head = label + " (" + std::to_string(tags.size()) + "): ";
-  return shown.faint(head) + shown.name(names, shown.terminal().columns - head.size()) + "\n";
+  const auto rest = [&](std::size_t named) {
+    return " and " + std::to_string(tags.size() - named) + " more";
+  };
+  const std::size_t room = shown.terminal().columns - head.size() - rest(0).size();
+  std::string names = shown.name(tags.front()->name, room);
+  std::size_t named = 1;
+  for (; named < tags.size(); ++named) {
+    const std::string next = ", " + shown.name(tags[named]->name, room);
+    if (columns_of(names) + columns_of(next) > room) break;
+    names += next;
+  }
+  return shown.faint(head) + names + (named < tags.size() ? rest(named) : "") + "\n";
 }
 
 // The names that are uneven in one of the runs, with the greatest value of the label in both.
 std::string uneven_lines(const Totals& base, const Totals& now, const Shown& shown,
                          const std::vector<std::string>& by) {
   constexpr std::size_t kMost = 3;
-  constexpr std::size_t kMostOfValue = 12;
+  constexpr std::size_t kMostOfLabel = 12;
+  constexpr std::size_t kMostOfValue = 16;  // with the label
   const auto text = [&](const Imbalance& each) {
     return Shown::measured(each.ratio()) + shown.sign(" × the mean (", " x the mean (") +
-           shown.name(each.values.front().value, kMostOfValue) + ")";
+           shown.name(each.label + "=" + each.values.front().value, kMostOfValue) + ")";
   };
   std::string lines;
   std::size_t count = 0;
@@ -181,7 +189,7 @@ std::string uneven_lines(const Totals& base, const Totals& now, const Shown& sho
     });
     if (was == base.imbalances.end() || !(is_uneven(*was, by) || is_uneven(each, by))) continue;
     if (++count > kMost) break;
-    const std::string what = " by " + shown.name(each.label, kMostOfValue) + ": was " + text(*was) +
+    const std::string what = " by " + shown.name(each.label, kMostOfLabel) + ": was " + text(*was) +
                              ", now " + text(each);
     const std::string label = "uneven ";
     const std::size_t room = room_after(shown.terminal().columns, label.size() + columns_of(what));

@@ -196,6 +196,9 @@ TEST(Comparison, IsPerCallsThatAreKnownInBothRuns) {
   now.tags[4].folded = std::make_shared<const Tag>(tag("s", TraceType::Point, 1));
   for (const auto& [name, why] :
        {std::pair("new", "no tag of this name is in both runs"),
+        std::pair("s",
+                  "no tag of this name is in both runs; its label sets are: --by name adds "
+                  "them up"),
         std::pair("none", "it has no calls in one of the runs"),
         std::pair("b", "the number of its failed calls was not recorded"),
         std::pair("s{n=0}", "some of its calls may count without their labels")})

@@ -105,7 +105,7 @@ TEST(ShownComparison, SaysOnceHowManyDifferencesWereNotJudged) {
   const Totals before = run_of({transaction("a", 200, 1), transaction("b", 200, 1)});
   const Totals now = run_of({transaction("a", 200, 2), transaction("b", 200, 2)});
   const std::string note =
-      "8 differences not judged: too few intervals with calls, or too little total time\n";
+      "8 differences not judged: few intervals (run longer, or -t 10ms), or little time\n";
   EXPECT_NE(shown(before, now, kWide, Verdict::NotJudged).find(note), std::string::npos)
       << shown(before, now, kWide, Verdict::NotJudged);
   EXPECT_EQ(shown(before, now, kWide, Verdict::Noise).find("not judged"), std::string::npos);
@@ -168,8 +168,10 @@ TEST(ShownComparison, HasHowUnevenANameWasAndIs) {
   now.imbalances = {imbalance("rank", 1.9), imbalance("route", 1.9), imbalance("pid", 1.05),
                     imbalance("host", 1.9)};
   const std::string text = shown(before, now, kPlain);
-  EXPECT_NE(text.find("\nuneven work by rank: was 1.05 x the mean (7), now 1.90 x the mean (7)\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "\nuneven work by rank: was 1.05 x the mean (rank=7), now 1.90 x the mean (rank=7)\n"),
+      std::string::npos)
       << text;
   EXPECT_EQ(text.find(" by route"), std::string::npos) << text;
   EXPECT_EQ(text.find(" by pid"), std::string::npos) << text;
@@ -204,6 +206,10 @@ TEST(ShownComparison, NamesTagsThatAreInOneRunOnly) {
   EXPECT_NE(text.find("only before (1): old\nonly now (1): new\n"), std::string::npos) << text;
   EXPECT_NE(shown(run_of({}), run_of({transaction("b", 1, 1)}), kPlain).find("No tag is in both."),
             std::string::npos);
+  const std::string cut =
+      shown(run_of({}), run_of(std::vector<Tag>(20, transaction("new-step", 1, 1))), kPlain);
+  EXPECT_EQ(lines_of(cut).back(),
+            "only now (20): new-step, new-step, new-step, new-step, new-step and 15 more");
 }
 
 TEST(ShownComparison, OfWhatIsUnknownSaysNoChange) {
