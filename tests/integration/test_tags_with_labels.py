@@ -22,7 +22,7 @@ class SetsOfLabels(TraceTestCase):
 
     def test_beyond_those_that_a_name_may_have_count_for_the_name(self):
         self.assertEqual(
-            self.counts(self.THREE, 'pcp_trace: "a" has too many sets of labels: .*\n',
+            self.counts(self.THREE, 'pcp_trace: "a" has more than 2 label sets: .*\n',
                         PCP_TRACE_MAX_LABEL_SETS=2),
             {"a{i=1}": 2, "a{i=2}": 1, "a": 3, "b{i=1}": 1})
 

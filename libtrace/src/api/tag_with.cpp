@@ -74,9 +74,9 @@ void note_other_name(const Tag& tag) {
   static std::atomic<bool> is_said{false};
   if (label_set_limit() != 0)
     complain_once(is_said, [&] {
-      return in_quotes(name_of(tag)) +
-             " has too many sets of labels: the rest is recorded without. Labels are not for "
-             "what never ends, such as numbers of requests (PCP_TRACE_MAX_LABEL_SETS)";
+      return in_quotes(name_of(tag)) + " has more than " + std::to_string(label_set_limit()) +
+             " label sets: calls of further ones are counted without labels. Do not put unbounded "
+             "values, such as request ids, into a label. PCP_TRACE_MAX_LABEL_SETS sets the limit";
     });
 }
 
