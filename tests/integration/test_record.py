@@ -386,8 +386,8 @@ class Ends(Recording):
         recording.wait(PATIENCE_S)
         recorded.cut_half_a_sample(self.folder)
         self.assertEqual(recorded.complaints(self.folder), "")
-        self.assertEqual(recorded.doubt(self.folder, "tag1 count > 1"), "it does not say at its end"
-                         " that all is there: it goes on, or its recorder was killed")
+        self.assertEqual(recorded.doubt(self.folder, "tag1 count > 1"), "it has no end mark: the recording still runs,"
+                         " or record was killed")
         self.assertTrue(is_running(pid))
         self.assertGreater(len(recorded.samples(self.folder)), 2)
         self.record_well("true", folder=self.folder + "2")

@@ -224,8 +224,7 @@ std::string ArchiveSource::why_incomplete() const {
     return command_.empty() ? ""
                             : "it does not say whether all is there, as recordings of older"
                               " releases and parts of one do not";
-  if (!said_)
-    return "it does not say at its end that all is there: it goes on, or its recorder was killed";
+  if (!said_) return "it has no end mark: the recording still runs, or record was killed";
   return *said_ == kComplete ? "" : *said_;
 }
 

@@ -273,7 +273,7 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
   EXPECT_EQ(why_incomplete("no room", false), "no room");
   EXPECT_EQ(why_incomplete("no room", false, {moment(0), moment(2)}), "no room");
   EXPECT_EQ(why_incomplete("", false),
-            "it does not say at its end that all is there: it goes on, or its recorder was killed");
+            "it has no end mark: the recording still runs, or record was killed");
   EXPECT_TRUE(why_incomplete("complete", true).starts_with("it has gaps: "));
 }
 
