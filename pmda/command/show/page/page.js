@@ -138,7 +138,7 @@ function showNotice(text) {
   byId('notice').textContent = text;
 }
 
-// What a reader must know before the numbers.
+// The facts to know before the numbers.
 function noticesOf({incomplete, folded = []}) {
   const mostNames = 3;
   const missing = incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
