@@ -157,7 +157,8 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
                                       Shown::counted(each.count, "value")));
   }
   if (findings.empty())
-    findings.push_back(unknown("no name matches that has several values of " + label_));
+    findings.push_back(unknown("no name matches that has several values of " + label_ +
+                               "; record with --split=" + label_ + ", or report --by " + label_));
   return findings;
 }
 

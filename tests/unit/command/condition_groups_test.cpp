@@ -328,7 +328,7 @@ TEST(Imbalances, AreTrueFromTheBorderOn) {
             "broken: comp* max/mean by rank>=1.2: compute has 1.20, of rank 3, over 2 values");
   EXPECT_EQ(finding("compute max/mean by host > 1", checked).line,
             "unknown: compute max/mean by host > 1: no name matches that has several values of "
-            "host");
+            "host; record with --split=host, or report --by host");
   EXPECT_EQ(finding("compute max/mean by rank > 1", {run, false, nullptr}).line,
             "unknown: compute max/mean by rank > 1: compute has calls that may be missing");
 }

@@ -148,7 +148,7 @@ function noticesOf({incomplete, folded = []}) {
   return [
     ...(missing.length ? [`Calls may be missing. ${missing.join('. ')}.`] : []),
     ...(names.length ?
-            [`Folded: up to ${names.join(', ')} may be of label sets that had no room.`] :
+            [`Folded: up to ${names.join(', ')} may be of tags or label sets that had no room.`] :
             [])
   ];
 }
