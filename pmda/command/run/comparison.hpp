@@ -90,7 +90,8 @@ enum class Verdict {
 struct Difference {
   std::optional<double> before;  // a sum is divided
   std::optional<double> now;
-  Verdict verdict = Verdict::NotJudged;
+  Verdict verdict = Verdict::NotJudged;  // together with all other differences
+  std::optional<double> chance{};        // that equal runs differ as much
 
   bool is_known() const { return before && now; }
   bool is_real() const { return verdict == Verdict::Real; }

@@ -2,12 +2,14 @@
 // The part of Condition that is about more than one tag: changes since an older run, and shares of
 // label sets.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "command/run/imbalance.hpp"
+#include "command/run/noise.hpp"
 #include "command/show/comparison_columns.hpp"
 #include "command/show/condition.hpp"
 #include "command/show/shown.hpp"
@@ -193,7 +195,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
       return finding_of(tag.now->name, Outcome::Unknown,
                         "a change that is not known" + why_folded(*each->folded));
   const Figure its = *figure();
-  const auto& [before, now, verdict] = tag.of(its);
+  const auto& [before, now, verdict, chance] = tag.of(its);
   if (!before || !now)
     return finding_of(tag.now->name, Outcome::Unknown, "a change that is not known");
   const Shown shown(Terminal{false, false, 80});
@@ -219,7 +221,13 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   const std::optional<ValueRange> range = from && to ? change_percent(*from, *to) : std::nullopt;
   const std::optional<bool> is_beyond = range ? holds(*range) : std::nullopt;
   if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
-  if (comparison.is_over_runs && !is_count(its) && verdict == Verdict::Noise) {
+  // Judged alone: other tags must not decide whether a gate is open.
+  const bool is_judged = comparison.is_over_runs && !is_count(its) && chance;
+  const bool is_noise = is_judged && *chance > kMostFalseAlarms;
+  const auto is_bounded = [](const std::optional<ValueRange>& bounds) {
+    return bounds && std::isfinite(bounds->least) && std::isfinite(bounds->greatest);
+  };
+  if (is_noise && is_bounded(from) && is_bounded(to)) {
     Finding passed = finding(Outcome::Passed, ", within noise");
     passed.is_noise = true;
     return passed;
@@ -230,7 +238,8 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
                                      : are_inexact ? ", too near the limit to tell: a percentile "
                                                      "may be 2% off"
                                                    : ", too near the limit to tell");
-  if (is_count(its) || verdict == Verdict::Real) return finding(Outcome::Broken);
+  const bool is_real = comparison.is_over_runs ? is_judged && !is_noise : verdict == Verdict::Real;
+  if (is_count(its) || is_real) return finding(Outcome::Broken);
   return finding(Outcome::Unknown,
                  comparison.is_over_runs
                      ? ", which cannot be judged"

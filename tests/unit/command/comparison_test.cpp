@@ -194,8 +194,10 @@ TEST(Comparison, IsPerCallsThatAreKnownInBothRuns) {
   now.tags[3].failed.reset();
   now.tags.push_back(tag("new", TraceType::Point, 1));
   now.tags[4].folded = std::make_shared<const Tag>(tag("s", TraceType::Point, 1));
+  now.run.folded = {tag("a", TraceType::Transact, 2)};
   for (const auto& [name, why] :
-       {std::pair("new", "no tag of this name is in both runs"),
+       {std::pair("a", "calls of label sets that had no room may count for it"),
+        std::pair("new", "no tag of this name is in both runs"),
         std::pair("s",
                   "no tag of this name is in both runs; its label sets are: --by name adds "
                   "them up"),

@@ -44,7 +44,10 @@ class Changes : public testing::Test {
     Comparison comparison = compare(Side{before_, {}, {}}, Side{now_, {}, {}}, divisors_);
     comparison.is_over_runs = is_over_runs_;
     for (ComparedTag& tag : comparison.tags)
-      for (Difference& change : tag.changes) change.verdict = verdict_;
+      for (Difference& change : tag.changes) {
+        change.verdict = verdict_;
+        change.chance = chance_;
+      }
     return finding(text, {now_, is_complete, &comparison});
   }
   Outcome outcome(const std::string& text) { return of(text).outcome; }
@@ -52,6 +55,7 @@ class Changes : public testing::Test {
   Totals before_{{}, {transaction("request", 100)}};
   Totals now_{{}, {transaction("request", 100)}};
   Verdict verdict_ = Verdict::Real;
+  std::optional<double> chance_;
   Divisors divisors_;
   bool is_over_runs_ = false;
 };
@@ -98,12 +102,19 @@ TEST_F(Changes, OfOneRunEachAreNeverNoise) {
 TEST_F(Changes, OfSeveralRunsMayBeNoise) {
   is_over_runs_ = true;
   now_.tags[0].mean = 0.5;
+  verdict_ = Verdict::Noise;  // together with figures that have not changed
+  chance_ = 0.04;
   EXPECT_EQ(outcome("request mean > +20%"), Outcome::Broken);
-  verdict_ = Verdict::Noise;
+  chance_ = 0.06;
   EXPECT_EQ(of("request mean > +20%").line,
             "passed: request mean > +20%: request has +400%, from 100 ms to 500 ms, within noise");
   EXPECT_EQ(outcome("request mean >= +0%"), Outcome::Passed);
-  verdict_ = Verdict::NotJudged;
+  now_.tags[0].max->is_exact = false;
+  EXPECT_EQ(outcome("request max > +20%"), Outcome::Unknown);
+  now_.tags[0].nonfinite = 1;
+  EXPECT_EQ(outcome("request mean > +20%"), Outcome::Unknown);
+  now_.tags[0].nonfinite = 0;
+  chance_.reset();
   EXPECT_EQ(of("request mean > +20%").line,
             "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms, which cannot "
             "be judged");
@@ -129,6 +140,7 @@ TEST_F(Changes, OfCountsAreDecidedWhateverTheNoiseIs) {
     is_over_runs_ = is_over_runs;
     for (const Verdict verdict : {Verdict::Noise, Verdict::NotJudged}) {
       verdict_ = verdict;
+      chance_ = verdict == Verdict::Noise ? std::optional(1.0) : std::nullopt;
       EXPECT_EQ(of("query count > +20%").line,
                 "broken: query count > +20%: query has +900%, from 200 to 2,000");
       EXPECT_EQ(outcome("query count > +900%"), Outcome::Passed);
