@@ -97,10 +97,8 @@ Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
     Descriptor directory = open_directory(path);
     // Until it is locked, another process may take it for abandoned and remove it.
     const bool is_locked = directory && (try_lock(directory) || errno != EWOULDBLOCK);
-    if (is_locked && is_at(directory, path)) {
-      if (::geteuid() == 0) ::fchmod(directory.get(), kRootsMode);
+    if (is_locked && is_at(directory, path))
       return PrivateDirectory(std::move(path), std::move(directory));
-    }
     const int error = directory || errno == ENOENT ? 0 : errno;
     ::rmdir(path.c_str());
     if (error != 0) return Error{path + ": cannot be opened: " + std::strerror(error)};
@@ -116,8 +114,10 @@ PrivateDirectory::PrivateDirectory(std::string path, Descriptor lock)
 }
 
 Result<void> PrivateDirectory::hide_socket() const {
-  if (::rename(bound().c_str(), socket().c_str()) == 0) return {};
-  return Error{bound() + ": cannot be renamed: " + std::strerror(errno)};
+  if (::rename(bound().c_str(), socket().c_str()) != 0)
+    return Error{bound() + ": cannot be renamed: " + std::strerror(errno)};
+  if (::geteuid() == 0) ::fchmod(lock_.get(), kRootsMode);
+  return {};
 }
 
 PrivateDirectory::~PrivateDirectory() {

@@ -43,11 +43,15 @@ class PrivateDirectories : public testing::Test {
   const fs::path parent_ = scratch_.path();
 };
 
-TEST_F(PrivateDirectories, AreThisUsersAloneAndOthersMayPassOnlyRoots) {
+TEST_F(PrivateDirectories, AreThisUsersAloneAndOthersMayPassOnlyRootsOnceTheSocketIsHidden) {
   const PrivateDirectory made = create();
-  struct stat status {};
-  ASSERT_EQ(::stat(fs::path(made.socket()).parent_path().c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 07777, ::geteuid() == 0 ? 0711U : 0700U);
+  const auto mode = [&] {
+    return static_cast<unsigned>(fs::status(fs::path(made.socket()).parent_path()).permissions());
+  };
+  EXPECT_EQ(mode(), 0700U);
+  std::ofstream(made.bound()) << "";
+  ASSERT_TRUE(made.hide_socket());
+  EXPECT_EQ(mode(), ::geteuid() == 0 ? 0711U : 0700U);
 }
 
 TEST_F(PrivateDirectories, GiveTheSocketANameThatNobodyGuesses) {
