@@ -75,7 +75,7 @@ class ChangeTaker {
   virtual void take(const Change& change) = 0;
   virtual void take_histogram(std::size_t tag, std::string_view text) = 0;
   // After the first sample, and after the last one.
-  virtual void take_before(std::size_t, NearbyText) {}
+  virtual void take_before(std::size_t, NearbyText&&) {}
   virtual void take_after(std::size_t, const NearbyText&) {}
 };
 

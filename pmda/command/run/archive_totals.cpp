@@ -94,7 +94,7 @@ void ArchiveTotals::take_text(TagInArchive& tag, std::string_view text) const {
   tag.calls_since_text = 0;
 }
 
-void ArchiveTotals::take_before(std::size_t tag, NearbyText nearby) {
+void ArchiveTotals::take_before(std::size_t tag, NearbyText&& nearby) {
   if (TagInArchive& its = entry(tag); !its.has_text) its.before = std::move(nearby);
 }
 

@@ -60,7 +60,7 @@ class ArchiveTotals : public ChangeTaker {
   void take_sample(const SampleTime& time) override;
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
-  void take_before(std::size_t tag, NearbyText nearby) override;
+  void take_before(std::size_t tag, NearbyText&& nearby) override;
   void take_after(std::size_t tag, const NearbyText& nearby) override;
 
   // By tag number; entries may be unused (is_there).

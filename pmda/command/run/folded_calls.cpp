@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,9 +34,10 @@ bool has_more(const Dimensions& labels, const Dimensions& fewer) {
 
 Tag sum_of(const std::vector<const Tag*>& tags) {
   std::vector<Tag> all;
-  for (const Tag* const each : tags) all.push_back(*each);
-  const std::string name(bare_name(tags.front()->name));
-  return group_tags(std::move(all), [&](const std::string&) { return name; }).tags.front();
+  std::ranges::transform(tags, std::back_inserter(all), [](const Tag* tag) { return *tag; });
+  const std::string_view name = bare_name(tags.front()->name);
+  return group_tags(std::move(all), [&](const std::string&) { return std::string(name); })
+      .tags.front();
 }
 
 }  // namespace

@@ -63,10 +63,9 @@ std::optional<ValueRange> range_of_min(const Tag& tag) {
 
 // A mean, or a percentile, of a mixture is between those of its parts.
 ValueRange mixed_with(const ValueRange& own, const Tag& others) {
-  const auto least = range_of_min(others);
-  const auto greatest = range_of_max(others);
-  return {std::min(own.least, least ? least->least : -kInfinity),
-          std::max(own.greatest, greatest ? greatest->greatest : kInfinity)};
+  const ValueRange least = range_of_min(others).value_or(ValueRange{-kInfinity, 0});
+  const ValueRange greatest = range_of_max(others).value_or(ValueRange{0, kInfinity});
+  return {std::min(own.least, least.least), std::max(own.greatest, greatest.greatest)};
 }
 
 ValueRange failed_percent_with(const Tag& tag, const Tag& others) {
