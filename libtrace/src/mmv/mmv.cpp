@@ -80,6 +80,7 @@ void Mmv::make_file(std::uint64_t now_ns) {
     return;
   }
   next_try_ns_ = now_ns + kPauseAfterFailureNs;
+  if (error == EBADF) return;  // the program has closed it meanwhile
   complain_once(is_said, [&] {
     return "PCP_TRACE_MMV: no file in " + file_.directory() + ": " + std::strerror(error) +
            advice_for(error);
