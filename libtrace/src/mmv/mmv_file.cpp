@@ -143,8 +143,7 @@ int write_at(int fd, std::string_view bytes, std::uint64_t at) {
 // file.
 int make(const std::string& path, std::string_view bytes, int& fd, std::uint64_t& inode) {
   ::unlink(path.c_str());  // left by a killed process with this id
-  fd = keep_apart(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  fd = keep_apart(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (fd < 0) return errno;
   ::fchmod(fd, 0644);  // PCP's user reads it, whatever this process's umask is
   int error = write_at(fd, bytes, 0);

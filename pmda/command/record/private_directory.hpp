@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A directory for a socket, closed to other users. The kernel shows to everybody at which path a
-// socket was bound: so it is then renamed, and only programs that were told its name can connect. If
-// the directory is root's, others may pass from then on, but neither list nor change it. The
+// socket was bound: so it is then renamed, and only programs that were told its name can connect.
+// If the directory is root's, others may pass from then on, but neither list nor change it. The
 // destructor removes directory and socket; a directory left by a killed process is removed by the
 // same user's next one.
 //

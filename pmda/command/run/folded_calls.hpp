@@ -8,8 +8,8 @@
 
 namespace pcp::trace::command {
 
-// Fills Run::folded if tags had, or may have had, no room: added up as the choice says. Requires: all tags
-// are there.
+// Fills Run::folded if tags had, or may have had, no room: added up as the choice says. Requires:
+// all tags are there.
 void take_folded(Totals& totals, const LabelChoice& choice);
 
 // Fills Tag::folded.

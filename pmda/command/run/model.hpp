@@ -165,9 +165,9 @@ struct Run {
   // a tag of the same name with fewer labels.
   bool may_have_folded = false;
   std::vector<Tag> folded{};  // those tags and (overflow), also if a report leaves them out
-  std::string command;    // recorded command; empty if unknown
-  std::string filter{};   // filter of captured spans; empty if unknown
-  std::string time_zone;  // for shown times, as in TZ; empty: this machine's
+  std::string command;        // recorded command; empty if unknown
+  std::string filter{};       // filter of captured spans; empty if unknown
+  std::string time_zone;      // for shown times, as in TZ; empty: this machine's
   WallTime begin{};
   WallTime end{};
   std::size_t samples = 0;                           // of all archives

@@ -27,7 +27,7 @@ class Condition {
   struct Finding {
     Outcome outcome{};
     std::string line;
-    std::string about{};  // the same without outcome and value, so equal in the next run
+    std::string about{};    // the same without outcome and value, so equal in the next run
     bool is_noise = false;  // passed only because several runs show that the change is noise
   };
 

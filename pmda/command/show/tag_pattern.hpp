@@ -21,8 +21,8 @@ class TagPattern {
 
   bool matches(const std::string& tag) const;
 
-  // True if it does not match the tag, but perhaps one whose calls count there for want of room: the
-  // tag with more labels, or any for (overflow).
+  // True if it does not match the tag, but perhaps one whose calls count there for want of room:
+  // the tag with more labels, or any for (overflow).
   bool may_match_without_room(const std::string& tag) const;
 
   bool has_labels() const { return !labels_.empty(); }
