@@ -154,16 +154,16 @@ TEST_F(DrainTest, TakesEachCallOnceForTheAgentAndForMmvThoughMemoryRunsOut) {
   for (std::size_t bytes = 1; bytes < 1 << 16; bytes *= 2) {
     Pending agents;
     MmvTotals mmvs;
-    Drain drain(agents, &mmvs);
+    Drain both(agents, &mmvs);
     const std::uint64_t before = recorder.recorded();
     for (int round = 0; round < 3; ++round) {
       tag = intern_tag("scarce " + std::to_string(round));
       for (std::uint32_t i = 0; i < kCapacity + 10; ++i) record(1);
       const ScarceMemory scarce(bytes);
-      EXPECT_TRUE(bytes > 1 || throws([&] { drain.drain(recorder, 1); }));
-      throws([&] { drain.drain(recorder, 1); });
+      EXPECT_TRUE(bytes > 1 || throws([&] { both.drain(recorder, 1); }));
+      throws([&] { both.drain(recorder, 1); });
     }
-    drain.drain(recorder, 1);
+    both.drain(recorder, 1);
     std::uint64_t agents_calls = 0;
     std::uint64_t mmvs_calls = 0;
     for (; !agents.empty(); agents.pop()) agents_calls += agents.front().records();
