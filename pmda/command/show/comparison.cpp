@@ -19,7 +19,7 @@ constexpr std::size_t kMostTags = 15;
 constexpr std::size_t kValue = 8;
 constexpr std::size_t kColumn = kValue + 1;  // with the sign
 constexpr std::size_t kRun = 4;              // "was", "now"
-constexpr std::size_t kFewestOfName = 22;
+constexpr std::size_t kFewestOfName = 18;
 
 using Kinds = std::array<std::vector<const ComparedTag*>, kTableTitles.size()>;
 
@@ -36,7 +36,8 @@ class ComparisonTable {
   ComparisonTable(const Comparison& comparison, const Shown& shown, const Kinds& kinds);
 
   std::string heading(std::size_t kind) const;
-  std::string rows(const ComparedTag& tag);
+  std::string rows(const ComparedTag& tag, const std::string& name);
+  std::vector<std::string> names(const Kinds& kinds) const;
 
   // Explains the signs, why differences were not judged, and what is divided.
   std::string notes() const;
@@ -125,7 +126,14 @@ std::string ComparisonTable::lost(const ComparedTag& tag) const {
                            : shown_.good(text);
 }
 
-std::string ComparisonTable::rows(const ComparedTag& tag) {
+std::vector<std::string> ComparisonTable::names(const Kinds& kinds) const {
+  std::vector<NameToCut> names;
+  for (const auto& kind : kinds)
+    for (const ComparedTag* const tag : kind) names.push_back({tag->now->name, name_columns_ - 1});
+  return shown_.names(names);
+}
+
+std::string ComparisonTable::rows(const ComparedTag& tag, const std::string& name) {
   const auto line = [this](const std::string& name, std::string_view run,
                            const std::string& cells) {
     return Shown::trimmed(Shown::left(name, name_columns_) + shown_.faint(Shown::left(run, kRun)) +
@@ -133,7 +141,7 @@ std::string ComparisonTable::rows(const ComparedTag& tag) {
            "\n";
   };
   const auto& [before, now, by] = comparison_.divisors;
-  return line(shown_.name(tag.now->name, name_columns_ - 1), "was", values(*tag.before, before)) +
+  return line(name, "was", values(*tag.before, before)) +
          line(lost(tag), "now", values(*tag.now, now)) + line("", "", changes(tag));
 }
 
@@ -160,7 +168,7 @@ std::string only_in(const std::string& label, const std::vector<const Tag*>& tag
   const auto rest = [&](std::size_t named) {
     return " and " + std::to_string(tags.size() - named) + " more";
   };
-  const std::size_t room = shown.terminal().columns - head.size() - rest(0).size();
+  const std::size_t room = room_after(shown.terminal().columns, head.size() + rest(0).size());
   std::string names = shown.name(tags.front()->name, room);
   std::size_t named = 1;
   for (; named < tags.size(); ++named) {
@@ -175,6 +183,7 @@ std::string only_in(const std::string& label, const std::vector<const Tag*>& tag
 std::string uneven_lines(const Totals& base, const Totals& now, const Shown& shown,
                          const std::vector<std::string>& by) {
   constexpr std::size_t kMost = 3;
+  constexpr std::size_t kLeastName = 12;
   constexpr std::size_t kMostOfLabel = 12;
   constexpr std::size_t kMostOfValue = 16;  // with the label
   const auto text = [&](const Imbalance& each) {
@@ -192,7 +201,8 @@ std::string uneven_lines(const Totals& base, const Totals& now, const Shown& sho
     const std::string what = " by " + shown.name(each.label, kMostOfLabel) + ": was " + text(*was) +
                              ", now " + text(each);
     const std::string label = "uneven ";
-    const std::size_t room = room_after(shown.terminal().columns, label.size() + columns_of(what));
+    const std::size_t room =
+        std::max(room_after(shown.terminal().columns, label.size() + columns_of(what)), kLeastName);
     lines += shown.faint(label) + shown.name(each.name, room) + what + "\n";
   }
   return lines;
@@ -208,19 +218,21 @@ std::string shown_comparison(const Totals& base, const Totals& now, const Compar
                      summary_head(now.run, shown);
   constexpr std::size_t kBesideTag = 46;
   if (!comparison.divisors.are_one())
-    text += "sums" +
-            per_how_many(comparison.divisors, shown, shown.terminal().columns - kBesideTag) + "\n";
+    text +=
+        "sums" +
+        per_how_many(comparison.divisors, shown, room_after(shown.terminal().columns, kBesideTag)) +
+        "\n";
   text += "\n";
   if (comparison.tags.empty()) text += "No tag is in both.\n";
   Kinds kinds = by_kind(comparison);
   keep_first(kinds, kMostTags);
   ComparisonTable table(comparison, shown, kinds);
+  const std::vector<std::string> names = table.names(kinds);
   std::size_t rows = 0;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind].empty()) continue;
     text += (rows > 0 ? "\n" : "") + table.heading(kind);
-    for (const ComparedTag* const tag : kinds[kind]) text += table.rows(*tag);
-    rows += kinds[kind].size();
+    for (const ComparedTag* const tag : kinds[kind]) text += table.rows(*tag, names[rows++]);
   }
   if (comparison.tags.size() > rows)
     text += shown.faint("and " + std::to_string(comparison.tags.size() - rows) +

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "base/escape.hpp"
@@ -25,6 +26,7 @@ namespace pcp::trace::command {
 
 namespace {
 
+constexpr std::size_t kFewestColumns = 40;  // below, lines wrap
 constexpr std::size_t kMostColumns = 120;
 
 template <typename... Arguments>
@@ -91,8 +93,23 @@ std::size_t width_of(const std::vector<Piece>& pieces) {
   return columns;
 }
 
+// Shows the first `head` pieces and those from `begin` to `end`, without blanks beside the marks.
+std::string cut(const std::vector<Piece>& pieces, std::size_t head, std::size_t begin,
+                std::size_t end, const std::string& mark) {
+  const auto is_blank = [&pieces](std::size_t i) { return pieces[i].text == " "; };
+  while (head > 0 && is_blank(head - 1)) --head;
+  while (begin < end && is_blank(begin)) ++begin;
+  while (begin < end && end < pieces.size() && is_blank(end - 1)) --end;
+  std::string shown;
+  for (std::size_t i = 0; i < head; ++i) shown += pieces[i].text;
+  shown += mark;
+  for (std::size_t i = begin; i < end; ++i) shown += pieces[i].text;
+  return end < pieces.size() ? shown + mark : shown;
+}
+
 // The cut is in the middle, because names often differ at their ends, where labels are.
-void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const std::string& mark) {
+std::string without_middle(const std::vector<Piece>& pieces, std::size_t columns,
+                           const std::string& mark) {
   std::size_t room = room_after(columns, columns_of(mark));
   std::size_t head = 0;
   std::size_t tail = pieces.size();
@@ -102,11 +119,30 @@ void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const st
     room -= next.columns;
     is_head ? ++head : --tail;
   }
-  const auto at = [&pieces](std::size_t i) {
-    return pieces.begin() + static_cast<std::ptrdiff_t>(i);
-  };
-  const auto rest = pieces.erase(at(head), at(tail));
-  pieces.insert(rest, {mark, columns_of(mark)});
+  return cut(pieces, head, tail, pieces.size(), mark);
+}
+
+// The cut is before piece `begin`, where the name differs from others. A quarter of the columns is
+// for the name's beginning.
+std::string cut_before(const std::vector<Piece>& pieces, std::size_t begin, std::size_t columns,
+                       const std::string& mark) {
+  std::size_t room = room_after(columns, 2 * columns_of(mark));
+  const std::size_t least_rest = room - room / 4;
+  std::size_t head = 0;
+  for (; head < begin && pieces[head].columns + least_rest <= room; ++head)
+    room -= pieces[head].columns;
+  std::size_t end = begin;
+  for (; end < pieces.size() && pieces[end].columns <= room; ++end) room -= pieces[end].columns;
+  if (end == pieces.size()) room += columns_of(mark);
+  for (; begin > head && pieces[begin - 1].columns <= room; --begin)
+    room -= pieces[begin - 1].columns;
+  return cut(pieces, head, begin, end, mark);
+}
+
+// How many pieces at the front are the same in both.
+std::size_t equal_pieces(const std::vector<Piece>& one, const std::vector<Piece>& other) {
+  return static_cast<std::size_t>(
+      std::ranges::mismatch(one, other, {}, &Piece::text, &Piece::text).in1 - one.begin());
 }
 
 std::string beginning_of(const std::vector<Piece>& pieces, std::size_t room) {
@@ -145,11 +181,11 @@ std::string formatted_time(const char* format, WallTime moment) {
 
 }  // namespace
 
-Terminal terminal_of(int descriptor, std::size_t fewest_columns) {
+Terminal terminal_of(int descriptor) {
   Terminal terminal;
   terminal.is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
   const auto take_columns = [&](std::size_t columns) {
-    terminal.columns = std::clamp(columns, fewest_columns, kMostColumns);
+    terminal.columns = std::clamp(columns, kFewestColumns, kMostColumns);
   };
   const std::size_t wanted = wanted_columns();
   if (::isatty(descriptor) == 0) {
@@ -235,11 +271,34 @@ std::string Shown::change(double before, double now) const {
 }
 
 std::string Shown::name(std::string_view text, std::size_t columns) const {
-  std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
-  if (width_of(pieces) > columns) cut_in_the_middle(pieces, columns, sign("…", ".."));
-  std::string shown;
-  for (const Piece& piece : pieces) shown += piece.text;
-  return shown;
+  const std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
+  const std::size_t used = width_of(pieces);
+  return used <= columns ? beginning_of(pieces, used)
+                         : without_middle(pieces, columns, sign("…", ".."));
+}
+
+// Each round cuts the names that look alike before the first piece in which they differ.
+std::vector<std::string> Shown::names(const std::vector<NameToCut>& names) const {
+  const auto pieces = [&](std::size_t i) { return pieces_of(names[i].text, terminal_.is_utf8); };
+  std::vector<std::string> shown;
+  for (const NameToCut& each : names) shown.push_back(name(each.text, each.columns));
+  for (std::size_t looks = 0;;) {
+    std::map<std::string, std::vector<std::size_t>> alike;
+    for (std::size_t i = 0; i < shown.size(); ++i) alike[shown[i]].push_back(i);
+    if (alike.size() <= looks) return shown;
+    looks = alike.size();
+    for (const auto& [look, members] : alike) {
+      const std::size_t one = members.front();
+      if (std::ranges::all_of(members, [&](auto i) { return names[i].text == names[one].text; }))
+        continue;
+      std::size_t equal = pieces(one).size();
+      for (const std::size_t i : members)
+        equal = std::min(equal, equal_pieces(pieces(one), pieces(i)));
+      for (const std::size_t i : members)
+        if (width_of(pieces(i)) > names[i].columns)
+          shown[i] = cut_before(pieces(i), equal, names[i].columns, sign("…", ".."));
+    }
+  }
 }
 
 std::string Shown::beginning(std::string_view text, std::size_t columns) const {

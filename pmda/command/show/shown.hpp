@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "command/run/model.hpp"
 
@@ -20,8 +21,14 @@ struct Terminal {
 };
 
 // The terminal behind a descriptor, by locale and environment. Requires: setlocale() was called. A
-// valid COLUMNS always sets the width. Below fewest_columns lines wrap.
-Terminal terminal_of(int descriptor, std::size_t fewest_columns = 80);
+// valid COLUMNS always sets the width.
+Terminal terminal_of(int descriptor);
+
+// A name, and the width that a table has for it.
+struct NameToCut {
+  std::string_view text;
+  std::size_t columns;
+};
 
 class Shown {
  public:
@@ -60,7 +67,11 @@ class Shown {
   // A program's text, cut to `columns`; bytes that could harm a terminal are shown as \xNN.
   std::string name(std::string_view text, std::size_t columns) const;
 
-  // The same, cut at the end. An escape (a backslash and the next character) is never split.
+  // The names of a table: those that differ look different after the cut, too.
+  std::vector<std::string> names(const std::vector<NameToCut>& names) const;
+
+  // The same as name(), cut at the end. An escape (a backslash and the next character) is never
+  // split.
   std::string beginning(std::string_view text, std::size_t columns) const;
 
   std::string nothing() const { return sign("–", "-"); }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "command/run/imbalance.hpp"
 #include "command/show/model_json.hpp"
@@ -33,28 +34,34 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
   std::string after;
   if (moment.at && moment.is_begin) {
     const double since_begin_s = std::chrono::duration<double>(*moment.at - run.begin).count();
-    after = ", at " + Shown::time(*moment.at) + ", " + shown.duration(since_begin_s) +
-            " from the start";
+    after =
+        "at " + Shown::time(*moment.at) + ", " + shown.duration(since_begin_s) + " from the start";
   } else if (moment.at) {
     const double within_s = moment.within_s.value_or(0);
-    if (within_s > 0) after = ", in the " + (within_s == 1 ? "second" : shown.duration(within_s));
+    if (within_s > 0) after = "in the " + (within_s == 1 ? "second" : shown.duration(within_s));
     const auto at = std::chrono::floor<std::chrono::milliseconds>(moment.at->time_since_epoch());
-    after += (after.empty() ? ", before " : " before ") + Shown::time(*moment.at);
+    after += (after.empty() ? "before " : " before ") + Shown::time(*moment.at);
     if (within_s > 0 && within_s < 1)
       after += "." + std::to_string(1000 + at.count() % 1000).substr(1);
   }
-  const std::string what = (moment.is_p99 ? "p99 "
-                            : moment.at   ? ""
-                                          : shown.at_least()) +
-                           shown.duration(moment.value) + " in ";
+  constexpr std::size_t kLeastName = 12;
   const std::size_t room = shown.terminal().columns - kLabel;
-  const std::size_t used = columns_of(what) + columns_of(after);
-  const std::string text = what + shown.name(slowest->name, room_after(room, used)) + after;
-  if (std::none_of(tags.begin(), tags.end(), has_failed)) return labelled(shown, "slowest", text);
-  const std::string but = "(of those that were not aborted)";
-  if (columns_of(text) + 1 + but.size() <= room)
-    return labelled(shown, "slowest", text + " " + but);
-  return labelled(shown, "slowest", text) + labelled(shown, "", but);
+  std::string line = (moment.is_p99 ? "p99 "
+                      : moment.at   ? ""
+                                    : shown.at_least()) +
+                     shown.duration(moment.value) + " in ";
+  const std::size_t beside = room_after(room, columns_of(line) + columns_of(after) + 2);
+  line +=
+      shown.name(slowest->name, beside < kLeastName ? room_after(room, columns_of(line)) : beside);
+  std::string lines;
+  const auto add = [&](const std::string& separator, const std::string& text) {
+    const bool fits = columns_of(line) + separator.size() + columns_of(text) <= room;
+    if (!fits) lines += labelled(shown, lines.empty() ? "slowest" : "", std::exchange(line, ""));
+    line += (fits ? separator : "") + text;
+  };
+  if (!after.empty()) add(", ", after);
+  if (std::ranges::any_of(tags, has_failed)) add(" ", "(of those that were not aborted)");
+  return lines + labelled(shown, lines.empty() ? "slowest" : "", line);
 }
 
 // Open transactions that hung or were forgotten: the tags with the most, in order.
@@ -70,7 +77,7 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
                    [&](const Tag* a, const Tag* b) { return open(a) > open(b); });
   std::string text = "not ended with their program: ";
   const std::size_t named = std::min(found.size(), kMostTags);
-  const std::size_t room = (shown.terminal().columns - kLabel - text.size() - 16) / named;
+  const std::size_t room = room_after(shown.terminal().columns, kLabel + text.size() + 16) / named;
   for (std::size_t i = 0; i < named; ++i) {
     const std::string count = Shown::count(open(found[i])) + " ";
     const std::size_t used = count.size() + 2;
@@ -95,16 +102,22 @@ std::vector<Imbalance> uneven_totals(const std::vector<Imbalance>& imbalances,
 // Names both ends: the process with the least is the slow one if the others wait for it.
 std::string uneven_lines(const std::vector<Imbalance>& uneven, const Shown& shown) {
   constexpr std::size_t kMostOfLeast = 16;
+  constexpr std::size_t kLeastRoom = 12;  // for the name and the value of a label
   std::string lines;
   for (const Imbalance& each : uneven) {
-    const std::string what = (each.type == TraceType::Transact ? " takes " : " has ") +
-                             Shown::measured(each.ratio()) +
-                             shown.sign(" × the mean of ", " x the mean of ") +
-                             Shown::count(static_cast<double>(each.count)) + " (" +
-                             shown.value(each.type, each.greatest()) + "; " +
-                             shown.name(each.label + "=" + each.least_value, kMostOfLeast) + ": " +
-                             shown.value(each.type, each.least) + ")";
-    const std::size_t room = room_after(shown.terminal().columns, kLabel + columns_of(what) + 2);
+    std::string what = (each.type == TraceType::Transact ? " takes " : " has ") +
+                       Shown::measured(each.ratio()) +
+                       shown.sign(" × the mean of ", " x the mean of ") +
+                       Shown::count(static_cast<double>(each.count)) + " (" +
+                       shown.value(each.type, each.greatest());
+    const std::string least = "; " + shown.name(each.label + "=" + each.least_value, kMostOfLeast) +
+                              ": " + shown.value(each.type, each.least);
+    const auto room_with = [&](const std::string& text) {
+      return room_after(shown.terminal().columns, kLabel + columns_of(text) + 3);
+    };
+    if (room_with(what + least) >= kLeastRoom) what += least;
+    what += ")";
+    const std::size_t room = std::max(room_with(what) + 1, kLeastRoom);
     const std::string value = shown.name(each.label + "=" + each.values.front().value,
                                          room - std::min(room / 2, columns_of(each.name)));
     std::string text = shown.name(each.name, room_after(room, columns_of(value)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A run in at most 25 lines: where its time went.
+// A run in at most 25 lines: where its time went. Rows of uneven names may take more.
 #pragma once
 
 #include <string>

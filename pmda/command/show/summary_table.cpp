@@ -23,7 +23,7 @@ std::vector<std::size_t> deal_lines(const std::vector<std::vector<std::size_t>>&
     for (std::size_t i = 0; i < tables.size(); ++i) {
       for (int turn = i == 0 ? 2 : 1; turn > 0 && shown[i] < tables[i].size(); --turn) {
         const std::size_t needed = tables[i][shown[i]];
-        if (needed > lines) return shown;
+        if (needed > lines) break;
         ++shown[i];
         lines -= needed;
         dealt = true;
@@ -55,7 +55,8 @@ constexpr std::array kTableColumns{
     ColumnLook{Column::Busy, "busy", 7, {"busy", "last", "value"}}};
 
 // A narrow terminal drops these columns, in this order.
-constexpr std::array kDropped{Column::Rate, Column::Mean, Column::P50, Column::Busy, Column::P99};
+constexpr std::array kDropped{Column::Rate, Column::Mean, Column::P50, Column::Busy,
+                              Column::P99,  Column::Max,  Column::P95};
 constexpr std::size_t kLeastNameColumns = 24;
 
 std::optional<double> shown_total_of(const Tag& tag) {
@@ -94,7 +95,8 @@ std::optional<double> value_in(Column column, const Tag& tag) {
 struct Entry {
   Tag tag;
   std::size_t label_sets = 1;
-  std::optional<Tag> worst;
+  std::optional<Tag> worst = {};
+  bool is_shown = false;
 
   std::size_t lines() const { return worst ? 2 : 1; }
 };
@@ -116,14 +118,18 @@ const Tag& worst_of(const std::vector<Tag>& tags, const std::vector<std::size_t>
   return tags[*std::ranges::max_element(members, {}, badness)];
 }
 
+// The line about an uneven name; end() if there is none.
+auto uneven_line(const Tag& tag, const std::vector<Imbalance>& uneven) {
+  return std::ranges::find_if(uneven, [&](const Imbalance& each) {
+    return each.type == tag.type && each.name == bare_name(tag.name);
+  });
+}
+
 // Gives the label sets with the value that makes the name uneven; all if it is not.
 std::vector<std::size_t> uneven_of(const std::vector<Tag>& tags,
                                    const std::vector<std::size_t>& members,
                                    const std::vector<Imbalance>& uneven) {
-  const Tag& first = tags[members.front()];
-  const auto its = std::ranges::find_if(uneven, [&](const Imbalance& each) {
-    return each.type == first.type && each.name == bare_name(first.name);
-  });
+  const auto its = uneven_line(tags[members.front()], uneven);
   if (its == uneven.end()) return members;
   std::vector<std::size_t> found;
   std::ranges::copy_if(members, std::back_inserter(found), [&](std::size_t member) {
@@ -138,13 +144,13 @@ std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds,
                               const std::vector<Imbalance>& uneven) {
   std::vector<Entry> entries;
   if (!folds) {
-    for (const Tag& tag : tags) entries.push_back({tag, 1, {}});
+    for (const Tag& tag : tags) entries.push_back({tag});
     return entries;
   }
   Groups groups = group_by_name(tags);
   for (std::size_t i = 0; i < groups.tags.size(); ++i) {
     const std::vector<std::size_t>& members = groups.members[i];
-    Entry& entry = entries.emplace_back(Entry{std::move(groups.tags[i]), members.size(), {}});
+    Entry& entry = entries.emplace_back(Entry{std::move(groups.tags[i]), members.size()});
     if (members.size() > 1)
       entry.worst = worst_of(tags, uneven_of(tags, members, uneven));
     else
@@ -176,7 +182,10 @@ class TablePrinter {
   TablePrinter(const Shown& shown, bool shows_failed, bool gives_room);
 
   std::string heading(const Section& section) const;
-  std::string rows(const Entry& entry) const;
+  std::string rows(const Entry& entry, const std::string& name) const;
+
+  // The names of rows, as they are shown.
+  std::vector<std::string> names(std::span<const Entry> entries) const;
 
  private:
   bool has(Column column) const { return std::ranges::find(columns_, column) != columns_.end(); }
@@ -185,7 +194,7 @@ class TablePrinter {
   }
   std::string row(const std::string& name, const Tag& tag) const;
   std::string cell(Column column, const Tag& tag) const;
-  std::string name_of(const Entry& entry, std::size_t columns) const;
+  std::string behind_name(const Entry& entry) const;
 
   const Shown& shown_;
   const bool gives_room_;
@@ -214,8 +223,7 @@ std::string TablePrinter::heading(const Section& section) const {
   return shown_.bold(Shown::trimmed(line)) + "\n";
 }
 
-std::string TablePrinter::rows(const Entry& entry) const {
-  const std::string name = name_of(entry, gives_room_ ? shown_.terminal().columns : name_columns_);
+std::string TablePrinter::rows(const Entry& entry, const std::string& name) const {
   if (gives_room_ && columns_of(name) > name_columns_) return name + "\n" + row("", entry.tag);
   std::string text = row(name, entry.tag);
   if (!entry.worst) return text;
@@ -232,8 +240,18 @@ std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
   return Shown::trimmed(line) + "\n";
 }
 
-// With the unit of the values; times have units themselves.
-std::string TablePrinter::name_of(const Entry& entry, std::size_t columns) const {
+std::vector<std::string> TablePrinter::names(std::span<const Entry> entries) const {
+  const std::size_t columns = gives_room_ ? shown_.terminal().columns : name_columns_;
+  std::vector<NameToCut> to_cut;
+  for (const Entry& each : entries)
+    to_cut.push_back({each.tag.name, room_after(columns, columns_of(behind_name(each)))});
+  std::vector<std::string> names = shown_.names(to_cut);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] += behind_name(entries[i]);
+  return names;
+}
+
+// How many label sets the row has, and the unit of the values; times have units themselves.
+std::string TablePrinter::behind_name(const Entry& entry) const {
   constexpr std::size_t kMostOfUnit = 8;
   const Tag& tag = entry.tag;
   std::string behind;
@@ -241,8 +259,7 @@ std::string TablePrinter::name_of(const Entry& entry, std::size_t columns) const
     behind = " {" + Shown::count(static_cast<double>(entry.label_sets)) + " sets}";
   const bool has_unit = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
   if (has_unit && !tag.unit.empty()) behind += " [" + shown_.name(tag.unit, kMostOfUnit) + "]";
-  const std::size_t room = columns - std::min(columns, columns_of(behind));
-  return shown_.name(tag.name, room) + behind;
+  return behind;
 }
 
 std::string TablePrinter::cell(Column column, const Tag& tag) const {
@@ -264,6 +281,37 @@ std::string TablePrinter::cell(Column column, const Tag& tag) const {
       return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, *value);
     default:
       return shown_.value(tag.type, *value);
+  }
+}
+
+// Chooses entries for so many lines, with those of headings: the first one, and those that are
+// uneven, in any case. They keep their order.
+void choose(std::vector<Section>& sections, const std::vector<Imbalance>& uneven,
+            std::size_t lines) {
+  std::size_t needed = 0;
+  std::size_t needed_in_any_case = 0;
+  std::vector<std::vector<Entry*>> tables;
+  std::vector<std::vector<std::size_t>> lines_of;
+  for (Section& section : sections) {
+    std::vector<Entry*>& table = tables.emplace_back();
+    for (Entry& entry : section.entries) table.push_back(&entry);
+    const auto rest = std::ranges::stable_partition(
+        table, [&](const Entry* entry) { return uneven_line(entry->tag, uneven) != uneven.end(); });
+    auto in_any_case = static_cast<std::size_t>(rest.begin() - table.begin());
+    if (tables.size() == 1 && in_any_case == 0) in_any_case = 1;
+    std::vector<std::size_t>& its = lines_of.emplace_back();
+    for (const Entry* const entry : table) its.push_back(entry->lines());
+    its.front() += tables.size() == 1 ? 1 : 2;  // the heading, and an empty line
+    needed = std::accumulate(its.begin(), its.end(), needed);
+    for (std::size_t& each : std::span(its).first(in_any_case))
+      needed_in_any_case += std::exchange(each, 0);
+  }
+  const std::vector<std::size_t> dealt =
+      deal_lines(lines_of, room_after(lines, needed_in_any_case + (needed > lines ? 1 : 0)));
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    for (Entry* const entry : std::span(tables[i]).first(dealt[i])) entry->is_shown = true;
+    std::ranges::stable_partition(sections[i].entries, &Entry::is_shown);
+    sections[i].shown = dealt[i];
   }
 }
 
@@ -298,40 +346,30 @@ SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& ch
                              const std::vector<Imbalance>& uneven, std::size_t lines, bool has_page,
                              const Shown& shown) {
   std::vector<Section> sections = sections_of(tags, choice, uneven);
-  std::size_t all = 0;
-  std::size_t needed = 2 * sections.size() - 1;
-  const std::size_t around = needed;
-  std::vector<std::vector<std::size_t>> lines_of;
-  for (const Section& section : sections) {
-    all += section.entries.size();
-    std::vector<std::size_t>& its = lines_of.emplace_back();
-    its.reserve(section.entries.size());
-    for (const Entry& entry : section.entries) needed += its.emplace_back(entry.lines());
+  if (choice.top || choice.shows_all || choice.by) {
+    for (Section& section : sections)
+      section.shown = std::min(choice.top.value_or(tags.size()), section.entries.size());
+  } else {
+    choose(sections, uneven, lines);
   }
-  std::size_t shown_entries = 0;
-  const std::vector<std::size_t> dealt =
-      deal_lines(lines_of, room_after(lines, around + (needed > lines ? 1 : 0)));
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const std::size_t count = sections[i].entries.size();
-    sections[i].shown = choice.top                      ? std::min(*choice.top, count)
-                        : choice.shows_all || choice.by ? count
-                                                        : dealt[i];
-  }
-
   const bool shows_failed =
       std::ranges::any_of(tags, [](const Tag& tag) { return has_failed(tag); });
   const TablePrinter printer(shown, shows_failed, choice.shows_all);
   SummaryTables tables;
+  bool are_all = true;
   for (const Section& section : sections) {
+    are_all = are_all && section.shown == section.entries.size();
+    if (section.shown == 0) continue;
+    const auto entries = std::span(section.entries).first(section.shown);
+    const std::vector<std::string> names = printer.names(entries);
     tables.text += (tables.text.empty() ? "" : "\n") + printer.heading(section);
-    for (const Entry& entry : std::span(section.entries).first(section.shown)) {
-      tables.text += printer.rows(entry);
-      tables.rows.push_back(entry.tag);
-      if (entry.worst) tables.rows.push_back(*entry.worst);
-      ++shown_entries;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      tables.text += printer.rows(entries[i], names[i]);
+      tables.rows.push_back(entries[i].tag);
+      if (entries[i].worst) tables.rows.push_back(*entries[i].worst);
     }
   }
-  if (shown_entries < all) tables.text += shown.faint(rest_of(sections, has_page)) + "\n";
+  if (!are_all) tables.text += shown.faint(rest_of(sections, has_page)) + "\n";
   return tables;
 }
 

@@ -27,7 +27,7 @@ constexpr std::size_t table_of(TraceType type) {
 }
 
 // The number of entries that each table shows, from the lines that each entry takes: as many as
-// fit. The first table gets two entries for each of the others'.
+// fit, in order. The first table gets two entries for each of the others'.
 std::vector<std::size_t> deal_lines(const std::vector<std::vector<std::size_t>>& tables,
                                     std::size_t lines);
 
@@ -52,8 +52,8 @@ struct SummaryTables {
   std::deque<Tag> rows;  // the tags that are shown
 };
 
-// In at most `lines` lines, unless the choice asks for more. Below the row of a name that is uneven
-// comes its label set with the greatest value. Requires: there are tags.
+// In at most `lines` lines, unless the choice or the names that are uneven need more. Below the row
+// of a name that is uneven comes its label set with the greatest value. Requires: there are tags.
 SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& choice,
                              const std::vector<Imbalance>& uneven, std::size_t lines, bool has_page,
                              const Shown& shown);

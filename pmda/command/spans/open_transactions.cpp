@@ -62,16 +62,20 @@ std::string open_table(const OpenTransactions& open, const Shown& shown) {
   if (open.tags.empty() && open.others > 0)
     return "Nothing is open that matches; of other tags " + Shown::count(open.others) + ".\n";
   if (open.tags.empty()) return open.troubles.empty() ? "Nothing is open.\n" : "";
-  const bool has_hosts = std::any_of(open.tags.begin(), open.tags.end(), [&](const auto& each) {
-    return each.host != open.tags.front().host;
-  });
-  const std::size_t name_columns = shown.terminal().columns - kCountColumns - kOldestColumns -
-                                   kWhereColumns - (has_hosts ? kHostColumns : 0);
+  constexpr std::size_t kLeastNameColumns = 20;
+  const std::size_t columns = shown.terminal().columns - kCountColumns - kOldestColumns;
+  const bool has_hosts = columns >= kLeastNameColumns + kHostColumns &&
+                         std::any_of(open.tags.begin(), open.tags.end(), [&](const auto& each) {
+                           return each.host != open.tags.front().host;
+                         });
+  const std::size_t host_columns = has_hosts ? kHostColumns : 0;
+  const bool has_where = columns >= kLeastNameColumns + host_columns + kWhereColumns;
+  const std::size_t name_columns = columns - host_columns - (has_where ? kWhereColumns : 0);
   const auto line = [&](const std::string& tag, const std::string& count, const std::string& oldest,
                         const std::string& where, const std::string& host) {
     std::string text = Shown::left(tag, name_columns) + Shown::right(count, kCountColumns) +
-                       Shown::right(oldest, kOldestColumns) + "  " +
-                       Shown::left(where, kWhereColumns - 2);
+                       Shown::right(oldest, kOldestColumns) +
+                       (has_where ? "  " + Shown::left(where, kWhereColumns - 2) : "");
     return Shown::trimmed(text + (has_hosts ? host : ""));
   };
   std::string table =

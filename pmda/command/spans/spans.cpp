@@ -24,7 +24,7 @@ bool print(const std::string& text) { return write_all(STDOUT_FILENO, text) == 0
 int show_traces(const SpansOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   Interruption interruption;
-  const Shown shown(terminal_of(STDOUT_FILENO, 40));
+  const Shown shown(terminal_of(STDOUT_FILENO));
   if (::isatty(STDERR_FILENO) != 0)
     std::cerr << "pcp-trace spans: waiting for "
               << shown.name(options.typed_filter, shown.terminal().columns) << " (^C ends)"

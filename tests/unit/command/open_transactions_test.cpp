@@ -28,6 +28,10 @@ TEST(OpenTransactions, NameTheirHostsIfThereAreSeveral) {
   const std::string table = open_table(open, kPlain);
   EXPECT_NE(table.find("  4711            saturn\n"), table.npos) << table;
   EXPECT_NE(table.find("  12              jupiter\n"), table.npos) << table;
+  EXPECT_EQ(open_table(open, Shown(Terminal{false, false, 40})),
+            "Open transactions       number    oldest\n"
+            "checkout                     3    12.5 s\n"
+            "query                        1    250 ms\n");
 }
 
 TEST(OpenTransactions, AreNone) {

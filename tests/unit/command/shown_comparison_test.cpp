@@ -91,6 +91,17 @@ TEST(ShownComparison, DropsTheLeastImportantColumnsFirst) {
             "      p99");
 }
 
+TEST(ShownComparison, CutsNamesWhereTheyDiffer) {
+  const Totals run = run_of({transaction("request{route=/cart/items/1/a,status=200}", 1, 1),
+                             transaction("request{route=/cart/items/2/a,status=200}", 1, 1)});
+  for (const std::size_t columns : {40U, 80U}) {
+    const auto lines = lines_of(shown(run, run, {false, false, columns}));
+    EXPECT_NE(lines[6].substr(0, 16), lines[9].substr(0, 16)) << lines[6];
+    EXPECT_LE(lines[6].size(), columns);
+    EXPECT_NE(lines[5].find(" total"), std::string::npos) << lines[5];
+  }
+}
+
 TEST(ShownComparison, MarksNothingThatIsNoise) {
   for (const Verdict verdict : {Verdict::Noise, Verdict::NotJudged}) {
     const std::string text = shown(run_of({transaction("checkout", 200, 1)}),
@@ -233,7 +244,7 @@ TEST(ShownComparison, KeepsToItsColumnsAndLines) {
     before.push_back(of_type(TraceType::Point, name));
     now.push_back(of_type(TraceType::Point, name));
   }
-  for (const std::size_t columns : {80U, 99U, 120U}) {
+  for (const std::size_t columns : {60U, 80U, 99U, 120U}) {
     int count = 0;
     for (const std::string& line :
          lines_of(shown(run_of(before), run_of(now), {false, false, columns}, Verdict::Real,

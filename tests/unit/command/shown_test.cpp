@@ -69,6 +69,30 @@ TEST(Name, IsCutInTheMiddle) {
   EXPECT_EQ(kUtf8.name("abc", 0), "…");
 }
 
+TEST(Name, IsCutWithoutBlanksAtTheCut) {
+  EXPECT_EQ(kUtf8.name("read the whole file", 12), "read t…file");
+  EXPECT_EQ(kUtf8.name("read a whole file", 10), "read…file");
+}
+
+TEST(Names, ThatDifferLookDifferentAfterTheCut) {
+  const auto cut = [](const std::vector<std::string>& names) {
+    std::vector<NameToCut> to_cut;
+    for (const std::string& each : names) to_cut.push_back({each, 21});
+    return kUtf8.names(to_cut);
+  };
+  using Cut = std::vector<std::string>;
+  EXPECT_EQ(cut({"request{route=/cart/items/1/a,status=200}", "checkout",
+                 "request{route=/cart/items/2/a,status=200}"}),
+            (Cut{"requ…/1/a,status=200}", "checkout", "requ…/2/a,status=200}"}));
+  EXPECT_EQ(cut({"request{route=/cart/a,status=200}", "request{route=/cart/b,status=200}"}),
+            (Cut{"requ…rt/a,status=200}", "requ…rt/b,status=200}"}));
+  const std::string same(30, 'x');
+  EXPECT_EQ(
+      cut({same + "1" + same + "1a" + same, same + "1" + same + "2a" + same, same + "2" + same}),
+      (Cut{"xxxx…1axxxxxxxxxxxxx…", "xxxx…2axxxxxxxxxxxxx…", "xxxx…2xxxxxxxxxxxxxx…"}));
+  EXPECT_EQ(cut({same, same}), (Cut{"xxxxxxxxxx…xxxxxxxxxx", "xxxxxxxxxx…xxxxxxxxxx"}));
+}
+
 TEST(Name, DoesNothingToATerminal) {
   EXPECT_EQ(kUtf8.name("a\033[31mb\n\x7f", 80), "a\\x1b[31mb\\x0a\\x7f");
   EXPECT_EQ(kUtf8.name("\xc2\x9b", 80), "\\xc2\\x9b");  // a control character

@@ -368,6 +368,46 @@ TEST(Summary, SaysWhichTotalsAreUneven) {
 
 TEST(Summary, OfNothingSaysWhatToDo) {
   const std::string text = summary({an_hour(), {}}, "", kPlain);
+TEST(Summary, ShowsTheRowsOfUnevenNamesHoweverFewLinesAreLeft) {
+  Totals totals{an_hour(), numbered(40)};
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = "uneven" + std::to_string(i);
+    for (const char* const rank : {"{rank=3}", "{rank=7}"})
+      totals.tags.push_back(transaction(name + rank));
+    totals.imbalances.push_back({TraceType::Transact, name, "rank", 2, 1, 0.5, {{"7", 1.5}}, "3"});
+  }
+  totals.tags.push_back(of_type(TraceType::Observe, "queue"));
+  for (const std::size_t incomplete : {0U, 9U}) {
+    totals.run.incomplete.assign(incomplete, {"app.trace/trace", "its end is missing"});
+    const auto lines = lines_of(summary(totals, "", kPlain));
+    EXPECT_LE(lines.size(), 25U);
+    EXPECT_EQ(std::ranges::count_if(lines,
+                                    [](const auto& line) {
+                                      return line.starts_with("uneven") &&
+                                             line.find(" {2 sets} ") != line.npos;
+                                    }),
+              3);
+    const auto heading = [](const auto& line) { return line.starts_with("Observations "); };
+    const auto at = std::ranges::find_if(lines, heading);
+    EXPECT_TRUE(at == lines.end() || (at + 1)->starts_with("queue ")) << *(at + 1);
+  }
+}
+
+TEST(Summary, FitsANarrowTerminal) {
+  Tag tag = transaction("request{route=/cart/items/1/a,status=200}");
+  tag.vanished = 3;
+  for (const double failed : {0, 5}) {
+    tag.failed = failed;
+    for (const std::size_t columns : {40U, 50U, 60U, 70U}) {
+      for (const std::string& line : table_of({tag, transaction("b")}, {}, columns))
+        EXPECT_LE(columns_of(line), columns) << line;
+      const std::string heading = table_of({tag}, {}, columns).front();
+      for (const char* const name : {"calls", "total"})
+        EXPECT_NE(heading.find(name), std::string::npos) << heading;
+    }
+  }
+}
+
   EXPECT_NE(text.find("Nothing was traced."), std::string::npos);
   EXPECT_NE(text.find("PCP_TRACE_DEBUG"), std::string::npos);
 }
