@@ -100,7 +100,7 @@ class ByLabel(ReportTestCase):
 
     def test_refuses_what_is_no_label_or_column(self):
         for wrong, why in ((("--by", "Rank"), '"Rank" is no label'), (("--where", "rank"), "lacks a value"),
-                           (("--sort", "p42"), "is no column. Valid are calls, rate"), (("--top", "0"), "is no number"),
+                           (("--sort", "p42"), "unknown column \"p42\"; columns are calls, rate"), (("--top", "0"), "is no number"),
                            (("--top", "3", "--compare", "old"), "--top, --all and --sort go without --compare: "),
                            (("--compare", "--fail-if", "a mean > +1%"), "--compare: needs the older recording; --fail-if comes ")):
             done = report(*wrong)

@@ -217,7 +217,8 @@ class OfARecording(ReportTestCase):
             self.assert_one_line(report(*choice, folder), 'no tag has the label "roote". Known labels: host route;')
         done = report("--where", "route=/login", folder)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("No tag matches --where and --filter.\n", done.stdout)
+        self.assertIn("No tag matches --where.\n", done.stdout)
+        self.assertIn("No tag matches --filter.\n", report("--filter", "b", folder).stdout)
         self.assertEqual(report("--by", "host", folder).returncode, 0)
 
     def test_can_be_compared(self):
@@ -258,7 +259,7 @@ class OfARecording(ReportTestCase):
         before = self.record(*CALLS * 2, *["point query"] * 4, name="before.trace")
         now = self.record(*CALLS * 3, *["point query"] * 60, name="now.trace")
         arguments = ("--compare", before, now, "--fail-if", "query count > +20%")
-        self.assertEqual(report(*arguments).stdout.splitlines()[-1], "broken: query count > +20%: query has x15, from 4 to 60")
+        self.assertEqual(report(*arguments).stdout.splitlines()[-1], "broken: query count > +20%: query has ×15, from 4 to 60")
         done = report("--per", "a", *arguments)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn("\nsums per call of a: 2 before, 3 now\n", done.stdout)

@@ -126,7 +126,7 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
                    "no such option, or its argument is missing");
   if (!others) return others.error();
   options.table.by = options.choice.by;
-  options.table.may_leave_out = options.choice.leaves_out();
+  options.table.chosen_by = options.choice.options_that_leave_out();
   if (options.wants_help) return options;
   if (!stored) return stored.error();
   if (options.is_json && options.is_markdown)

@@ -42,6 +42,11 @@ std::vector<std::string> LabelChoice::keys() const {
   return all;
 }
 
+std::string LabelChoice::options_that_leave_out() const {
+  if (!names) return where.empty() ? "" : "--where";
+  return where.empty() ? "--filter" : "--where and --filter";
+}
+
 std::optional<std::string> LabelChoice::group_of(const std::string& tag) const {
   const Dimensions parsed = parse_dimensions(tag).value_or(Dimensions{tag, {}});
   if (names && !names->matches(tag) && !names->matches(parsed.name)) return {};

@@ -31,6 +31,7 @@ struct LabelChoice {
   std::optional<std::string> group_of(const std::string& tag) const;
 
   bool leaves_out() const { return !where.empty() || names; }
+  std::string options_that_leave_out() const;  // "--where and --filter"; empty: none
   bool changes_tags() const { return by || leaves_out(); }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/condition.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -281,7 +283,7 @@ std::optional<bool> Condition::holds(const ValueRange& range) const {
 }
 
 std::string Condition::shown_value(double value) const {
-  if (is_time_) return Shown(Terminal{false, false, 80}).duration(value);
+  if (is_time_) return Shown(terminal_of(STDOUT_FILENO)).duration(value);
   return Shown::number(value) + (is_percent() ? "%" : "");
 }
 

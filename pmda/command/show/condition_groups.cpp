@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The part of Condition that is about more than one tag: changes since an older run, and shares of
 // label sets.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -198,7 +200,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   const auto& [before, now, verdict, chance] = tag.of(its);
   if (!before || !now)
     return finding_of(tag.now->name, Outcome::Unknown, "a change that is not known");
-  const Shown shown(Terminal{false, false, 80});
+  const Shown shown(terminal_of(STDOUT_FILENO));
   const auto value = [&](double number) {
     return may_be_time() ? shown.value(tag.now->type, number)
                          : Shown::number(number) + (is_percent() ? "%" : "");

@@ -230,15 +230,15 @@ std::string incompleteness(const Run& run, const Shown& shown) {
 std::string summary_head(const Run& run, const Shown& shown) {
   const std::size_t columns = shown.terminal().columns;
   std::string samples = std::to_string(run.samples) + (run.samples == 1 ? " sample" : " samples");
+  const bool are_several = run.archives.size() > 1;
+  if (are_several) samples += " of " + std::to_string(run.archives.size()) + " archives";
   if (run.interval)
-    samples +=
-        " " + shown.duration(std::chrono::duration<double>(*run.interval).count()) + " apart";
-  if (run.archives.size() > 1)
-    samples += " of " + std::to_string(run.archives.size()) + " archives";
+    samples += (are_several ? ", " : " ") +
+               shown.duration(std::chrono::duration<double>(*run.interval).count()) + " apart";
   std::string when =
       Shown::date(run.begin) + ", " + shown.duration(run.elapsed_s()) + ", " + samples;
   // Nothing is missing between two recordings of a program.
-  const bool are_of_programs = !run.command.empty() && run.archives.size() > 1;
+  const bool are_of_programs = !run.command.empty() && are_several;
   if (!run.gaps.empty() && !are_of_programs)
     when += ", " + std::to_string(run.gaps.size()) + (run.gaps.size() == 1 ? " gap" : " gaps");
   const std::string where = hosts_of(run, shown, columns / 2);
@@ -257,7 +257,7 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
                      open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
-           (choice.may_leave_out ? "No tag matches --where and --filter.\n\n"
+           (!choice.chosen_by.empty() ? "No tag matches " + choice.chosen_by + ".\n\n"
             : run.incomplete.empty()
                 ? "Nothing was traced. Does the program call a trace library?\n"
                   "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"

@@ -339,7 +339,7 @@ Result<Column> parse_column(const std::string& text) {
     if (text == look.name) return look.column;
     names += (names.empty() ? "" : ", ") + std::string(look.name);
   }
-  return Error{"\"" + text + "\" is no column. Valid are " + names};
+  return Error{"unknown column \"" + text + "\"; columns are " + names};
 }
 
 SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& choice,

@@ -41,7 +41,7 @@ struct TableChoice {
   // By these labels tags were added up: each sum has its row. Else a name's label sets are one row.
   std::optional<std::vector<std::string>> by{};
   std::optional<Column> sort;  // by the greatest value; nothing: model order
-  bool may_leave_out = false;  // --where or --filter chose the tags
+  std::string chosen_by{};     // the options that leave tags out
 };
 
 // Parses a column's name. An error lists the valid ones.

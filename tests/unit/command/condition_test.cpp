@@ -2,7 +2,9 @@
 #include "command/show/condition.hpp"
 
 #include <array>
+#include <clocale>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -57,6 +59,15 @@ Outcome outcome(const std::string& text, const std::vector<Tag>& tags) {
   const auto found = findings(text, tags);
   EXPECT_EQ(found.size(), 1U) << text;
   return found.at(0).outcome;
+}
+
+TEST(Condition, ShowsTimesAsTablesDo) {
+  Tag tag = checkout();
+  tag.mean = 893e-6;
+  for (const auto& [locale, time] : {std::pair("C.UTF-8", "893 µs"), std::pair("C", "893 us")}) {
+    std::setlocale(LC_CTYPE, locale);
+    EXPECT_NE(findings("* mean > 1us", {tag})[0].line.find(time), std::string::npos) << locale;
+  }
 }
 
 TEST(Condition, IsBrokenWhereItIsTrue) {

@@ -263,6 +263,8 @@ TEST(Summary, NamesGapsButNotTheTimeBetweenTwoRecordingsOfAProgram) {
   EXPECT_NE(summary({run, {}}, "", kPlain).find(", 1 gap\n"), std::string::npos);
   run.archives.push_back("app2.trace/trace");
   EXPECT_EQ(summary({run, {}}, "", kPlain).find(", 1 gap\n"), std::string::npos);
+  EXPECT_NE(summary({run, {}}, "", kPlain).find(", 3601 samples of 2 archives, 1.00 s apart\n"),
+            std::string::npos);
   run.command.clear();
   EXPECT_NE(summary({run, {}}, "", kPlain).find(", 1 gap\n"), std::string::npos);
 }
@@ -366,8 +368,6 @@ TEST(Summary, SaysWhichTotalsAreUneven) {
   for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
 }
 
-TEST(Summary, OfNothingSaysWhatToDo) {
-  const std::string text = summary({an_hour(), {}}, "", kPlain);
 TEST(Summary, ShowsTheRowsOfUnevenNamesHoweverFewLinesAreLeft) {
   Totals totals{an_hour(), numbered(40)};
   for (int i = 0; i < 3; ++i) {
@@ -408,15 +408,17 @@ TEST(Summary, FitsANarrowTerminal) {
   }
 }
 
+TEST(Summary, OfNothingSaysWhatToDo) {
+  const std::string text = summary({an_hour(), {}}, "", kPlain);
   EXPECT_NE(text.find("Nothing was traced."), std::string::npos);
   EXPECT_NE(text.find("PCP_TRACE_DEBUG"), std::string::npos);
 }
 
 TEST(Summary, SaysThatNoTagMatches) {
   TableChoice choice;
-  choice.may_leave_out = true;
+  choice.chosen_by = "--where";
   const std::string text = summary({an_hour(), {}}, "", kPlain, choice);
-  EXPECT_NE(text.find("\nNo tag matches --where and --filter.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nNo tag matches --where.\n"), std::string::npos) << text;
 }
 
 TEST(Summary, IsPlainTextWithoutColoursWhateverTagsAreCalled) {
