@@ -48,7 +48,7 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   if (!has_tags && !source_.is_sparse()) return;
 
   if (before_mark_) begin_with_agent(taker);
-  if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_});
+  if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_, interval_s_});
   if (at_ >= window_.begin)
     for (const auto& [tag, value] : std::exchange(in_flight_before_, {}))
       taker.take({tag, Quantity::InFlight, value, at_, false});
@@ -99,7 +99,7 @@ void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   if (has_begun_anew) begin = std::max(begin, before_mark + std::chrono::nanoseconds(1));
   if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
   for (auto& tags : tags_) tags.clear();  // the new agent may number tags differently
-  taker.take_sample({begin, {}, period_s_});
+  taker.take_sample({begin, {}, period_s_, interval_s_});
   last_ = begin;
   sampled_.fill(begin);
 }
@@ -139,6 +139,9 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
         break;
       case Quantity::Folding:
         folding_ = std::max(value, folding_.value_or(0));
+        break;
+      case Quantity::Interval:
+        interval_s_ = value;
         break;
       default:
         period_s_ = value;

@@ -63,8 +63,9 @@ struct NearbyText {
 
 struct SampleTime {
   WallTime at{};
-  std::optional<WallTime> from;    // the previous sample; none: the first, or after a gap
-  std::optional<double> period_s;  // the time that the agent's windows cover
+  std::optional<WallTime> from;        // the previous sample; none: the first, or after a gap
+  std::optional<double> period_s;      // the time that the agent's windows cover
+  std::optional<double> interval_s{};  // after which they move on
 };
 
 // Receives the changes. take_sample() comes first, then growing quantities, then the others.
@@ -138,6 +139,7 @@ class ArchiveChanges {
   std::array<std::optional<WallTime>, kSlots> sampled_{};  // last reading of each metric
   bool has_begun_anew_ = false;                            // since `before_mark_`
   std::optional<double> period_s_;
+  std::optional<double> interval_s_;
   std::optional<double> folded_;  // the greatest values: they concern all times
   std::optional<double> folding_;
   Agent agent_;

@@ -28,8 +28,9 @@ enum class Quantity : std::uint8_t {
   Folded,   // calls that the agent counted under the bare name, for want of room
   Folding,  // processes that did so themselves, or did not say that they did not
   WholePeriod,
-  Period,  // length of the agent's window, in seconds
-  Calls,   // from here on of tags; these six only grow, until the agent or the tag restarts
+  Period,    // length of the agent's window, in seconds
+  Interval,  // after which the agent's window moves on
+  Calls,     // from here on of tags; these six only grow, until the agent or the tag restarts
   Failed,
   Sum,
   Vanished,
@@ -82,6 +83,7 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
     {"trace.agent.folding", kNoType, Quantity::Folding},
     {"trace.control.period", kNoType, Quantity::WholePeriod},
     {"trace.agent.period", kNoType, Quantity::Period},
+    {"trace.agent.interval", kNoType, Quantity::Interval},
 
     {"trace.transact.count", TraceType::Transact, Quantity::Calls},
     {"trace.transact.aborts", TraceType::Transact, Quantity::Failed},

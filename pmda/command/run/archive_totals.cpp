@@ -39,12 +39,14 @@ void ArchiveTotals::take(const Change& change) {
   }
 }
 
-// A window may begin before the first sample, unless the tag began in this stretch.
+// A window may begin before the first sample, unless the tag began in this stretch. An agent's
+// window ended up to an interval ago.
 bool ArchiveTotals::is_of_this_time_only(const TagInArchive& tag) const {
   if (tag.from_zero_in == stretches_.size()) return true;
   if (!time_.period_s) return false;
   const std::chrono::duration<double> since_begin = time_.at - stretches_.back().begin;
-  return since_begin.count() >= *time_.period_s;
+  const double ago = is_of_agent_ ? time_.interval_s.value_or(*time_.period_s) : 0;
+  return since_begin.count() >= *time_.period_s + ago;
 }
 
 void ArchiveTotals::take_of_window(TagInArchive& tag, const Change& change) {
@@ -80,16 +82,19 @@ void ArchiveTotals::take_histogram(std::size_t tag, std::string_view text) {
 }
 
 // Distributions are recorded less often than counts. At each end of the wanted time the one is
-// taken that has fewer calls between itself and the end.
+// taken that has fewer calls between itself and the end. Not of an agent: they lack calls in
+// unknown number, so only those that surely are of the wanted time are taken.
 void ArchiveTotals::take_text(TagInArchive& tag, std::string_view text) const {
   const WallTime begin = stretches_.back().begin;
-  const bool is_from_zero = tag.from_zero_in == stretches_.size() || since_of(text) >= begin;
+  const bool is_from_zero =
+      tag.from_zero_in == stretches_.size() || (!is_of_agent_ && since_of(text) >= begin);
   const NearbyText before = std::exchange(tag.before, {});
-  if (!before.text.empty() && !is_from_zero && before.calls < tag.calls_since_text) {
+  if (!before.text.empty() && !is_from_zero && !is_of_agent_ &&
+      before.calls < tag.calls_since_text) {
     tag.distribution.take(before.text, begin, begin, false);
     tag.outside += before.calls;
   }
-  tag.distribution.take(text, time_.at, begin, is_from_zero);
+  tag.distribution.take(text, time_.at, begin, is_from_zero, is_of_agent_);
   tag.has_text = true;
   tag.calls_since_text = 0;
 }
@@ -100,7 +105,8 @@ void ArchiveTotals::take_before(std::size_t tag, NearbyText&& nearby) {
 
 void ArchiveTotals::take_after(std::size_t tag, const NearbyText& nearby) {
   TagInArchive& its = entry(tag);
-  if (!its.is_there || nearby.calls >= its.calls_since_text) return;
+  if (is_of_agent_ && !its.has_text) its.before = nearby;
+  if (!its.is_there || is_of_agent_ || nearby.calls >= its.calls_since_text) return;
   take_text(its, nearby.text);
   its.outside += nearby.calls;
 }

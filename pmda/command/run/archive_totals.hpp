@@ -57,6 +57,9 @@ struct TagInArchive {
 
 class ArchiveTotals : public ChangeTaker {
  public:
+  // `is_of_agent`: of an agent that keeps running, and shows intervals only when complete.
+  explicit ArchiveTotals(bool is_of_agent) : is_of_agent_(is_of_agent) {}
+
   void take_sample(const SampleTime& time) override;
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
@@ -78,6 +81,7 @@ class ArchiveTotals : public ChangeTaker {
   TagInArchive& in_archive(std::size_t tag);
   TagInArchive& entry(std::size_t tag);
 
+  bool is_of_agent_;
   SampleTime time_;
   std::vector<TagInArchive> tags_;
   std::vector<Stretch> stretches_;

@@ -17,7 +17,8 @@ std::optional<WallTime> since_of(std::string_view text) {
   return WallTime{std::chrono::nanoseconds(since)};
 }
 
-void HistogramSlices::take(std::string_view text, WallTime at, WallTime before, bool is_from_zero) {
+void HistogramSlices::take(std::string_view text, WallTime at, WallTime before, bool is_from_zero,
+                           bool lags) {
   found_.has_texts = true;
   const std::optional<WallTime> since = since_of(text);
   if (!since) {
@@ -25,7 +26,8 @@ void HistogramSlices::take(std::string_view text, WallTime at, WallTime before, 
     return;
   }
   const std::string& last = pending_.empty() ? before_ : pending_;
-  if (!std::exchange(has_begun_, true)) {
+  if (!has_begun_) {
+    has_begun_ = is_from_zero || !lags || (!before_.empty() && before_ != text);
     if (!is_from_zero) {
       before_ = text;
       begin_ = at;

@@ -24,8 +24,10 @@ class HistogramSlices {
       : shortest_(shortest) {}
 
   // Takes the text at a time. `before`: the text's new values are from after this time.
-  // `is_from_zero`: the text covers nothing before that time.
-  void take(std::string_view text, WallTime at, WallTime before, bool is_from_zero);
+  // `is_from_zero`: the text covers nothing before that time. `lags`: it lacks the latest values,
+  // of an agent's running interval. So older values may be in the next text that differs.
+  void take(std::string_view text, WallTime at, WallTime before, bool is_from_zero,
+            bool lags = false);
 
   // A gap: later texts start a new slice.
   void interrupt();

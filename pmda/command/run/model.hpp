@@ -33,7 +33,7 @@ inline constexpr std::size_t kP50 = 0, kP90 = 1, kP95 = 2, kP99 = 3, kP999 = 4;
 enum class PercentileSource {
   Histogram,       // of all finite values of the run on all hosts: at most 2% error
   NearlyAllCalls,  // of a histogram that lacks at most 1% of the calls
-  WholeIntervals,  // of a histogram of an agent's intervals: may differ from the run at both ends
+  WholeIntervals,  // of a histogram of an agent's intervals: lacks calls at the run's both ends
   NearbyTimes,  // of a histogram that lacks calls of the run's ends, or has some from beyond them
   OneValue,     // all calls have the same value
   OneWindow,    // the agent's percentiles of one window, which has all calls of the run

@@ -231,8 +231,7 @@ void RunTotals::prove_finite(Merged& merged) {
   Tag& tag = merged.tag;
   if (tag.nonfinite || tag.type != TraceType::Observe) return;
   const double binned = tag.distribution ? static_cast<double>(tag.distribution->total()) : 0;
-  const bool is_of_run = !merged.is_of_agent && tag.outside == 0;
-  if (tag.calls == 0 || (binned == tag.calls && is_of_run)) tag.nonfinite = 0;
+  if (tag.calls == 0 || (binned == tag.calls && tag.outside == 0)) tag.nonfinite = 0;
 }
 
 // The sum is the only value, if finite; 0 s is no real duration.
@@ -279,7 +278,7 @@ PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
       std::max(missing, merged.unbinned) + tag.outside <= kMostMissing * finite)
     return PercentileSource::NearlyAllCalls;
   const bool has_binned_all = merged.unbinned <= kMostMissing * binned;
-  if (merged.is_of_agent && tag.outside == 0 && binned >= kFewest * finite && has_binned_all)
+  if (merged.is_of_agent && missing >= 0 && binned >= kFewest * finite && has_binned_all)
     return PercentileSource::WholeIntervals;
   if (has_one_value(tag)) return PercentileSource::OneValue;
   // The window's percentiles lack what the distribution lacks.

@@ -131,9 +131,10 @@ std::string uneven_lines(const std::vector<Imbalance>& uneven, const Shown& show
 std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
   const char* unknown = nullptr;
   bool is_inexact = false;
-  double missing = 0;    // the greatest missing share of a tag's calls
-  double other = 0;      // the same of calls that are missing, or from other times
-  double nonfinite = 0;  // values
+  bool has_intervals = false;  // without those in which the run begins and ends
+  double missing = 0;          // the greatest missing share of a tag's calls
+  double other = 0;            // the same of calls that are missing, or from other times
+  double nonfinite = 0;        // values
   for (const Tag& tag : rows) {
     if (!has_histogram(tag.type)) continue;
     if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
@@ -141,7 +142,9 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
     if (unknown == nullptr && may_have_nonfinite(tag) && !tag.nonfinite)
       unknown = "trace.observe.nonfinite was not recorded: some values may be NaN or inf";
     is_inexact = is_inexact || (tag.max && !tag.max->is_exact && !may_have_nonfinite(tag));
-    if (tag.percentile_source == PercentileSource::NearlyAllCalls)
+    const bool is_of_intervals = tag.percentile_source == PercentileSource::WholeIntervals;
+    has_intervals |= is_of_intervals;
+    if (is_of_intervals || tag.percentile_source == PercentileSource::NearlyAllCalls)
       missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
                                        tag.nonfinite.value_or(0)) /
                                           tag.calls);
@@ -159,15 +162,16 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
     note("p50..p99", "of nearby distributions, which differ by up to " +
                          Shown::number(other * 100) + "% of a tag's calls");
   else if (missing > 0)
-    note("p50..p99", "miss up to " + Shown::number(missing * 100) +
-                         "% of a tag's calls: a thread had no room for them, or pmlogger"
-                         " logged counts and histograms at different moments");
+    note("p50..p99", "miss up to " + Shown::number(missing * 100) + "% of a tag's calls: " +
+                         (has_intervals ? "those of the agent's first and last interval"
+                                        : "a thread had no room for them, or pmlogger"
+                                          " logged counts and histograms at different moments"));
   if (nonfinite > 0)
     note("NaN, inf", Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
                          " not finite: counted as calls, in no other column");
   if (unknown != nullptr) note(shown.nothing(), unknown);
   if (is_inexact)
-    note(shown.at_least(), "at least this: some calls came after their interval had ended");
+    note(shown.at_least(), "at least this: some calls are in none of the recorded intervals");
   return lines;
 }
 

@@ -26,9 +26,8 @@ std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile)
   ValueRange range{*value - kError * std::abs(*value), *value + kError * std::abs(*value)};
   if (is_of_histogram(tag.percentile_source)) {
     const auto binned = static_cast<double>(tag.distribution->total());
-    const bool are_all_counted = tag.percentile_source != PercentileSource::WholeIntervals;
     const double of_run = binned - tag.outside;
-    const double missing = are_all_counted ? std::max(tag.calls - of_run, 0.0) : 0;
+    const double missing = std::max(tag.calls - of_run, 0.0);
     const double rank = *quantile * (of_run + missing);
     const bool is_of_all = missing == 0 && tag.outside == 0;
     const auto edges_at = [&](double rank_of_binned) {

@@ -36,6 +36,7 @@ inline constexpr const char* kP99Time = "trace.transact.p99";
 inline constexpr const char* kP999Time = "trace.transact.p999";
 inline constexpr const char* kShape = "tracing.histogram.transact";
 inline constexpr const char* kPeriod = "trace.agent.period";
+inline constexpr const char* kInterval = "trace.agent.interval";
 
 // Gives the time so many seconds after 16:53:20, 1 January 2025, UTC.
 inline constexpr std::int64_t kSecond0 = 1'735'750'400;
@@ -50,7 +51,7 @@ struct ArchiveKind {
   std::set<std::string> metrics{};  // empty: all that a report knows
   std::string time_zone = "CET-1";
   double begin = 0;
-  std::string command{};      // the recorded one
+  std::string command{};      // the recorded one; empty: of an agent
   bool is_recording = false;  // its end says whether it is complete
 };
 

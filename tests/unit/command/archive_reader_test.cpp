@@ -223,11 +223,10 @@ TEST_F(TotalsOf, AHistogramThatLacksCallsGivesNoPercentiles) {
   EXPECT_TRUE(tag.distribution);
 }
 
-// As with an agent that runs on: calls of its present interval are missing, and calls of its first
-// interval before the run are included.
+// As with an agent that runs on: calls of its present interval are missing.
 TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
   for (const auto& [calls, source] : {std::pair(6.0, PercentileSource::WholeIntervals),
-                                      std::pair(2.0, PercentileSource::WholeIntervals),
+                                      std::pair(2.0, PercentileSource::IncompleteHistogram),
                                       std::pair(7.0, PercentileSource::IncompleteHistogram)}) {
     ArchiveOfTags& archive = make();
     archive.begin(0);
@@ -278,7 +277,9 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
 }
 
 TEST_F(TotalsOf, WhatAHistogramHadBeforeTheRunIsTakenOffIt) {
-  ArchiveOfTags& archive = make("run", {"saturn", true});
+  ArchiveKind kind;
+  kind.command = "./app";
+  ArchiveOfTags& archive = make("run", kind);
   archive.sample(0, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(-9, of_values({8, 8}))}}}});
   archive.sample(1, {{kCalls, {{"a", 3.0}}}, {kShape, {{"a", shape(-9, of_values({8, 8, 1}))}}}});
   const Tag tag = totals().tags.at(0);

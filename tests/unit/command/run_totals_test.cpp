@@ -2,6 +2,7 @@
 // Totals of a run whose parts know different things of it.
 #include "command/run/run_totals.hpp"
 
+#include <cmath>
 #include <limits>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "command/show/value_range.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
@@ -63,12 +65,17 @@ TEST_F(RunTotalsOf, WindowsOfUnknownLengthSayNothing) {
   EXPECT_FALSE(tag({"run"}).max);
 }
 
-TEST_F(RunTotalsOf, AWindowAsLongAsTheRunIsOfTheRun) {
-  ArchiveOfTags& archive = make("run", {"saturn", true});
-  archive.sample(0, window(1, 1, 5, 5)).sample(10, window(11, 10, 3, 2));
-  ASSERT_TRUE(tag({"run"}).max);
-  EXPECT_EQ(tag({"run"}).max->value, 3);
-  EXPECT_EQ(tag({"run"}).percentiles[kP99], 2);
+// An agent's window ended up to an interval before the sample.
+TEST_F(RunTotalsOf, AWindowIsOfTheRunIfItBeganInTheRunForSure) {
+  for (const auto& [command, second] : {std::pair("", 12), std::pair("", 11), std::pair("a", 10)}) {
+    ArchiveKind kind{"saturn", true};
+    kind.command = command;
+    Values last = window(11, 10, 3, 2);
+    last[kInterval] = {{"", 2.0}};
+    make("run", kind).sample(0, window(1, 1, 5, 5)).sample(second, last);
+    EXPECT_EQ(tag({"run"}).max.has_value(), second != 11);
+    EXPECT_EQ(tag({"run"}).percentiles[kP99] == 2, second != 11);
+  }
 }
 
 TEST_F(RunTotalsOf, WindowsThatOverlapShowNotAllCallsThoughTheirSumIsTheSame) {
@@ -236,11 +243,35 @@ TEST_F(RunTotalsOf, AHistogramOfATagThatIsNewIsOfTheRunWhateverItsBegin) {
   EXPECT_EQ(tag({"saturn"}).percentile_source, PercentileSource::Histogram);
 }
 
-TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRun) {
+// An agent's has the whole interval that was running when it began.
+TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRunUnlessItIsAnAgents) {
+  for (const char* const command : {"", "./app"}) {
+    ArchiveKind kind{"saturn", true};
+    kind.command = command;
+    ArchiveOfTags& archive = make("run", kind).sample(0, {{kCalls, {{"a", 5.0}}}});
+    archive.sample(1, {{kCalls, {{"a", 7.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 2}))}}}});
+    EXPECT_EQ(tag({"run"}).percentile_source == PercentileSource::Histogram, kind.command != "");
+  }
+}
+
+// A slow call comes just before the run, and one in the agent's last interval. As many calls lie
+// between the begin of the agent's first interval and the begin of its last one as in the run.
+TEST_F(RunTotalsOf, AnAgentsDistributionIsOfItsIntervalsInTheRun) {
+  const auto sample = [](double calls, const std::vector<double>& values) -> Values {
+    return {{kCalls, {{"a", calls}}}, {kShape, {{"a", shape(-9, of_values(values))}}}};
+  };
   ArchiveOfTags& archive = make("run", {"saturn", true});
-  archive.sample(0, {{kCalls, {{"a", 5.0}}}});
-  archive.sample(1, {{kCalls, {{"a", 7.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 2}))}}}});
-  EXPECT_EQ(tag({"run"}).percentile_source, PercentileSource::Histogram);
+  archive.sample(0, sample(2, {1})).sample(1, sample(3, {1}));
+  archive.sample(2, sample(4, {1, 9, 2})).sample(3, sample(8, {1, 9, 2, 3, 3, 3, 3}));
+  archive.sample(4, sample(9, {1, 9, 2, 3, 3, 3, 3}));
+  const Tag all = tag({"run"});
+  EXPECT_EQ(all.percentile_source, PercentileSource::WholeIntervals);
+  EXPECT_EQ(all.distribution.value().total(), 4U);
+  EXPECT_NEAR(all.percentiles[kP99].value(), 3, 0.06);
+  EXPECT_NEAR(all.max.value().value, 3, 0.06);
+  const auto p99 = range_of_percentile(all, Figure::P99);
+  EXPECT_NEAR(p99.value().least, 3, 0.06);
+  EXPECT_TRUE(std::isinf(p99->greatest));
 }
 
 TEST_F(RunTotalsOf, AMaximumOfSomeCallsIsNoLessThanTheDistributionsHighestBin) {

@@ -211,6 +211,17 @@ TEST(Summary, SaysWhyAValueIsUnknown) {
   EXPECT_NE(text.find(">        at least this"), std::string::npos) << text;
 }
 
+TEST(Summary, SaysThatAnAgentsIntervalsLackCallsAtBothEnds) {
+  Tag tag = transaction("checkout");
+  tag.calls = 4;
+  tag.percentile_source = PercentileSource::WholeIntervals;
+  tag.distribution.emplace().add(1);
+  const std::string text = summary({an_hour(), {tag}}, "", kPlain);
+  EXPECT_NE(text.find("miss up to 75% of a tag's calls: those of the agent's first and last int"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
   std::vector<Tag> tags;
   for (int i = 0; i < 1000; ++i) {

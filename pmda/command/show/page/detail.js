@@ -239,7 +239,8 @@ function showDistribution(host, tag) {
                       `all ${formatCount(count)} ${isExact ? 'of' : 'near'} ${value}`));
   }
   const isNearby = tag.percentiles_from === 'histogram of nearby times';
-  if (!isNearby && tag.percentiles_from !== 'incomplete histogram') return;
+  const lacksCalls = ['histogram of whole intervals', 'incomplete histogram'];
+  if (!isNearby && !lacksCalls.includes(tag.percentiles_from)) return;
   const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
   const calls = `of ${formatCount(counted)} of ${formatCount(tag.count)} calls`;
   const atNearbyTimes = `of ${formatCount(counted)} calls at nearby times`;
