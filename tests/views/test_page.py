@@ -171,6 +171,24 @@ class Look(PageTestCase):
                 self.assertLessEqual(self.evaluate("document.querySelector('.scroll').scrollWidth"), width, f"{run} at {width}")
         self.browser.look(1280, 900, "light")
 
+    def test_cuts_no_number(self):
+        for width in (500, 900):
+            self.browser.look(width, 900, "light")
+            for run in ("values", "shop"):
+                self.page(run)
+                cut = self.evaluate("""(() => { const range = document.createRange();
+                    pcpTrace.data.whole.count = 1819043;
+                    pcpTrace.data.tags.forEach((tag) => { tag.count = 1819043; tag.busy &&= 0.00627; });
+                    showCards(pcpTrace.data);
+                    pcpTrace.page.showKind(pcpTrace.data.tags[0].type);
+                    return [...document.querySelectorAll("td:not(.text), .card strong, .card .note")].filter((it) => {
+                        range.selectNodeContents(it);
+                        const box = range.getBoundingClientRect(), {paddingLeft, paddingRight} = getComputedStyle(it);
+                        return box.width > it.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) + 0.1 && !it.querySelector(".name");
+                    }).map((it) => it.textContent); })()""")
+                self.assertEqual(cut, [], f"{run} at {width}")
+        self.browser.look(1280, 900, "light")
+
     def test_of_another_width_is_not_left_beside_a_chart(self):
         self.page("families")
         self.evaluate("pcpTrace.page.choose(pcpTrace.data.tags.slice(0, 3))")

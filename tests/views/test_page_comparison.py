@@ -51,8 +51,8 @@ class Comparison(PageTestCase):
     def test_has_what_was_and_what_is_and_the_change(self):
         was, is_ = self.compared()
         row = self.rows()["payment"]
-        self.assertEqual(list(row), ["Calls", "Failed", "Total time", "Mean", "p50", "p95", "p99", "Max", "Added"])
-        for title, key, formatter, divisor in (("Calls", "count", "formatNumber", 2), ("Total time", "sum", "formatSeconds", 2),
+        self.assertEqual(list(row), ["Calls", "Failed", "Total", "Mean", "p50", "p95", "p99", "Max"])
+        for title, key, formatter, divisor in (("Calls", "count", "formatNumber", 2), ("Total", "sum", "formatSeconds", 2),
                                                ("Mean", "mean", "formatSeconds", 1), ("p50", "p50", "formatSeconds", 1), ("p95", "p95", "formatSeconds", 1),
                                                ("p99", "p99", "formatSeconds", 1), ("Max", "max", "formatSeconds", 1)):
             before, now = (tags["payment"][key] / divisor for tags in (was, is_))
@@ -60,17 +60,16 @@ class Comparison(PageTestCase):
             self.assertEqual(row[title], [self.text(formatter, before), self.text(formatter, now), change], title)
         shares = (tags["payment"]["failed"] / (tags["payment"]["failed"] + tags["payment"]["count"]) for tags in (was, is_))
         self.assertEqual(row["Failed"][:2], [self.text("formatPercent", share) for share in shares])
-        self.assertEqual(row["Added"], ["", "", ""])
         row = self.rows()["bytes-sent"]
         before, now = (tags["bytes-sent"]["added"] / 2 for tags in (was, is_))
-        self.assertEqual(row["Added"][:2], [self.evaluate(f"formatValue({{type: 'counter', unit: 'byte'}})({each})") for each in (before, now)])
+        self.assertEqual(row["Total"][:2], [self.evaluate(f"formatValue({{type: 'counter', unit: 'byte'}})({each})") for each in (before, now)])
         self.assertEqual(row["p99"], ["", "", ""])
 
     def test_says_which_tags_a_run_does_not_have(self):
         self.compared()
         rows = self.rows()
-        self.assertEqual(rows["login"]["Total time"][0], "absent")
-        self.assertEqual(rows["sign-in"]["Total time"][1:], ["absent", ""])
+        self.assertEqual(rows["login"]["Total"][0], "absent")
+        self.assertEqual(rows["sign-in"]["Total"][1:], ["absent", ""])
 
     def test_has_signs_only_beyond_noise(self):
         self.compared()
@@ -92,10 +91,10 @@ class Comparison(PageTestCase):
     def test_keeps_the_columns_with_signs_and_20_letters_of_a_name_in_little_room(self):
         self.browser.look(500, 900, "light")
         self.page("compared")
-        self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total time", "p99"])
+        self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total", "p99"])
         self.evaluate("""(() => { const [{changes}] = pcpTrace.data.comparison.tags;
             changes.p95.verdict = "real"; changes.p99.verdict = "noise"; showComparison(pcpTrace.data); })()""")
-        self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total time", "p95"])
+        self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total", "p95"])
         self.assertGreater(self.evaluate("""(() => { const {clientWidth} = document.querySelector("#compared td.text");
             return (clientWidth - 28) / document.querySelector("#compared td .name").getBoundingClientRect().width * "payment".length; })()"""), 20)
         self.browser.look(1280, 900, "light")

@@ -5,7 +5,7 @@ function card(label, value, note, {why, kind = '', help} = {}) {
   return element(
       'div', {class: `card ${kind}`, title: value === unknown ? why : help},
       element('span', {class: 'label'}, label), element('strong', {}, value),
-      element('span', {class: 'note'}, ...[note].flat()));
+      element('span', {class: Array.isArray(note) ? 'note named' : 'note'}, ...[note].flat()));
 }
 
 function showCards({run, whole, tags}) {

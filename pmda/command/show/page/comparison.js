@@ -7,6 +7,7 @@
 
 function comparedQuantities() {
   const isTimed = ({type}) => type === 'transact';
+  const isTotalled = ({type}) => type === 'transact' || type === 'counter';
   const shares = {format: () => (percent) => formatPercent(percent / 100)};
   const values = {format: formatValue, isOf: isMeasured};
   const percentile = (key, dropRank) =>
@@ -14,12 +15,15 @@ function comparedQuantities() {
   return [
     {format: () => formatNumber, key: 'count', title: 'Calls', isOf: () => true, dropRank: 3},
     {...shares, key: 'failed%', title: 'Failed', isOf: isTimed, dropRank: 5},
-    {...values, key: 'total', title: 'Total time', isOf: isTimed, dropRank: 1},
+    {...values, key: 'total', title: 'Total', isOf: isTotalled, dropRank: 1},
     {...values, key: 'mean', title: 'Mean', dropRank: 6}, percentile('p50', 4),
-    percentile('p95', 7), percentile('p99', 2), {...values, key: 'max', title: 'Max', dropRank: 8},
-    {...values, key: 'added', title: 'Added', isOf: ({type}) => type === 'counter', dropRank: 9}
+    percentile('p95', 7), percentile('p99', 2), {...values, key: 'max', title: 'Max', dropRank: 8}
   ];
 }
+
+// A counter has the added amount where others have the total time.
+const changeOf = ({was, is, changes}, key) =>
+    changes[key === 'total' && (is || was).type === 'counter' ? 'added' : key] || {};
 
 const comparison = {
   rows: [],
@@ -57,9 +61,10 @@ function comparedRows({tags, base, comparison: {tags: both, only_before, only_no
 }
 
 // The difference in words that need no colour.
-function differenceCell({was, is, changes}, {key, isOf, format}) {
+function differenceCell(row, {key, isOf, format}) {
+  const {was, is} = row;
   if (!was || !is || !isOf(is)) return '';
-  const {before, now, verdict} = changes[key] || {};
+  const {before, now, verdict} = changeOf(row, key);
   if (!isKnown(before) || !isKnown(now)) return unknown;
   if (before === now) return '=';
   const sign = now > before ? '+' : '−';
@@ -86,23 +91,23 @@ const lines = (kind, ...all) =>
 // A column without any sign is dropped before those with signs.
 function comparedColumn(quantity, isFirst) {
   const {key, title, isOf, format} = quantity;
-  const hasSign = comparison.rows.some(({changes}) => changes[key]?.verdict === 'real');
-  const valueOf = (tag, side, {changes}) => {
+  const hasSign = comparison.rows.some((row) => changeOf(row, key).verdict === 'real');
+  const valueOf = (tag, side, row) => {
     if (!tag) return isFirst ? element('span', {class: 'absent'}, 'absent') : '';
-    return isOf(tag) ? format(tag)(changes[key]?.[side]) : '';
+    return isOf(tag) ? format(tag)(changeOf(row, key)[side]) : '';
   };
-  const value = ({changes, lost}) => {
-    if (key === 'total') return lost;
-    const {before, now} = changes[key] || {};
+  const value = (row) => {
+    if (key === 'total') return row.lost;
+    const {before, now} = changeOf(row, key);
     if (!isKnown(before) || !isKnown(now)) return null;
-    return ['count', 'failed%', 'added'].includes(key) || before === 0 ? now - before :
-                                                                         now / before;
+    return ['count', 'failed%'].includes(key) || before === 0 ? now - before : now / before;
   };
   return {
     title,
     value,
-    help: key === 'total' ? 'Time of all calls together. Sorted by the time lost' :
-                            'Sorted by the change',
+    help: key === 'total' ?
+        'Time of all calls together, or what was added to a counter. Sorted by the time lost' :
+        'Sorted by the change',
     cell: (row) => lines(
         '', valueOf(row.was, 'before', row), valueOf(row.is, 'now', row),
         differenceCell(row, quantity)),
@@ -134,16 +139,14 @@ function divisorsElement({tag, before, now}) {
 }
 
 function showComparison(data) {
-  const {base, run, tags} = data;
+  const {base, run} = data;
   byId('comparison').hidden = !base;
   if (!base) return;
   byId('compared-runs')
       .replaceChildren(
           runElement('was', base.run), runElement('is', run),
           divisorsElement(data.comparison.divisors));
-  const isThere = ({key}) =>
-      key !== 'added' || [...tags, ...base.tags].some(({type}) => type === 'counter');
-  const quantities = comparedQuantities().filter(isThere);
+  const quantities = comparedQuantities();
   const words =
       {title: '', value: () => null, cell: () => lines('words', 'was', 'is', 'change'), width: 66};
   comparison.rows = comparedRows(data);

@@ -4,7 +4,7 @@
 // A column: {title, help, value(row) to sort by, cell(row) to show, width, dropRank: if there is
 // too little room, columns with the greatest rank are dropped first, and those without a rank stay,
 // as the one does by which the rows are sorted; isText, unknown(row): why there is no value}. The
-// first column gets the remaining width.
+// first column gets the remaining width. No number is cut: a column grows with those that are seen.
 
 const leastNameWidth = 200;  // more than 20 letters
 
@@ -13,6 +13,7 @@ class Table {
       host, {label, columns, rows, sortedBy, onChoose = null, rowHeight = 34, mostRows = 12}) {
     Object.assign(this, {host, columns, all: rows, rows, onChoose, rowHeight, mostRows});
     Object.assign(this, {chosen: new Map(), cursor: 0});
+    this.widths = new Map(columns.map((column) => [column, column.width]));
     this.sorted = {column: sortedBy, descending: true};
     this.frame =
         element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label});
@@ -60,8 +61,10 @@ class Table {
 
   draw() {
     this.shown = this.columnsThatFit();
-    const groups = this.shown.map(
-        (column) => element('col', {style: column.width ? `width:${column.width}px` : null}));
+    const groups = this.shown.map((column) => {
+      const width = this.widths.get(column);
+      return element('col', {style: width ? `width:${width}px` : null});
+    });
     this.body = element('tbody');
     this.table.replaceChildren(
         element('colgroup', {}, ...groups),
@@ -77,7 +80,8 @@ class Table {
 
   columnsThatFit() {
     const shown = [...this.columns];
-    const wanted = () => shown.reduce((sum, {width = leastNameWidth}) => sum + width, 0);
+    const widthOf = (column) => this.widths.get(column) || leastNameWidth;
+    const wanted = () => shown.reduce((sum, column) => sum + widthOf(column), 0);
     const rankOf = (column) => column === this.sorted.column ? 0 : column.dropRank || 0;
     while (wanted() > this.frame.clientWidth) {
       const least = shown.reduce((a, b) => (rankOf(b) > rankOf(a) ? b : a));
@@ -117,6 +121,25 @@ class Table {
       rows.push(element('tr', {}, cell));
     }
     this.body.replaceChildren(...rows);
+    if (this.widen()) this.draw();
+  }
+
+  // True if a column has become wider. A table outside of the page has no widths.
+  widen() {
+    const range = document.createRange();
+    let isWider = false;
+    for (const cell of this.body.querySelectorAll('[aria-rowindex] td')) {
+      const column = this.shown[cell.cellIndex];
+      if (!column.width) continue;
+      range.selectNodeContents(cell);
+      const {paddingLeft, paddingRight} = getComputedStyle(cell);
+      const padding = parseFloat(paddingLeft) + parseFloat(paddingRight);
+      const width = Math.ceil(range.getBoundingClientRect().width + padding - 0.1);
+      if (!(width > Math.max(cell.clientWidth, this.widths.get(column)))) continue;
+      this.widths.set(column, width);
+      isWider = true;
+    }
+    return isWider;
   }
 
   rowElement(row, index) {
