@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "command/pcp/archive_source.hpp"
 #include "command/pcp/recording_folder.hpp"
+#include "command/report/report_input.hpp"
 #include "command/show/shown.hpp"
 
 namespace pcp::trace::command {
@@ -17,13 +19,23 @@ Result<ReadRequest> request_base(const ReportOptions& options, const ReadRequest
   ReadRequest request;
   request.time_zone = options.time_zone;
   request.choice = options.choice;
+  request.are_runs = options.are_runs;
+  WallTime begin = WallTime::max();
+  WallTime end = WallTime::min();
   for (const std::string& name : options.base) {
     Result<std::string> archive = find_archive(name);
     if (!archive) return archive.error();
     if (is_among(now.archives, *archive))
       return Error{name + ": is the run itself; name the one to compare with it"};
+    const Result<ArchiveSource> source = ArchiveSource::open(*archive);
+    if (!source) return source.error();
+    begin = std::min(begin, source->begin());
+    end = std::max(end, source->end());
     if (!is_among(request.archives, *archive)) request.archives.push_back(*std::move(archive));
   }
+  const Result<Window> window = parse_window(options, begin, end);
+  if (!window) return window.error();
+  request.window = *window;
   return request;
 }
 

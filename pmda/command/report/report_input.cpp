@@ -34,30 +34,6 @@ std::string in_one_line(std::string_view problem) {
   return std::string(problem.substr(0, end)) + (why.empty() ? "" : ": ") + std::string(why);
 }
 
-// Resolves the options for archives from `begin` to `end`.
-Result<Window> parse_window(const ReportOptions& options, WallTime begin, WallTime end) {
-  const timespec first = to_timespec(begin.time_since_epoch());
-  const timespec last = to_timespec(end.time_since_epoch());
-  timespec start{};
-  timespec finish{};
-  timespec origin{};
-  char* problem = nullptr;
-  if (pmapi::parse_time_window(to_c(options.start), to_c(options.finish), to_c(options.align),
-                               to_c(options.origin), &first, &last, &start, &finish, &origin,
-                               &problem) < 0) {
-    Error error{"no such time: " + in_one_line(problem)};
-    std::free(problem);
-    return error;
-  }
-  Window window;
-  if (options.align || options.origin)
-    window.begin = moment_of(origin);
-  else if (options.start)
-    window.begin = moment_of(start);
-  if (options.finish) window.end = moment_of(finish);
-  return window;
-}
-
 // A file of the system's, or a text as in TZ: UTC-3, <+03>-3.
 bool is_zone(const std::string& name) {
   constexpr const char* kFiles = "/usr/share/zoneinfo/";
@@ -109,6 +85,29 @@ Result<void> check_parts_of_a_run(RecordingsByHost& parts) {
 
 }  // namespace
 
+Result<Window> parse_window(const ReportOptions& options, WallTime begin, WallTime end) {
+  const timespec first = to_timespec(begin.time_since_epoch());
+  const timespec last = to_timespec(end.time_since_epoch());
+  timespec start{};
+  timespec finish{};
+  timespec origin{};
+  char* problem = nullptr;
+  if (pmapi::parse_time_window(to_c(options.start), to_c(options.finish), to_c(options.align),
+                               to_c(options.origin), &first, &last, &start, &finish, &origin,
+                               &problem) < 0) {
+    Error error{"no such time: " + in_one_line(problem)};
+    std::free(problem);
+    return error;
+  }
+  Window window;
+  if (options.align || options.origin)
+    window.begin = moment_of(origin);
+  else if (options.start)
+    window.begin = moment_of(start);
+  if (options.finish) window.end = moment_of(finish);
+  return window;
+}
+
 Result<ReadRequest> make_request(const ReportOptions& options) {
   ReadRequest request;
   if (options.archives.empty()) {
@@ -124,6 +123,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
   }
   request.time_zone = options.time_zone;
   request.choice = options.choice;
+  request.are_runs = options.are_runs;
   RecordingsByHost recordings;
   WallTime begin = WallTime::max();
   WallTime end = WallTime::min();

@@ -2,11 +2,15 @@
 // The archives and the time range of a report.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "command/report/report_options.hpp"
 #include "command/run/archive_reader.hpp"
 
 namespace pcp::trace::command {
+
+// Resolves -S, -T, -A and -O for archives from `begin` to `end`.
+Result<Window> parse_window(const ReportOptions& options, WallTime begin, WallTime end);
 
 // The archives and the time range to read. Makes PCP show times in the requested zone.
 Result<ReadRequest> make_request(const ReportOptions& options);

@@ -144,6 +144,13 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
     return Error{
         "--top, --all and --sort go without --compare: a comparison shows the tags with the most "
         "lost time"};
+  if (!options.base.empty())
+    for (const auto& time : {options.start, options.finish, options.origin})
+      if (time && time->starts_with('@'))
+        return Error{
+            "with --compare -S, -T and -O cut both runs, by -S 10s (after the begin of each) "
+            "or -T -10s (before its end), not at a time of day: " +
+            printed_name(*time)};
   if (options.per && options.base.empty()) return Error{"--per is about two runs: --compare BASE"};
   options.are_runs = !options.base.empty() && behind != argv + argc;
   std::vector<std::string>& to = options.are_runs ? options.base : options.archives;
@@ -156,6 +163,9 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
       return Error{std::string(*word) + ": only archives follow --; put options before it"};
     options.archives.emplace_back(*word);
   }
+  if (options.are_runs && options.base.size() + options.archives.size() > 2 &&
+      (options.start || options.finish || options.origin || options.align))
+    return Error{"-S, -T, -O and -A go with one run on each side of --compare"};
   return options;
 }
 

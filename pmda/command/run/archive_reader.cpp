@@ -120,7 +120,7 @@ Result<void> check_labels(const std::vector<Tag>& tags, const LabelChoice& choic
 
 Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans) {
   TagNames names;
-  RunTotals totals(names);
+  RunTotals totals(names, request.are_runs);
   if (const Result<void> read = read_totals_of(request, names, totals); !read) return read.error();
   Model model;
   static_cast<Totals&>(model) = totals.finish();

@@ -23,6 +23,7 @@ struct ReadRequest {
   Window window;
   std::string time_zone;  // copied into the model
   LabelChoice choice{};
+  bool are_runs = false;  // each archive is a run of its own, not a part of one
 };
 
 // Without series and single transactions.

@@ -173,7 +173,9 @@ struct Run {
   std::size_t samples = 0;                           // of all archives
   std::optional<std::chrono::nanoseconds> interval;  // median time between two samples
   std::vector<Gap> gaps;                             // sorted by time
-  std::chrono::nanoseconds unrecorded{};             // time when all hosts have gaps
+  // Time when all hosts have gaps; with several runs the time from `begin` to `end`, less that of
+  // each; negative if they overlap.
+  std::chrono::nanoseconds unrecorded{};
 
   double elapsed_s() const {
     return std::chrono::duration<double>(end - begin - unrecorded).count();

@@ -211,18 +211,18 @@ Totals RunTotals::finish() {
 void RunTotals::finish_times() {
   std::vector<Stretch> all;
   for (std::size_t host = 0; host < stretches_.size(); ++host) {
-    const std::vector<Stretch> its = joined_stretches(std::move(stretches_[host]));
+    const std::vector<Stretch> its = joined_stretches(stretches_[host]);
     for (std::size_t i = 1; i < its.size(); ++i)
       run_.gaps.push_back({its[i - 1].end, its[i].begin, static_cast<std::uint16_t>(host)});
-    all.insert(all.end(), its.begin(), its.end());
+    all.insert(all.end(), stretches_[host].begin(), stretches_[host].end());
   }
   std::ranges::sort(run_.gaps, {}, &Gap::begin);
-  all = joined_stretches(std::move(all));
-  if (all.empty()) return;
-  run_.begin = all.front().begin;
-  run_.end = all.back().end;
+  const std::vector<Stretch> joined = joined_stretches(all);
+  if (joined.empty()) return;
+  run_.begin = joined.front().begin;
+  run_.end = joined.back().end;
   run_.unrecorded = run_.end - run_.begin;
-  for (const Stretch& each : all) run_.unrecorded -= each.end - each.begin;
+  for (const Stretch& each : are_runs_ ? all : joined) run_.unrecorded -= each.end - each.begin;
 }
 
 // Some archives do not have the number of non-finite values. But if a distribution has as many

@@ -18,7 +18,9 @@ namespace pcp::trace::command {
 
 class RunTotals {
  public:
-  explicit RunTotals(const TagNames& names) : names_(names) {}
+  // `are_runs`: each archive is a run of its own. Then times of archives are added up.
+  explicit RunTotals(const TagNames& names, bool are_runs = false)
+      : names_(names), are_runs_(are_runs) {}
 
   // Adds an archive that was read to its end.
   void add(const ArchiveSource& source, ArchiveTotals& archive);
@@ -64,6 +66,7 @@ class RunTotals {
   static void find_percentiles(Merged& merged);
 
   const TagNames& names_;
+  const bool are_runs_;
   Run run_;
   std::vector<Merged> tags_;  // by number
   std::vector<std::size_t> order_;

@@ -80,6 +80,19 @@ TEST_F(TotalsOf, CallsWithoutLabelsMayBeOfLabelSetsUnlessTheArchiveDeniesThat) {
   }
 }
 
+// Two runs at the same time.
+TEST_F(TotalsOf, TheRateOfRunsIsThatOfARun) {
+  for (const char* const name : {"one", "other"})
+    make(name).begin(0).sample(10, {{kCalls, {{"a", 100.0}}}, {kTime, {{"a", 5.0}}}});
+  ReadRequest runs = request({"one", "other"}, {});
+  runs.are_runs = true;
+  const Totals all = *read_totals(runs);
+  EXPECT_EQ(all.tags[0].rate, 10);
+  EXPECT_EQ(all.tags[0].busy, 0.5);
+  EXPECT_EQ(all.run.end, moment(10));
+  EXPECT_EQ(totals({"one", "other"}).tags[0].rate, 20);  // parts of one run
+}
+
 TEST_F(TotalsOf, TagsWithMostTimeComeFirstThenThoseWithMostCalls) {
   ArchiveOfTags& archive = make();
   archive.begin(0);

@@ -10,6 +10,7 @@
 
 #include "command/pcp/archive_source.hpp"
 #include "command/pcp/recording_folder.hpp"
+#include "command/report/compared_runs.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
@@ -228,6 +229,40 @@ TEST_F(ReportInput, NeedsNewerRunsBehindTheirMark) {
   EXPECT_EQ(options.error().message, "the newer runs follow --: OLDER... -- NEWER...");
 }
 
+class ComparedRuns : public ReportInput {
+ protected:
+  // The values of the tag before and now.
+  std::pair<double, double> compared(std::vector<std::string> words, Figure figure) {
+    const auto options = options_of(std::move(words));
+    EXPECT_TRUE(options) << options.error().message;
+    const auto request = make_request(*options);
+    Model model = *read_model(*request);
+    const auto comparison = compare_runs(*options, *request, model);
+    EXPECT_TRUE(comparison) << comparison.error().message;
+    const Difference& change = (*comparison)->tags.at(0).of(figure);
+    return {*change.before, *change.now};
+  }
+};
+
+TEST_F(ComparedRuns, AreBothCutByOffsets) {
+  make_archive("old", 0);
+  make_archive("new", 500, {"saturn", false, {}, "CET-1", 500});
+  const std::vector<std::string> runs{"--compare", path("old"), path("new")};
+  for (const auto& [cut, calls] : std::vector<std::pair<std::vector<std::string>, double>>{
+           {{"-S", "10s"}, 90}, {{"-T", "-10s"}, 90}, {{"-S10s", "-T", "20s"}, 20}}) {
+    std::vector<std::string> words = cut;
+    words.insert(words.end(), runs.begin(), runs.end());
+    EXPECT_EQ(compared(words, Figure::Calls), std::pair(calls, calls)) << cut[0];
+  }
+}
+
+TEST_F(ComparedRuns, HaveTheRateOfARunThoughTheyOverlap) {
+  for (const auto& [name, begin] : {std::pair("a", 0), {"b", 0}, {"c", 500}, {"d", 700}})
+    make_archive(name, begin);
+  EXPECT_EQ(compared({"--compare", path("a"), path("b"), "--", path("c"), path("d")}, Figure::Rate),
+            std::pair(1.0, 1.0));
+}
+
 TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
   for (const auto& [words, part] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--nonsense"}, "\"--nonsense\""},
@@ -237,6 +272,8 @@ TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
            {{"--fail-if", "what"}, "--fail-if: 'what': after the tag"},
            {{"--compare", "a", "b", "--", "c", "--json"}, "--json: only archives follow --"},
            {{"--html", ""}, "--html: needs"},
+           {{"-S", "@10:00", "--compare", "a", "b"}, "-S 10s (after the begin of each)"},
+           {{"-T", "9s", "--compare", "a", "b", "--", "c"}, "go with one run on each side"},
            {{"--per", "a", "b"}, "--per is about two runs: --compare BASE"},
            {{"--compare", ""}, "--compare: needs"}}) {
     const auto request = request_for(words);
