@@ -141,6 +141,12 @@ class Programs(Recording):
         self.assertEqual(self.last("trace.observe.value"),
                          {"solve{rank=0}": 0, "solve{rank=1}": 1, "solve{rank=2}": 2, "solve": 7})
 
+    def test_too_long_for_their_labels_let_no_gate_pass(self):
+        self.record_well("sh", "-c", "printf 'obs 1 solve\\nobs 1 %0250d\\nobs 1 %0250d\\n' | PMI_RANK=0 $0", program("traced"), options=["--split=rank"])
+        done = completed(recorded.COMMAND, "report", "--fail-if", "*{rank=*} count > 1", self.folder)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn(" in each tag or label set that had no room, as 2 calls of 0000", done.stdout)
+
     def test_of_a_job_on_other_hosts_are_not_there_which_its_first_rank_says(self):
         for rank, said in ((0, "pcp-trace record: 2 of the 4 ranks of the job are on this host, and this recording has"
                                " this host only: start record on each host, and report all folders together"

@@ -259,11 +259,11 @@ class OfARecording(ReportTestCase):
         before = self.record(*CALLS * 2, *["point query"] * 4, name="before.trace")
         now = self.record(*CALLS * 3, *["point query"] * 60, name="now.trace")
         arguments = ("--compare", before, now, "--fail-if", "query count > +20%")
-        self.assertEqual(report(*arguments).stdout.splitlines()[-1], "broken: query count > +20%: query has ×15, from 4 to 60")
+        self.assertEqual(report(*arguments).stdout.splitlines()[-1], "true: query count > +20%: query has ×15, from 4 to 60")
         done = report("--per", "a", *arguments)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn("\nsums per call of a: 2 before, 3 now\n", done.stdout)
-        self.assertTrue(done.stdout.endswith("broken: query count > +20%: query has +900%, from 2 to 20 per call of a\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith("true: query count > +20%: query has +900%, from 2 to 20 per call of a\n"), done.stdout)
         divided = strict_json(report("--per", "a", "--json", "--compare", before, now).stdout)["comparison"]
         self.assertEqual(divided["divisors"], {"tag": "a", "before": 2, "now": 3})
         [count] = [tag["changes"]["count"] for tag in divided["tags"] if tag["name"] == "query"]
@@ -272,10 +272,13 @@ class OfARecording(ReportTestCase):
 
     def test_fails_if_it_has_changed(self):
         before = self.record(*CALLS * 3, name="before.trace")
-        now = self.record(*CALLS * 3, *["point p"] * 3)
+        now = self.record(*CALLS * 3, *["point p"] * 3, *[f"point new{i}" for i in range(5)])
         for condition, status in (("p count > +99%", 1), ("p count > +100%", 0), ("a count > +0%", 0), ("a mean < -100%", 0), ("b count > +1%", 2)):
             done = report("--compare", before, now, "--fail-if", condition)
             self.assertEqual(done.returncode, status, (condition, done.stdout))
+        done = report("--compare", before, now, "--fail-if", "new* count > +1%")
+        self.assertTrue(done.stdout.endswith("\nunknown: new* count > +1%: new0, new1, new2 and 2 more tags each have no calls in "
+                                             "the older run\n"), done.stdout)
         done = report("--fail-if", "a mean > +20%", now)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("'a mean > +20%': a change in percent needs an older run: --compare BASE", done.stderr)
@@ -317,7 +320,7 @@ class OfARecording(ReportTestCase):
         done = report("--markdown", "--fail-if", "a count > 1", now)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("\n| `a` | 2 | 0 | ", done.stdout)
-        self.assertTrue(done.stdout.endswith("**Conditions:** 1 broken\n\n- **!** `broken: a count > 1: a has 2`\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith("**Conditions:** 1 true\n\n- **!** `true: a count > 1: a has 2`\n"), done.stdout)
         done = report("--markdown", "--compare", before, now)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("\n| `a` | 1 → 2 (+100%) | ", done.stdout)
@@ -345,7 +348,7 @@ class OfARecording(ReportTestCase):
             self.assertEqual(report("--fail-if", condition, folder).returncode, status, condition)
         conditions = [word for text in ("a count > 0", "a count > 1", "b count > 0")
                       for word in ("--fail-if", text)]
-        lines = "broken: a count > 0: a has 1\nunknown: b count > 0: no tag matches\n"
+        lines = "true: a count > 0: a has 1\nunknown: b count > 0: no tag matches\n"
         done = report(*conditions, folder)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stdout.endswith("\n" + lines), done.stdout)

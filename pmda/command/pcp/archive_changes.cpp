@@ -143,6 +143,9 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
       case Quantity::Interval:
         interval_s_ = value;
         break;
+      case Quantity::Unsplit:
+        unsplit_ = std::max(value, unsplit_);
+        break;
       default:
         period_s_ = value;
     }

@@ -89,6 +89,7 @@ class ArchiveChanges {
 
   // False if the archive says that each tag with labels had room in its process and in the agent.
   bool may_have_folded() const { return folded_.value_or(1) > 0 || folding_.value_or(1) > 0; }
+  bool may_have_unsplit() const { return unsplit_ > 0; }
 
  private:
   static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
@@ -142,6 +143,7 @@ class ArchiveChanges {
   std::optional<double> interval_s_;
   std::optional<double> folded_;  // the greatest values: they concern all times
   std::optional<double> folding_;
+  double unsplit_ = 0;
   Agent agent_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag

@@ -27,6 +27,7 @@ enum class Quantity : std::uint8_t {
   Reset,    // also since 1970
   Folded,   // calls that the agent counted under the bare name, for want of room
   Folding,  // processes that did so themselves, or did not say that they did not
+  Unsplit,  // tags without room for the labels of --split
   WholePeriod,
   Period,    // length of the agent's window, in seconds
   Interval,  // after which the agent's window moves on
@@ -81,6 +82,7 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
     {"trace.agent.reset", kNoType, Quantity::Reset},
     {"trace.agent.folded", kNoType, Quantity::Folded},
     {"trace.agent.folding", kNoType, Quantity::Folding},
+    {"trace.agent.unsplit", kNoType, Quantity::Unsplit},
     {"trace.control.period", kNoType, Quantity::WholePeriod},
     {"trace.agent.period", kNoType, Quantity::Period},
     {"trace.agent.interval", kNoType, Quantity::Interval},

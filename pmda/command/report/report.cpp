@@ -69,14 +69,14 @@ bool has(const Findings& findings, Condition::Outcome outcome) {
                      [outcome](const auto& finding) { return finding.outcome == outcome; });
 }
 
-// A broken condition outweighs an unknown one.
+// A true condition outweighs an unknown one.
 int status_of(const Findings& findings) {
   if (has(findings, Condition::Outcome::Broken)) return kBroken;
   return has(findings, Condition::Outcome::Unknown) ? kCannotTell : kPassed;
 }
 
 void print(const Findings& findings, std::ostream& out) {
-  for (const Condition::Finding& finding : findings)
+  for (const Condition::Finding& finding : in_short(findings))
     if (finding.outcome != Condition::Outcome::Passed || finding.is_noise)
       out << finding.line << '\n';
 }

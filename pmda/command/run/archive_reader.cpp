@@ -44,7 +44,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
       read = Error{source.path() + ": has no samples of the time that is asked for"};
     if (read) read = source.read_to_end();  // also learns whether the archive is complete
     if (read) totals.add(source, archive);
-    if (changes.may_have_folded()) totals.note_folding();
+    totals.note_room(changes.may_have_folded(), changes.may_have_unsplit());
     return read;
   });
 }
@@ -92,15 +92,14 @@ Members choose_tags(Totals& totals, const LabelChoice& choice) {
   without_groups.by.reset();
   Members members = choose(without_groups);
   totals.imbalances = imbalances_of(totals.tags);
-  if (!choice.by) {
-    note_folded(totals);
-    return members;
+  if (choice.by) {
+    Members groups = choose(choice);
+    for (auto& group : groups)
+      for (std::size_t& member : group) member = members[member].front();
+    members = std::move(groups);
   }
-  Members groups = choose(choice);
-  for (auto& group : groups)
-    for (std::size_t& member : group) member = members[member].front();
-  note_folded(totals);
-  return groups;
+  note_folded(totals, choice);
+  return members;
 }
 
 // A label that no tag has is probably misspelt, or belongs to the programs.

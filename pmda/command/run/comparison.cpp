@@ -172,12 +172,9 @@ Result<Divisors> calls_of(const std::string& name, const Totals& before, const T
     return Error{std::string("no tag of this name is in both runs") +
                  (has_label_sets ? "; its label sets are: --by name adds them up" : "")};
   for (const Tag* const tag : {found->before, found->now}) {
-    const Run& run = tag == found->now ? now.run : before.run;
-    const bool has_others = std::ranges::any_of(run.folded, [&](const Tag& each) {
-      return each.type == tag->type && each.name == tag->name;
-    });
-    if (tag->folded) return Error{"some of its calls may count without their labels"};
-    if (has_others) return Error{"calls of label sets that had no room may count for it"};
+    if (tag->folded)
+      return Error{tag->is_folded ? "calls of label sets that had no room may count for it"
+                                  : "some of its calls may count without their labels"};
     if (tag->type == TraceType::Transact && !tag->failed)
       return Error{"the number of its failed calls was not recorded"};
     if (all_calls(*tag) == 0) return Error{"it has no calls in one of the runs"};

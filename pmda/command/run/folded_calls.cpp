@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,38 +45,48 @@ Tag sum_of(const std::vector<const Tag*>& tags) {
 
 void take_folded(Totals& totals, const LabelChoice& choice) {
   std::map<std::string, std::size_t> most;  // labels, by name
+  std::set<std::string> keys;               // of all names
   for (const Tag& tag : totals.tags) {
     const Dimensions labels = labels_of(tag);
     std::size_t& its = most[std::string(labels.name)];
     its = std::max(its, labels.labels.size());
+    for (const Dimension& label : labels.labels) keys.emplace(label.key);
   }
-  const auto lacks_labels = [&](const Tag& tag) {
+  const auto may_lack_labels = [&](const Tag& tag) {
     const Dimensions labels = labels_of(tag);
-    return labels.labels.size() < most[std::string(labels.name)];
+    const std::size_t count = labels.labels.size();
+    return (totals.run.may_have_folded && count < most[std::string(labels.name)]) ||
+           (totals.run.may_have_unsplit && count < keys.size());
   };
   std::vector<Tag> found;
-  for (const Tag& tag : totals.tags)
-    if ((tag.name == kOverflowName || (totals.run.may_have_folded && lacks_labels(tag))) &&
-        all_calls(tag) + tag.vanished.value_or(0) > 0)
-      found.push_back(tag);
+  for (Tag& tag : totals.tags) {
+    tag.is_folded = (tag.name == kOverflowName || may_lack_labels(tag)) &&
+                    all_calls(tag) + tag.vanished.value_or(0) > 0;
+    if (tag.is_folded) found.push_back(tag);
+  }
   const LabelChoice groups{.by = choice.by};
   totals.run.folded = group_tags(std::move(found), [&](const std::string& tag) {
                         return groups.group_of(tag);
                       }).tags;
 }
 
-void note_folded(Totals& totals) {
+void note_folded(Totals& totals, const LabelChoice& choice) {
   std::map<std::pair<TraceType, std::string>, std::vector<const Tag*>> by_name;
   for (const Tag& tag : totals.run.folded)
     by_name[{tag.type, std::string(bare_name(tag.name))}].push_back(&tag);
   std::map<std::vector<const Tag*>, std::shared_ptr<const Tag>> sums;
   for (Tag& tag : totals.tags) {
+    if (tag.name == kOverflowName) continue;
     const Dimensions labels = labels_of(tag);
+    const bool may_lack_some = choice.by && (!tag.is_folded || !choice.where.empty());
     std::vector<const Tag*> its;
     for (const Tag* const each : by_name[{tag.type, std::string(labels.name)}])
-      if (has_more(labels, labels_of(*each))) its.push_back(each);
-    if (tag.name != kOverflowName)
-      std::ranges::copy(by_name[{tag.type, std::string(kOverflowName)}], std::back_inserter(its));
+      if (has_more(labels, labels_of(*each)) || (may_lack_some && each->name == tag.name))
+        its.push_back(each);
+    std::ranges::copy(by_name[{tag.type, std::string(kOverflowName)}], std::back_inserter(its));
+    // A group with all labels of the choice has the calls of all of its label sets.
+    if (choice.by && labels.labels.size() == choice.by->size()) tag.is_folded = false;
+    if (tag.is_folded && (totals.run.may_have_folded || !its.empty())) its.push_back(&tag);
     if (its.empty()) continue;
     std::shared_ptr<const Tag>& sum = sums[its];
     if (sum == nullptr) sum = std::make_shared<const Tag>(sum_of(its));

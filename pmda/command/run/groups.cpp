@@ -123,6 +123,7 @@ Tag sum_of(std::string name, const std::vector<Tag*>& members) {
   for (const Tag* const member : std::span(members).subspan(1)) {
     if (member->unit != group.unit) group.unit.clear();
     if (member->description != group.description) group.description.clear();
+    group.is_folded = group.is_folded || member->is_folded;
     join_values(group, *member);
     add_sums(group, *member);
     std::vector<std::uint16_t> hosts;

@@ -108,6 +108,9 @@ struct Tag {
 
   // The sum of the tags of Run::folded that may have calls of this one; null: none.
   std::shared_ptr<const Tag> folded{};
+  // True if it is one of those tags: perhaps no call is its own. Then `folded` has these calls,
+  // too.
+  bool is_folded = false;
 };
 
 // Calls of any end: a call that fails is work, too.
@@ -164,10 +167,11 @@ struct Run {
   // A tag with labels may have had no room in its process or in the agent: then its calls count for
   // a tag of the same name with fewer labels.
   bool may_have_folded = false;
-  std::vector<Tag> folded{};  // those tags and (overflow), also if a report leaves them out
-  std::string command;        // recorded command; empty if unknown
-  std::string filter{};       // filter of captured spans; empty if unknown
-  std::string time_zone;      // for shown times, as in TZ; empty: this machine's
+  bool may_have_unsplit = false;  // a tag may have had no room for the labels of --split
+  std::vector<Tag> folded{};      // those tags and (overflow), also if a report leaves them out
+  std::string command;            // recorded command; empty if unknown
+  std::string filter{};           // filter of captured spans; empty if unknown
+  std::string time_zone;          // for shown times, as in TZ; empty: this machine's
   WallTime begin{};
   WallTime end{};
   std::size_t samples = 0;                           // of all archives

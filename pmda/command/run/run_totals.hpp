@@ -24,7 +24,10 @@ class RunTotals {
 
   // Adds an archive that was read to its end.
   void add(const ArchiveSource& source, ArchiveTotals& archive);
-  void note_folding() { run_.may_have_folded = true; }
+  void note_room(bool may_have_folded, bool may_have_unsplit) {
+    run_.may_have_folded = run_.may_have_folded || may_have_folded;
+    run_.may_have_unsplit = run_.may_have_unsplit || may_have_unsplit;
+  }
 
   // Gives the totals in model order. Nothing may be added afterwards.
   Totals finish();

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "command/show/model_json.hpp"
 #include "command/show/shown.hpp"
@@ -17,14 +19,42 @@ namespace pcp::trace::command {
 
 namespace {
 
+constexpr const char* kNotKnown = "a value that is not known";
+
 // True if the counter got values, by pmtrace_count(), and nothing was added to it.
 bool is_only_set(const Tag& tag) { return tag.calls > 0 && tag.counted == 0.0; }
 
 }  // namespace
 
 const char* word_for(Condition::Outcome outcome) {
-  constexpr std::array kNames{"passed", "broken", "unknown"};
+  constexpr std::array kNames{"passed", "true", "unknown"};
   return kNames[static_cast<std::size_t>(outcome)];
+}
+
+std::vector<Condition::Finding> in_short(const std::vector<Condition::Finding>& findings) {
+  constexpr std::size_t kMostNamed = 3;
+  using Finding = Condition::Finding;
+  const auto reason_of = [](const Finding& of) {
+    return std::pair(of.about.substr(0, of.about.size() - of.tag.size()), of.why);
+  };
+  std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> unknown;
+  for (const Finding& each : findings)
+    if (each.outcome == Condition::Outcome::Unknown && !each.why.empty())
+      unknown[reason_of(each)].push_back(&each);
+  std::vector<Finding> all;
+  for (const Finding& each : findings) {
+    const auto& same = unknown[reason_of(each)];
+    const bool are_many = each.outcome == Condition::Outcome::Unknown && same.size() > kMostNamed;
+    if (are_many && &each != same.front()) continue;
+    Finding& shown = all.emplace_back(each);
+    if (!are_many) continue;
+    const auto& [condition, why] = reason_of(each);
+    shown.line = "unknown: " + condition;
+    for (std::size_t i = 0; i < kMostNamed; ++i) shown.line += (i > 0 ? ", " : "") + same[i]->tag;
+    shown.line +=
+        " and " + Shown::counted(same.size() - kMostNamed, "more tag") + " each have " + why;
+  }
+  return all;
 }
 
 bool Condition::may_be_time() const {
@@ -126,15 +156,19 @@ Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
                                     : "calls that may be missing";
   if (range && is_complete && !holds(*range) && has_only_an_error(tag))
     shown += ", as a percentile may be 2% off";
-  if (tag.folded && range) {
+  if (!tag.folded || !range) return finding_of(tag.name, range, shown);
+  if (!tag.is_folded)
     range = with_folded(range, tag, *tag.folded);
-    shown = (range ? shown_range(*range) : "a value that is not known") + why_folded(*tag.folded);
-  }
-  return finding_of(tag.name, range, shown);
+  else
+    range = is_complete ? with_folded({}, tag, *tag.folded) : std::nullopt;
+  const std::string why = why_folded(*tag.folded, tag.is_folded);
+  return finding_of(tag.name, range, (range ? shown_range(*range) : kNotKnown) + why,
+                    kNotKnown + why);
 }
 
-std::string Condition::why_folded(const Tag& folded) {
-  return ", as " + shown_calls(folded) + " may belong to it";
+std::string Condition::why_folded(const Tag& folded, bool is_folded) {
+  return ", as " + shown_calls(folded) +
+         (is_folded ? " may be of label sets that had no room" : " may belong to it");
 }
 
 // The values of tags and label sets that had no room at all, and would match.
@@ -144,10 +178,10 @@ std::vector<Condition::Finding> Condition::check_folded(const Checked& checked) 
     if (!applies_to(folded.type) || !tag_.may_match_without_room(folded.name)) continue;
     const bool is_known = checked.is_complete && !is_relative_;
     const auto range = is_known ? with_folded({}, {}, folded) : std::nullopt;
-    findings.push_back(finding_of(folded.name, range,
-                                  (range ? shown_range(*range) : "a value that is not known") +
-                                      " in each tag or label set that had no room" +
-                                      why_folded(folded)));
+    const std::string where = " in each tag or label set that had no room";
+    findings.push_back(finding_of(
+        folded.name, range, (range ? shown_range(*range) : kNotKnown) + where + why_folded(folded),
+        kNotKnown + where));
   }
   return findings;
 }
@@ -191,19 +225,23 @@ std::optional<ValueRange> Condition::with_folded(const std::optional<ValueRange>
 
 Condition::Finding Condition::finding_of(const std::string& name,
                                          const std::optional<ValueRange>& range,
-                                         const std::string& shown) const {
+                                         const std::string& shown, const std::string& why) const {
   const std::optional<bool> is_met = range ? holds(*range) : std::nullopt;
   return finding_of(name,
                     !is_met   ? Outcome::Unknown
                     : *is_met ? Outcome::Broken
                               : Outcome::Passed,
-                    shown);
+                    shown, why);
 }
 
+// `why`: the reason why the value is unknown, without the value. Empty: as shown.
 Condition::Finding Condition::finding_of(const std::string& name, Outcome outcome,
-                                         const std::string& shown) const {
-  const std::string about = printed_name(text_) + ": " + printed_name(name);
-  return {outcome, std::string(word_for(outcome)) + ": " + about + " has " + shown, about};
+                                         const std::string& shown, const std::string& why) const {
+  const std::string tag = printed_name(name);
+  const std::string about = printed_name(text_) + ": " + tag;
+  return {outcome, std::string(word_for(outcome)) + ": " + about + " has " + shown,
+          about,   false,
+          tag,     why.empty() ? shown : why};
 }
 
 // Counts and extremes can only grow by missing calls; nothing else is known.

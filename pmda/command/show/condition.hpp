@@ -29,6 +29,8 @@ class Condition {
     std::string line;
     std::string about{};    // the same without outcome and value, so equal in the next run
     bool is_noise = false;  // passed only because several runs show that the change is noise
+    std::string tag{};      // the end of `about`
+    std::string why{};      // the tag has this, and other tags may have it, too
   };
 
   struct Checked {
@@ -90,11 +92,12 @@ class Condition {
 
   Finding finding(const Tag& tag, bool is_complete) const;
   Finding finding_of(const std::string& name, const std::optional<ValueRange>& range,
-                     const std::string& shown) const;
-  Finding finding_of(const std::string& name, Outcome outcome, const std::string& shown) const;
+                     const std::string& shown, const std::string& why = "") const;
+  Finding finding_of(const std::string& name, Outcome outcome, const std::string& shown,
+                     const std::string& why = "") const;
   std::optional<ValueRange> with_folded(const std::optional<ValueRange>& range, const Tag& tag,
                                         const Tag& folded) const;
-  static std::string why_folded(const Tag& folded);
+  static std::string why_folded(const Tag& folded, bool is_folded = false);
   std::vector<Finding> check_folded(const Checked& checked) const;
   Finding unknown(const std::string& why) const;
   std::vector<Finding> check_changes(const Checked& checked) const;
@@ -119,7 +122,10 @@ class Condition {
   bool is_relative_ = false;
 };
 
-// "passed", "broken" or "unknown".
+// "passed", "true" or "unknown".
 const char* word_for(Condition::Outcome outcome);
+
+// Has one line for the tags of a condition that are unknown for the same reason, if they are many.
+std::vector<Condition::Finding> in_short(const std::vector<Condition::Finding>& findings);
 
 }  // namespace pcp::trace::command

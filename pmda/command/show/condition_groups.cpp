@@ -69,20 +69,18 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
   const auto may_be_folded = [this](const Tag& tag) {
     return tag_.may_match_without_room(tag.name);
   };
-  const auto is_same = [](const Tag& one) {
-    return [&one](const Tag& other) { return one.type == other.type && one.name == other.name; };
-  };
-  const auto& folded = checked.run.run.folded;
-  const auto is_folded = [&](const Tag& tag) {
-    return may_be_folded(tag) && std::ranges::any_of(folded, is_same(tag));
+  const auto has = [&tags](const Tag& folded) {
+    return std::ranges::any_of(tags, [&](const Tag& tag) {
+      return tag.is_folded && tag.type == folded.type && tag.name == folded.name;
+    });
   };
   std::map<TraceType, double> overflow;  // perhaps calls of any name
-  for (const Tag& tag : folded) {
+  for (const Tag& tag : checked.run.run.folded) {
     if (tag.name == kOverflowName) overflow[tag.type] += all_calls(tag);
     if (tag.name == kOverflowName || !may_be_folded(tag)) continue;
     CallsOfName& calls = all[{tag.type, std::string(bare_name(tag.name))}];
     calls.folded += all_calls(tag);
-    if (std::ranges::none_of(tags, is_same(tag))) calls.bare += all_calls(tag);
+    if (!has(tag)) calls.bare += all_calls(tag);
   }
   for (const Tag& tag : tags) {
     const std::string name(bare_name(tag.name));
@@ -91,7 +89,7 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
     const double its = all_calls(tag);
     if (tag.type == TraceType::Transact && !tag.failed) calls.are_known = false;
     const std::optional<Dimensions> labels = parse_dimensions(tag.name);
-    if (!labels || is_folded(tag)) {
+    if (!labels || (tag.is_folded && may_be_folded(tag))) {
       calls.bare += its;
       continue;
     }
@@ -136,23 +134,34 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
       findings.push_back(finding_of(key.second, Outcome::Unknown,
                                     "totals that are unknown, negative or all zero"));
   }
+  // Calls that lack the label may be of any value.
+  const auto unknown_by = [&](const Tag& folded, const std::string& name) {
+    findings.push_back(finding_of(
+        name, Outcome::Unknown,
+        "a ratio that is not known, as " + shown_calls(folded) + " may belong to any " + label_));
+  };
+  std::map<TraceType, const Tag*> overflow;
+  std::set<std::pair<TraceType, std::string>> unknown_ones;
+  for (const Tag& folded : checked.run.run.folded) {
+    const auto labels = parse_dimensions(folded.name);
+    const std::string name(bare_name(folded.name));
+    if (folded.name == kOverflowName)
+      overflow[folded.type] = &folded;
+    else if (tag_.matches_name(name) &&
+             (!labels || labels->find(label_) == nullptr || !tag_.matches_labels(*labels)) &&
+             unknown_ones.emplace(folded.type, name).second)
+      unknown_by(folded, name);
+  }
   for (const Imbalance& each : all) {
-    if (each.label != label_ || !tag_.matches_name(each.name)) continue;
+    if (each.label != label_ || !tag_.matches_name(each.name) ||
+        unknown_ones.contains({each.type, each.name}))
+      continue;
     if (!checked.is_complete) {
       findings.push_back(finding_of(each.name, Outcome::Unknown, "calls that may be missing"));
       continue;
     }
-    const auto lacks_labels = [&](const Tag& folded) {
-      const auto labels = parse_dimensions(folded.name);
-      return folded.type == each.type &&
-             (folded.name == kOverflowName || bare_name(folded.name) == each.name) &&
-             (!labels || labels->find(label_) == nullptr || !tag_.matches_labels(*labels));
-    };
-    if (const auto found = std::ranges::find_if(checked.run.run.folded, lacks_labels);
-        found != checked.run.run.folded.end()) {
-      findings.push_back(finding_of(
-          each.name, Outcome::Unknown,
-          "a ratio that is not known, as " + shown_calls(*found) + " may belong to any " + label_));
+    if (const auto found = overflow.find(each.type); found != overflow.end()) {
+      unknown_by(*found->second, each.name);
       continue;
     }
     const std::string most = label_ + " " + printed_name(each.values.front().value);
@@ -195,7 +204,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   for (const Tag* const each : {tag.before, tag.now})
     if (each->folded)
       return finding_of(tag.now->name, Outcome::Unknown,
-                        "a change that is not known" + why_folded(*each->folded));
+                        "a change that is not known" + why_folded(*each->folded, each->is_folded));
   const Figure its = *figure();
   const auto& [before, now, verdict, chance] = tag.of(its);
   if (!before || !now)

@@ -9,7 +9,7 @@
 
 namespace pcp::trace::command {
 
-// A test case for each finding: broken conditions are failures, unknown ones errors. Valid XML for
+// A test case for each finding: true conditions are failures, unknown ones errors. Valid XML for
 // any bytes in the findings.
 std::string junit(const std::vector<Condition::Finding>& findings);
 

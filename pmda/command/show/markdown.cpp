@@ -111,7 +111,7 @@ std::string listed(const std::vector<Condition::Finding>& findings) {
     const auto count = std::ranges::count(findings, outcome, &Condition::Finding::outcome);
     if (count == 0) continue;
     counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + word_for(outcome);
-    for (const Condition::Finding& each : findings) {
+    for (const Condition::Finding& each : in_short(findings)) {
       if (each.outcome != outcome) continue;
       if (left == 0) {
         ++more;

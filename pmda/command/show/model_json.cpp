@@ -209,7 +209,8 @@ std::string report_json(const Model& model, const std::vector<Condition::Finding
     comparison == nullptr ? json.null() : write_comparison(json, *comparison);
     json.list("conditions", findings, [&](const Condition::Finding& finding) {
       json.object([&] {
-        json.text("outcome", word_for(finding.outcome));
+        const bool is_true = finding.outcome == Condition::Outcome::Broken;
+        json.text("outcome", is_true ? "broken" : word_for(finding.outcome));
         json.text("text", finding.line);
       });
     });

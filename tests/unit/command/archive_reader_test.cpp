@@ -80,6 +80,25 @@ TEST_F(TotalsOf, CallsWithoutLabelsMayBeOfLabelSetsUnlessTheArchiveDeniesThat) {
   }
 }
 
+// A name has the calls of all its label sets, unless some were left out.
+TEST_F(TotalsOf, CallsWithoutLabelsArePartOfTheirNameUnlessTheyAreLeftOut) {
+  make().begin(0).sample(
+      1, {{"trace.agent.folding", {{"", 1.0}}}, {kCalls, {{"a", 10.0}, {"a{x=1}", 5.0}}}});
+  ReadRequest by_name = request({"run"}, {});
+  by_name.choice.by.emplace();
+  EXPECT_EQ(tag_of(read_totals(by_name)->tags, "a").folded, nullptr);
+  by_name.choice.where = *parse_where("x=1");
+  EXPECT_NE(tag_of(read_totals(by_name)->tags, "a").folded, nullptr);
+}
+
+TEST_F(TotalsOf, CallsWithoutALabelOfAnyTagMayHaveHadNoRoomForIt) {
+  make().begin(0).sample(1, {{"trace.agent.folded", {{"", 0.0}}},
+                             {"trace.agent.folding", {{"", 0.0}}},
+                             {"trace.agent.unsplit", {{"", 1.0}}},
+                             {kCalls, {{"a{x=1}", 5.0}, {"b", 5.0}}}});
+  EXPECT_EQ(totals().run.folded.at(0).name, "b");
+}
+
 // Two runs at the same time.
 TEST_F(TotalsOf, TheRateOfRunsIsThatOfARun) {
   for (const char* const name : {"one", "other"})

@@ -194,7 +194,8 @@ TEST(Comparison, IsPerCallsThatAreKnownInBothRuns) {
   now.tags[3].failed.reset();
   now.tags.push_back(tag("new", TraceType::Point, 1));
   now.tags[4].folded = std::make_shared<const Tag>(tag("s", TraceType::Point, 1));
-  now.run.folded = {tag("a", TraceType::Transact, 2)};
+  now.tags[1].folded = std::make_shared<const Tag>(tag("a", TraceType::Transact, 2));
+  now.tags[1].is_folded = true;
   for (const auto& [name, why] :
        {std::pair("a", "calls of label sets that had no room may count for it"),
         std::pair("new", "no tag of this name is in both runs"),

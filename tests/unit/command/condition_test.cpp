@@ -159,13 +159,13 @@ TEST(Condition, OfAMinimumThatMayBeLessIsKnownAsFarAsItIs) {
 
 TEST(Condition, SaysWhichTagBrokeItAndWithWhat) {
   EXPECT_EQ(findings("* p99 > 50ms", {checkout()})[0].line,
-            "broken: * p99 > 50ms: checkout has 58.8 ms to 61.2 ms");
+            "true: * p99 > 50ms: checkout has 58.8 ms to 61.2 ms");
   EXPECT_EQ(findings("* mean > 5ms", {checkout()})[0].line,
-            "broken: * mean > 5ms: checkout has 20.0 ms");
+            "true: * mean > 5ms: checkout has 20.0 ms");
   EXPECT_EQ(findings("* failed > 9%", {checkout()})[0].line,
-            "broken: * failed > 9%: checkout has 10%");
+            "true: * failed > 9%: checkout has 10%");
   EXPECT_EQ(findings("* count > 9", {named(checkout(), "red\x1b[31m")})[0].line,
-            "broken: * count > 9: red\\x1b[31m has 900");
+            "true: * count > 9: red\\x1b[31m has 900");
 }
 
 TEST(Condition, OfCountsIsOfAllTypes) {
@@ -268,18 +268,18 @@ TEST(Condition, WithinTheErrorOfAPercentileIsUnknown) {
 
 TEST(Condition, WhereCallsMayBeMissingOnlyWhatGrowsIsKnownToBreak) {
   for (const auto& [condition, expected] : std::vector<std::pair<std::string, std::string>>{
-           {"count > 899", "broken: * count > 899: checkout has at least 900"},
+           {"count > 899", "true: * count > 899: checkout has at least 900"},
            {"count > 900", "unknown: * count > 900: checkout has at least 900"},
            {"count < 900", "passed: * count < 900: checkout has at least 900"},
            {"count != 900", "unknown: * count != 900: checkout has at least 900"},
-           {"failed > 5", "broken: * failed > 5: checkout has at least 100"},
+           {"failed > 5", "true: * failed > 5: checkout has at least 100"},
            {"vanished > 2", "unknown: * vanished > 2: checkout has at least 2"},
-           {"max > 400ms", "broken: * max > 400ms: checkout has at least 500 ms"},
+           {"max > 400ms", "true: * max > 400ms: checkout has at least 500 ms"},
            {"max > 1s", "unknown: * max > 1s: checkout has at least 500 ms"},
            {"mean > 1ms", "unknown: * mean > 1ms: checkout has calls that may be missing"},
-           {"total > 17s", "broken: * total > 17s: checkout has at least 18.0 s"},
+           {"total > 17s", "true: * total > 17s: checkout has at least 18.0 s"},
            {"total > 19s", "unknown: * total > 19s: checkout has at least 18.0 s"},
-           {"min < 3ms", "broken: * min < 3ms: checkout has at most 2.00 ms"},
+           {"min < 3ms", "true: * min < 3ms: checkout has at most 2.00 ms"},
            {"min < 1ms", "unknown: * min < 1ms: checkout has at most 2.00 ms"},
            {"rate > 1", "unknown: * rate > 1: checkout has calls that may be missing"},
            {"failed > 1%", "unknown: * failed > 1%: checkout has calls that may be missing"},
@@ -370,6 +370,24 @@ TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
             "unknown: queue added > 0: no counter matches");
   EXPECT_EQ(findings("checkout value > 0", {checkout()})[0].line,
             "unknown: checkout value > 0: no observation or counter matches");
+}
+
+TEST(Condition, ThatIsUnknownForManyTagsForOneReasonHasOneLineInShort) {
+  Tag tag = checkout();
+  tag.failed.reset();
+  std::vector<Tag> tags;
+  for (const char* const name : {"a", "b", "c\n", "d", "e"}) tags.push_back(named(tag, name));
+  auto found = findings("* failed > 0", tags);
+  for (const auto& each : findings("* max > 499ms", tags)) found.push_back(each);
+  const auto lines = in_short(found);
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_EQ(lines[0].line,
+            "unknown: * failed > 0: a, b, c\\x0a and 2 more tags each have no such value in this "
+            "recording");
+  found.resize(3);
+  EXPECT_EQ(in_short(found).size(), 3U);
+  const Condition::Finding of_no_tag{Outcome::Unknown, "unknown: an archive", "the recording"};
+  EXPECT_EQ(in_short({5, of_no_tag}).size(), 5U);
 }
 
 TEST(Condition, SharesOfNothingAreUnknown) {

@@ -12,14 +12,14 @@ using Outcome = Condition::Outcome;
 
 TEST(Junit, HasATestCaseForEachFinding) {
   EXPECT_EQ(junit({{Outcome::Passed, "passed: a: x has 1", "a: x"},
-                   {Outcome::Broken, "broken: b > 1: x has 2", "b > 1: x"},
+                   {Outcome::Broken, "true: b > 1: x has 2", "b > 1: x"},
                    {Outcome::Unknown, "unknown: c: no tag matches", "c"}}),
             R"(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="3" failures="1" errors="1">
   <testsuite name="pcp-trace report" tests="3" failures="1" errors="1">
     <testcase classname="pcp-trace report" name="a: x"/>
     <testcase classname="pcp-trace report" name="b &gt; 1: x">
-      <failure message="broken: b &gt; 1: x has 2">broken: b &gt; 1: x has 2</failure>
+      <failure message="true: b &gt; 1: x has 2">true: b &gt; 1: x has 2</failure>
     </testcase>
     <testcase classname="pcp-trace report" name="c">
       <error message="unknown: c: no tag matches">unknown: c: no tag matches</error>

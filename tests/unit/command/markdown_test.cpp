@@ -32,7 +32,7 @@ Totals run_of(std::vector<Tag> tags) {
 TEST(Markdown, OfARunHasItsTagsAndFindings) {
   const std::string text = markdown(run_of({transaction("checkout", 200, 0.01)}),
                                     {{Outcome::Passed, "passed: a", "a"},
-                                     {Outcome::Broken, "broken: b", "b"},
+                                     {Outcome::Broken, "true: b", "b"},
                                      {Outcome::Unknown, "unknown: c", "c"}});
   EXPECT_TRUE(text.starts_with("`app.trace/trace`, ")) << text;
   EXPECT_NE(
@@ -42,8 +42,8 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
           "| `checkout` | 200 | 0 | 0% | 2.00 s | 10.0 ms | – | – | – | – |\n"),
       std::string::npos)
       << text;
-  EXPECT_NE(text.find("**Conditions:** 1 broken, 1 unknown, 1 passed\n\n"
-                      "- **!** `broken: b`\n- **!** `unknown: c`\n- `passed: a`\n"),
+  EXPECT_NE(text.find("**Conditions:** 1 true, 1 unknown, 1 passed\n\n"
+                      "- **!** `true: b`\n- **!** `unknown: c`\n- `passed: a`\n"),
             std::string::npos)
       << text;
 }
