@@ -34,7 +34,10 @@ void ArchiveChanges::take_mark() {
   sampled_.fill({});
   agent_ = {};
   counts_since_.reset();
-  for (Known& each : known_) each.is_known.fill(false);
+  for (Known& each : known_) {
+    each.is_older = false;
+    each.is_known.fill(false);
+  }
 }
 
 void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker) {
@@ -99,6 +102,7 @@ void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   if (has_begun_anew) begin = std::max(begin, before_mark + std::chrono::nanoseconds(1));
   if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
   for (auto& tags : tags_) tags.clear();  // the new agent may number tags differently
+  for (Known& each : known_) each.is_gone = true;
   taker.take_sample({begin, {}, period_s_, interval_s_});
   last_ = begin;
   sampled_.fill(begin);
@@ -177,7 +181,10 @@ std::optional<WallTime> ArchiveChanges::since(const QuantityValues& values) {
 void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker) {
   const Quantity quantity = values.what.quantity;
   const std::optional<WallTime> from = since(values);
-  if (quantity == Quantity::Calls) forget_names_if_begun_anew(values);
+  if (quantity == Quantity::Calls) {
+    forget_names_if_begun_anew(values);
+    if (source_.is_sparse() && !sampled_at(values.what)) note_older_tags(values);
+  }
   for (const pmValue& value : values.values()) {
     if (only_grows(quantity)) {
       take_growing(values, value, from, taker);
@@ -201,6 +208,15 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
   sampled_at(values.what) = at;
 }
 
+// A recording begins with all tags. A part of it may begin with a sample that lacks the tags that
+// did not change, but the archive has their names.
+void ArchiveChanges::note_older_tags(const QuantityValues& values) {
+  for (const auto& [number, name] : source_.instances(values.metric.indom)) {
+    Known& its = known(names_.find_or_add(values.what.type, name));
+    its.is_older = !its.is_gone;
+  }
+}
+
 void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& value,
                                   std::optional<WallTime> from, ChangeTaker& taker) {
   const double now = values.number(value);
@@ -210,13 +226,16 @@ void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& v
   Known& its = known(tag);
   const bool was_sampled = sampled_at(values.what).has_value();
   const bool is_new = !its.is_known[index];
-  if (is_new) its.last[index] = was_sampled ? 0 : now;
+  const bool begins = is_new && was_sampled && !its.is_older;
+  if (is_new) its.last[index] = begins ? 0 : now;
   const double grown = growth(values, its, now);
   its.is_known[index] = true;
+  its.is_gone = false;
   its.last[index] = now;
   if (!from || at_ > window_.end) count_nearby(tag, values.what.quantity, grown);
   if (at_ < window_.begin || at_ > window_.end) return;
-  const bool is_from_zero = (is_new && was_sampled) || its.began_anew == samples_;
+  may_lack_calls_ |= is_new && was_sampled && its.is_older;
+  const bool is_from_zero = begins || its.began_anew == samples_;
   taker.take(
       {tag, values.what.quantity, from ? grown : 0, from.value_or(at_), from && is_from_zero});
 }

@@ -87,6 +87,9 @@ class ArchiveChanges {
 
   Result<void> read_all(ChangeTaker& taker);
 
+  // True of a part of a recording: it lacks calls of some tags before their first sample in it.
+  bool may_lack_calls() const { return may_lack_calls_; }
+
   // False if the archive says that each tag with labels had room in its process and in the agent.
   bool may_have_folded() const { return folded_.value_or(1) > 0 || folding_.value_or(1) > 0; }
   bool may_have_unsplit() const { return unsplit_ > 0; }
@@ -96,6 +99,8 @@ class ArchiveChanges {
 
   // A tag's last values. Agents count from 0.
   struct Known {
+    bool is_older = false;  // than the first sample since the last mark, which may lack it
+    bool is_gone = false;   // with its agent, until it has a value again
     std::array<double, kGrowing> last{};
     std::array<bool, kGrowing> is_known{};
     std::uint64_t began_anew = 0;  // the sample in which the values restarted; 0: none
@@ -119,6 +124,7 @@ class ArchiveChanges {
   void count_nearby(std::size_t tag, Quantity quantity, double grown);
   void take_facts_of_agent(const ArchiveSample& sample);
   void take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker);
+  void note_older_tags(const QuantityValues& values);
   void take_growing(const QuantityValues& values, const pmValue& value,
                     std::optional<WallTime> from, ChangeTaker& taker);
   double growth(const QuantityValues& values, Known& known, double now) const;
@@ -139,6 +145,7 @@ class ArchiveChanges {
   std::optional<WallTime> before_mark_;  // the last sample before a mark, until tags follow
   std::array<std::optional<WallTime>, kSlots> sampled_{};  // last reading of each metric
   bool has_begun_anew_ = false;                            // since `before_mark_`
+  bool may_lack_calls_ = false;
   std::optional<double> period_s_;
   std::optional<double> interval_s_;
   std::optional<double> folded_;  // the greatest values: they concern all times

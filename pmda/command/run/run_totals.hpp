@@ -23,7 +23,7 @@ class RunTotals {
       : names_(names), are_runs_(are_runs) {}
 
   // Adds an archive that was read to its end.
-  void add(const ArchiveSource& source, ArchiveTotals& archive);
+  void add(const ArchiveSource& source, ArchiveTotals& archive, bool may_lack_calls);
   void note_room(bool may_have_folded, bool may_have_unsplit) {
     run_.may_have_folded = run_.may_have_folded || may_have_folded;
     run_.may_have_unsplit = run_.may_have_unsplit || may_have_unsplit;
@@ -55,7 +55,8 @@ class RunTotals {
     std::optional<AgentWindow> only_window;  // with all calls, if only one archive has calls
   };
 
-  void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive);
+  void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
+                           bool may_lack_calls);
   std::uint16_t host_number(const std::string& host);
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
   static void describe(Tag& tag, const MetricDescription& its);

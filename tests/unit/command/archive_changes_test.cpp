@@ -62,6 +62,16 @@ TEST_F(ArchiveChangesOf, ATagThatComesLateBeginsAtZero) {
   EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 0 2 1-2"}));
 }
 
+// As pmlogextract cuts it: the names are there, but not the values that did not change.
+TEST_F(ArchiveChangesOf, ATagThatIsOlderThanAPartOfARecordingDoesNotBeginThere) {
+  ArchiveOfTags& archive = make();
+  archive.sample(0, {{kCalls, {{"a", 7.0}}}});
+  archive.rename(TraceType::Transact, 0, 2, "b");
+  archive.sample(1, {{kCalls, {{"b", 90.0}}}}).sample(2, {{kCalls, {{"b", 91.0}, {"c", 2.0}}}});
+  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "b 0 0 0-1", "b 0 1 1-2", "c 0 2 1-2 from zero"}));
+  EXPECT_TRUE(totals().run.incomplete.at(0).why.starts_with("it is a part of a recording, and"));
+}
+
 TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
   ArchiveOfTags& archive = make();
   archive.sample(0, {{kCalls, {{"a", 100.0}}}, {kMost, {{"a", 9.0}}}});
@@ -191,10 +201,13 @@ TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
 TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
   ArchiveOfTags& archive = make();
   const std::string uptime = "trace.agent.uptime";
-  archive.begin(0).sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}}}}).mark(2);
+  archive.begin(0);
+  archive.sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}, {"b", 3.0}}}}).mark(2);
   archive.sample(5, {{uptime, {{"", 1.0}}}, {kCalls, {{"a", 12.0}}}}).mark(6);
   archive.sample(9, {{uptime, {{"", 5.0}}}, {kCalls, {{"a", 20.0}}}});
-  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 4-5 from zero", "a 0 0 9-9"}));
+  archive.sample(10, {{kCalls, {{"b", 1.0}}}});
+  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 0-1 from zero", "a 0 12 4-5 from zero",
+                           "a 0 0 9-9", "b 0 1 9-10 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
