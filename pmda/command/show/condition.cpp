@@ -244,10 +244,10 @@ Condition::Finding Condition::finding_of(const std::string& name, Outcome outcom
           tag,     why.empty() ? shown : why};
 }
 
-// Counts and extremes can only grow by missing calls; nothing else is known.
+// Counts and extremes can only grow by missing calls; nothing else is known. A transaction counts
+// as vanished if its end is missing.
 std::optional<ValueRange> Condition::known_without_missing(const Tag& tag) const {
-  const bool only_grows = what_ == What::Count || what_ == What::Failed ||
-                          what_ == What::Vanished || what_ == What::Max ||
+  const bool only_grows = what_ == What::Count || what_ == What::Failed || what_ == What::Max ||
                           (what_ == What::Total && is_time_);
   if (!only_grows && what_ != What::Min) return {};
   std::optional<ValueRange> range = value_of(tag);
