@@ -145,7 +145,7 @@ std::optional<double> value_of(const Tag& tag, Figure figure) {
     case Figure::Max:
       return value_of(tag.max);
     case Figure::Added:
-      return tag.counted;
+      return added_to(tag);
   }
   return {};
 }

@@ -117,6 +117,12 @@ struct Tag {
 inline double all_calls(const Tag& tag) { return tag.calls + tag.failed.value_or(0); }
 inline bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
 
+// Gives the amount that was added to a counter; nothing if it is unknown, or if the program only
+// set the counter.
+inline std::optional<double> added_to(const Tag& tag) {
+  return tag.calls > 0 && tag.counted == 0.0 ? std::nullopt : tag.counted;
+}
+
 // The most calls that may have a finite value.
 inline double finite_calls(const Tag& tag) { return tag.calls - tag.nonfinite.value_or(0); }
 

@@ -21,9 +21,6 @@ namespace {
 
 constexpr const char* kNotKnown = "a value that is not known";
 
-// True if the counter got values, by pmtrace_count(), and nothing was added to it.
-bool is_only_set(const Tag& tag) { return tag.calls > 0 && tag.counted == 0.0; }
-
 }  // namespace
 
 const char* word_for(Condition::Outcome outcome) {
@@ -285,8 +282,7 @@ std::optional<ValueRange> Condition::value_of(const Tag& tag) const {
       if (tag.last && !std::isfinite(*tag.last)) return {};
       return exactly(tag.last);
     case What::Added:
-      if (is_only_set(tag)) return {};
-      return exactly(tag.counted);
+      return exactly(added_to(tag));
     case What::Share:
     case What::Imbalance:
       return {};  // not of one tag
@@ -343,7 +339,7 @@ bool Condition::has_only_an_error(const Tag& tag) const {
 
 std::string Condition::why_unknown(const Tag& tag) const {
   if (tag.calls == 0) return "no calls";
-  if (what_ == What::Added && is_only_set(tag))
+  if (what_ == What::Added && tag.counted && !added_to(tag))
     return "values that were set, and no additions; for these there is 'value'";
   if ((what_ == What::Mean || what_ == What::Total) && may_have_nonfinite(tag))
     return tag.nonfinite ? "values that are not finite"

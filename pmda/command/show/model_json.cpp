@@ -175,7 +175,7 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
     if (has_histogram(tag.type))
       json.text("percentiles_from", words_for(tag.percentile_source).name);
     json.number("last", tag.last);
-    json.number("added", tag.counted);
+    json.number("added", added_to(tag));
     write_slowest(json, tag);
   });
 }

@@ -59,12 +59,6 @@ constexpr std::array kDropped{Column::Rate, Column::Mean, Column::P50, Column::B
                               Column::P99,  Column::Max,  Column::P95};
 constexpr std::size_t kLeastNameColumns = 24;
 
-std::optional<double> shown_total_of(const Tag& tag) {
-  if (has_histogram(tag.type)) return tag.sum;
-  const bool was_added_to = tag.counted && (*tag.counted != 0 || !tag.last);
-  return was_added_to ? tag.counted : std::nullopt;
-}
-
 std::optional<double> value_in(Column column, const Tag& tag) {
   switch (column) {
     case Column::Calls:
@@ -74,7 +68,7 @@ std::optional<double> value_in(Column column, const Tag& tag) {
     case Column::Failed:
       return tag.failed;
     case Column::Total:
-      return shown_total_of(tag);
+      return has_histogram(tag.type) ? tag.sum : added_to(tag);
     case Column::Mean:
       return tag.mean;
     case Column::P50:

@@ -89,6 +89,14 @@ Model a_known_run() {
   return totals;
 }
 
+TEST(ReportAsJson, KnowsNoAdditionsToACounterThatWasOnlySet) {
+  Model totals = a_run();
+  totals.tags.front().counted = 0;
+  EXPECT_NE(report_json(totals).find(R"("added":null,)"), std::string::npos);
+  totals.tags.front().calls = 0;
+  EXPECT_NE(report_json(totals).find(R"("added":0,)"), std::string::npos);
+}
+
 TEST(ReportAsJson, HasEachNumberInItsPlace) {
   const Model run = a_known_run();
   const std::string json = report_json(run);

@@ -208,6 +208,9 @@ TEST(ShownComparison, HasWhatOtherTypesHave) {
   EXPECT_EQ(lines[12], "                      now        5    2,000");
   EXPECT_EQ(lines[13], "                                0%    +100%^");
   EXPECT_EQ(lines[14], "hit                   was        5");
+  counter.counted = 0;  // the program only set it
+  EXPECT_EQ(lines_of(shown(run_of({counter}), run_of({counter}), kPlain))[6],
+            "bytes                 was        5        -");
 }
 
 TEST(ShownComparison, NamesTagsThatAreInOneRunOnly) {
