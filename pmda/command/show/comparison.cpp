@@ -134,9 +134,9 @@ std::vector<std::string> ComparisonTable::names(const Kinds& kinds) const {
 }
 
 std::string ComparisonTable::rows(const ComparedTag& tag, const std::string& name) {
-  const auto line = [this](const std::string& name, std::string_view run,
+  const auto line = [this](const std::string& first, std::string_view run,
                            const std::string& cells) {
-    return Shown::trimmed(Shown::left(name, name_columns_) + shown_.faint(Shown::left(run, kRun)) +
+    return Shown::trimmed(Shown::left(first, name_columns_) + shown_.faint(Shown::left(run, kRun)) +
                           cells) +
            "\n";
   };

@@ -289,9 +289,10 @@ void choose(std::vector<Section>& sections, const std::vector<Imbalance>& uneven
   for (Section& section : sections) {
     std::vector<Entry*>& table = tables.emplace_back();
     for (Entry& entry : section.entries) table.push_back(&entry);
-    const auto rest = std::ranges::stable_partition(
-        table, [&](const Entry* entry) { return uneven_line(entry->tag, uneven) != uneven.end(); });
-    auto in_any_case = static_cast<std::size_t>(rest.begin() - table.begin());
+    const auto rest = std::stable_partition(table.begin(), table.end(), [&](const Entry* entry) {
+      return uneven_line(entry->tag, uneven) != uneven.end();
+    });
+    auto in_any_case = static_cast<std::size_t>(rest - table.begin());
     if (tables.size() == 1 && in_any_case == 0) in_any_case = 1;
     std::vector<std::size_t>& its = lines_of.emplace_back();
     for (const Entry* const entry : table) its.push_back(entry->lines());
@@ -304,7 +305,8 @@ void choose(std::vector<Section>& sections, const std::vector<Imbalance>& uneven
       deal_lines(lines_of, room_after(lines, needed_in_any_case + (needed > lines ? 1 : 0)));
   for (std::size_t i = 0; i < tables.size(); ++i) {
     for (Entry* const entry : std::span(tables[i]).first(dealt[i])) entry->is_shown = true;
-    std::ranges::stable_partition(sections[i].entries, &Entry::is_shown);
+    std::stable_partition(sections[i].entries.begin(), sections[i].entries.end(),
+                          [](const Entry& entry) { return entry.is_shown; });
     sections[i].shown = dealt[i];
   }
 }
