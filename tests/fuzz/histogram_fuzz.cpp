@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/engine/dealt_histogram.hpp"
 #include "fuzz/input.hpp"
-#include "wire/dealt_histogram.hpp"
 #include "wire/histogram.hpp"
 
 namespace {

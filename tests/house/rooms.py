@@ -19,7 +19,7 @@ BELOW_THE_AGENT = (
     "pmda/metrics", "pmda/collector/collector.cpp", "pmda/collector/collector.hpp",
     "pmda/collector/ingest", "pmda/collector/reader.cpp", "pmda/collector/reader.hpp",
     "pmda/collector/shared.hpp", "pmda/collector/ingest_counters.hpp", "pmda/collector/spans",
-    "pmda/collector/engine",
+    "pmda/collector/engine", "pmda/base",
     "libtrace/wire", "libtrace/base", "libtrace/include")
 FLOORS = (
     ("libtrace/src/api", "libtrace/src/process", "libtrace/src/mmv", "libtrace/src/thread",
@@ -34,7 +34,7 @@ MEETINGS = {("libtrace/src/open/open_report.hpp", "libtrace/src/thread/recorders
             ("libtrace/src/spans/span_sender.hpp", "libtrace/src/thread/recorders.hpp")}
 INCLUDE_DIRECTORIES = ("libtrace/src", "libtrace", "libtrace/include", "pmda")
 INSIDE_COLLECTOR = ("collector/shared.hpp", "collector/ingest/server.hpp")
-WITHOUT_PCP = ("pmda/collector", "libtrace/src", "libtrace/wire", "libtrace/base")
+WITHOUT_PCP = ("pmda/base", "pmda/collector", "libtrace/src", "libtrace/wire", "libtrace/base")
 # All that knows what the versions of PCP's library call differently, and who needs that.
 PCP_VERSIONS = "pmda/metrics/pmapi.hpp"
 WITH_PCP = ("pmda", "tests/unit", "tests/fuzz")

@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAST_PERCENT = 90
-PARTS = {"client": "libtrace/src", "wire": "libtrace/wire", "base": "libtrace/base", "collector": "pmda/collector",
+PARTS = {"client": "libtrace/src", "wire": "libtrace/wire", "base": "libtrace/base", "agent's base": "pmda/base", "collector": "pmda/collector",
          "metrics": "pmda/metrics", "agent": "pmda/agent", "command": "pmda/command"}
 # A stub almost without code.
 NOT_COUNTED = {"libtrace/src/api/stub.c"}

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "collector/engine/dealt_histogram.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/tag_cumulative.hpp"
 #include "collector/engine/types.hpp"
@@ -20,7 +21,6 @@
 #include "collector/engine/window_histograms.hpp"
 #include "collector/engine/window_sums.hpp"
 #include "wire/batch.hpp"
-#include "wire/dealt_histogram.hpp"
 #include "wire/delta.hpp"
 
 namespace pcp::trace::agent {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/heap.hpp"
+#include "collector/engine/dealt_histogram.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/engine/window_sums.hpp"
-#include "wire/dealt_histogram.hpp"
 #include "wire/histogram.hpp"
 
 namespace pcp::trace::agent {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "wire/dealt_histogram.hpp"
+#include "collector/engine/dealt_histogram.hpp"
 
 #include <algorithm>
 
