@@ -218,8 +218,8 @@ std::string folded_line(const Run& run, const Shown& shown) {
 
 std::string incompleteness(const Run& run, const Shown& shown) {
   constexpr std::size_t kMostColumns = 400;  // may be longer than a line
-  constexpr std::size_t kMostArchives = 3;
-  const std::size_t named = std::min(run.incomplete.size(), kMostArchives);
+  constexpr std::size_t kMostReasons = 3;
+  const std::size_t named = std::min(run.incomplete.size(), kMostReasons);
   std::string lines;
   for (std::size_t i = 0; i < named; ++i) {
     const Incomplete& each = run.incomplete[i];
