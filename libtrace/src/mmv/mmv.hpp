@@ -19,8 +19,7 @@ namespace pcp::trace::client {
 class Mmv {
  public:
   // Null if the options ask for none.
-  static std::unique_ptr<Mmv> make(const ClientOptions& options,
-                                   std::array<OwnDescriptor, 2>& files);
+  static std::unique_ptr<Mmv> make(const ClientOptions& options);
 
   MmvTotals& totals() { return totals_; }
 
@@ -32,7 +31,7 @@ class Mmv {
   void finish();
 
  private:
-  Mmv(const ClientOptions& options, std::array<OwnDescriptor, 2>& files);
+  explicit Mmv(const ClientOptions& options);
   void make_file(std::uint64_t now_ns);
 
   MmvTotals totals_;

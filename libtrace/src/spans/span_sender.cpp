@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "harmless/diagnostics.hpp"
+#include "link/sender.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::client {

@@ -5,31 +5,27 @@
 // chunk without ACK is uncertain and not resent.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "counts/pending.hpp"
 #include "link/counters.hpp"
-#include "wire/frame.hpp"
+#include "link/sender.hpp"
 
 namespace pcp::trace::client {
 
-class LegacySession {
+class LegacySender final : public Sender {
  public:
-  LegacySession(Pending& pending, DeliveryCounters& counters)
-      : pending_(pending), counters_(counters) {}
+  LegacySender(Transport& transport, Pending& pending, DeliveryCounters& counters)
+      : transport_(transport), pending_(pending), counters_(counters) {}
 
-  // As AgentSession's.
-  void on_connected(std::string&) { is_connected_ = true; }
-  void on_disconnected(std::uint64_t now_ns);
-  bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns, std::string& out);
-  bool is_ready() const { return is_connected_; }
-  void send_pending(std::uint64_t until, std::uint64_t now_ns, std::string& out);
-  bool has_settled(std::uint64_t until) const {
+  void on_connected() override { is_connected_ = true; }
+  bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
+  void on_disconnected() override;
+  bool is_ready() const override { return is_connected_; }
+  void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
+  bool has_settled(std::uint64_t until) const override {
     return chunk_records_ == 0 && (rest_.delta.count == 0 || rest_entry_ >= until);
   }
-  bool has_told_open() const { return true; }
-  bool say_goodbye(std::string&) { return false; }
 
  private:
   // The stock agent's read size, and its longest tag.
@@ -39,6 +35,7 @@ class LegacySession {
   bool take_entry(std::uint64_t until);
   static std::string_view name_for_stock(const Tag& tag);
 
+  Transport& transport_;
   Pending& pending_;
   DeliveryCounters& counters_;
 
@@ -47,6 +44,7 @@ class LegacySession {
   std::string_view rest_name_;       // for a stock agent
   std::uint64_t rest_entry_ = 0;     // its number in Pending
   std::uint64_t chunk_records_ = 0;  // of the chunk in flight; 0: none
+  std::uint64_t until_ = 0;
 };
 
 // Takes one value out of a delta. A transaction delta's values together have its minimum, maximum
