@@ -125,7 +125,10 @@ ask_access() {
 # ask_settings: an empty answer means the default.
 ask_settings() {
     args=
-    says_no "Install with default settings [y]?" || return
+    says_no "Install with default settings [y]?" || {
+        echo
+        return
+    }
     echo
     ask_setting -T "Time that rates, means and extrema cover, in seconds [60]:"
     ask_setting -N "Steps into which that time is divided [12]:"

@@ -281,6 +281,7 @@ std::string Shown::name(std::string_view text, std::size_t columns) const {
 std::vector<std::string> Shown::names(const std::vector<NameToCut>& names) const {
   const auto pieces = [&](std::size_t i) { return pieces_of(names[i].text, terminal_.is_utf8); };
   std::vector<std::string> shown;
+  shown.reserve(names.size());
   for (const NameToCut& each : names) shown.push_back(name(each.text, each.columns));
   for (std::size_t looks = 0;;) {
     std::map<std::string, std::vector<std::size_t>> alike;
