@@ -63,6 +63,9 @@ class ArchiveSource {
   std::string host() const;
   const std::string& command() const { return command_; }  // the recorded command; empty if unknown
   const std::string& filter() const { return filter_; }    // of its spans; or empty
+
+  // True of an agent that keeps running, and shows intervals only when complete.
+  bool is_of_agent() const { return command_.empty(); }
   WallTime begin() const { return begin_; }
   WallTime end() const { return end_; }
 

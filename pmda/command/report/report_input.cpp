@@ -136,7 +136,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
     }
     begin = std::min(begin, source->begin());
     end = std::max(end, source->end());
-    if (!source->command().empty())
+    if (!source->is_of_agent())
       recordings[source->host()].push_back({source->begin(), source->end(), archive});
   }
   if (!options.base.empty() && !options.are_runs)

@@ -38,7 +38,7 @@ Result<void> for_each_archive(const ReadRequest& request, TagNames& names, Funct
 
 Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTotals& totals) {
   return for_each_archive(request, names, [&](ArchiveSource& source, ArchiveChanges& changes) {
-    ArchiveTotals archive(source.command().empty());
+    ArchiveTotals archive(source.is_of_agent());
     Result<void> read = changes.read_all(archive);
     if (read && archive.samples().empty())
       read = Error{source.path() + ": has no samples of the time that is asked for"};

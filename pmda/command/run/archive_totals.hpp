@@ -57,7 +57,7 @@ struct TagInArchive {
 
 class ArchiveTotals : public ChangeTaker {
  public:
-  // `is_of_agent`: of an agent that keeps running, and shows intervals only when complete.
+  // `is_of_agent`: see ArchiveSource.
   explicit ArchiveTotals(bool is_of_agent) : is_of_agent_(is_of_agent) {}
 
   void take_sample(const SampleTime& time) override;
@@ -81,7 +81,7 @@ class ArchiveTotals : public ChangeTaker {
   TagInArchive& in_archive(std::size_t tag);
   TagInArchive& entry(std::size_t tag);
 
-  bool is_of_agent_;
+  const bool is_of_agent_;
   SampleTime time_;
   std::vector<TagInArchive> tags_;
   std::vector<Stretch> stretches_;

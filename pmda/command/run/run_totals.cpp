@@ -91,7 +91,7 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive, bool ma
   // True if the windows follow each other without a gap, or overlap, as for a recorded command.
   const auto interval = usual_interval(archive.samples());
   const bool is_in_step =
-      !source.command().empty() ||
+      !source.is_of_agent() ||
       (interval && archive.period_s() &&
        *archive.period_s() <= 1.05 * std::chrono::duration<double>(*interval).count());
   if (interval && (!run_.interval || *interval > *run_.interval)) run_.interval = interval;
@@ -156,7 +156,7 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
     tag.last = its.last;
     merged.last_at = its.last_at;
   }
-  merged.is_of_agent = merged.is_of_agent || source.command().empty();
+  merged.is_of_agent = merged.is_of_agent || source.is_of_agent();
   merged.has_percentiles = merged.has_percentiles || its.has_percentiles;
   if (calls == 0) return;
 

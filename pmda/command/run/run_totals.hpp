@@ -49,7 +49,7 @@ class RunTotals {
     std::size_t distributions = 0;  // number of archives with a distribution
     double unbinned = 0;
     bool is_from_zero = false;  // it began in the run; from the last archive with calls
-    bool is_of_agent = false;   // the agent keeps running, and shows intervals only when complete
+    bool is_of_agent = false;   // see ArchiveSource
     WallTime last_at{};
     bool has_percentiles = false;
     std::optional<AgentWindow> only_window;  // with all calls, if only one archive has calls

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <vector>
@@ -292,12 +293,14 @@ std::vector<std::string> Shown::names(const std::vector<NameToCut>& names) const
       const std::size_t one = members.front();
       if (std::ranges::all_of(members, [&](auto i) { return names[i].text == names[one].text; }))
         continue;
-      std::size_t equal = pieces(one).size();
-      for (const std::size_t i : members)
-        equal = std::min(equal, equal_pieces(pieces(one), pieces(i)));
-      for (const std::size_t i : members)
-        if (width_of(pieces(i)) > names[i].columns)
-          shown[i] = cut_before(pieces(i), equal, names[i].columns, sign("…", ".."));
+      std::vector<std::vector<Piece>> whole;
+      whole.reserve(members.size());
+      std::ranges::transform(members, std::back_inserter(whole), pieces);
+      std::size_t equal = whole.front().size();
+      for (const auto& each : whole) equal = std::min(equal, equal_pieces(whole.front(), each));
+      for (std::size_t i = 0; i < members.size(); ++i)
+        if (const std::size_t columns = names[members[i]].columns; width_of(whole[i]) > columns)
+          shown[members[i]] = cut_before(whole[i], equal, columns, sign("…", ".."));
     }
   }
 }
