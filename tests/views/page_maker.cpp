@@ -255,7 +255,7 @@ void write_tag(JsonWriter& json, const Tag& tag) {
     json.number("busy", tag.busy);
     json.number("max", value_of(tag.max));
     json.number("last", tag.last);
-    json.number("added", tag.counted);
+    json.number("added", added_to(tag));
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
       json.number(kPercentileNames[i], tag.percentiles[i]);
   });
