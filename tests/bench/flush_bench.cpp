@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A flush of a thousand tags: the time of the library's own thread, from Pending to the socket, and
 // the bytes.
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -115,53 +118,66 @@ class Peer {
 };
 
 // The sending half of the flusher, without its timers.
-class Flushing final : public Connection::Listener {
+class Flushing {
  public:
   Flushing() {
     options_.socket_path = Peer::path();
     options_.socket_only = true;
-    connection_.open(options_, Reach::All);
-    while (!greeted_) loop_.run_one();
-    connection_.establish();
+    check(connection_.open(find_endpoints(options_, Reach::All).front()) ? 0 : -errno);
+    check(connection_.finish_connecting());
+    while (!has_read()) continue;  // the greeting
   }
 
   // Sends all pending values as on a new connection, which needs the names, and waits for the
   // acknowledgement. Gives the thread's nanoseconds until the batch was sent.
   double flush() {
-    session_.on_disconnected();
+    session_.on_disconnected(kNow);
     welcome_.last_sequence = counters_.batches;
     std::string pdu;
     wire::append_welcome(pdu, 1, welcome_);
     constexpr std::size_t kHeaderBytes = 12;
-    session_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(kHeaderBytes)}, kNow);
+    std::string out;
+    session_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(kHeaderBytes)}, kNow,
+                    out);
     const double before = bench::thread_cpu_ns();
-    session_.send_pending(pending().queued(), kNow);
+    session_.send_pending(pending().queued(), kNow, out);
+    connection_.send(out);
     const double spent = bench::thread_cpu_ns() - before;
-    while (!session_.has_settled(UINT64_MAX)) loop_.run_one();
+    while (!session_.has_settled(UINT64_MAX))
+      if (has_read()) session_.on_pdu(read_, kNow, out);
     return spent;
   }
 
   Pending& pending() { return outbox_.pending; }
 
  private:
-  void on_greeting(std::uint32_t) override { greeted_ = true; }
-  bool on_pdu(const wire::Frame& pdu) override { return session_.on_pdu(pdu, kNow); }
-  void on_failure(int error) override {
+  static void check(int error) {
+    if (error == 0) return;
     std::fprintf(stderr, "no connection: %d\n", error);
     std::exit(1);
   }
+  // Waits for a PDU, and puts it into read_.
+  bool has_read() {
+    if (connection_.next(read_) == wire::FrameReader::Status::Frame) return true;
+    pollfd awaited{connection_.descriptor(), connection_.events(), 0};
+    ::poll(&awaited, 1, -1);
+    check(connection_.write());
+    check(connection_.read());
+    return false;
+  }
+
   static constexpr std::uint64_t kNow = 1'000'000'000;
   ClientOptions options_;
-  asio::io_context loop_{1};
-  Connection connection_{loop_, *this};
+  OwnDescriptor socket_;
+  Connection connection_{socket_};
+  wire::Frame read_;
   Doorbell doorbell_;
   Recorders recorders_{doorbell_, 16};
   DeliveryCounters counters_;
   Outbox outbox_{recorders_, options_, counters_, [] { return wire::ClientCounters{}; }};
-  AgentSession session_{connection_, outbox_, options_};
+  AgentSession session_{outbox_, options_};
   wire::Welcome welcome_{
       .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};
-  bool greeted_ = false;
 };
 
 void flush(benchmark::State& state) {
@@ -195,7 +211,8 @@ void mmv(benchmark::State& state) {
   ClientOptions options;
   options.mmv = "bench";
   options.mmv_directory = "/tmp";
-  const auto file = Mmv::make(options);
+  std::array<OwnDescriptor, 2> descriptors;
+  const auto file = Mmv::make(options, descriptors);
   OpenReport open;
   std::vector<double> samples;
   std::uint64_t now_ns = 1;

@@ -4,6 +4,7 @@
 // garbage, hang up. The library always keeps to the protocol, never resends a call that may have
 // been counted, and accounts for every call. As soon as an honest agent comes, the library delivers
 // all pending calls.
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -254,7 +255,10 @@ class Library {
   }
 
   // Advances the clock to the flusher's next timer.
-  void wait() { pass_time(next_call_ != kNever && next_call_ > now_ ? next_call_ - now_ : 0); }
+  void wait() {
+    const std::uint64_t next = flusher_.next_call_ns();
+    pass_time(next != kNever && next > now_ ? next - now_ : 0);
+  }
   void pass_time(std::uint64_t ns) {
     now_ += ns;
     flusher_.on_timer();
@@ -265,8 +269,10 @@ class Library {
   bool work() {
     const bool is_rung = bell_.is_rung();
     if (is_rung) flusher_.on_bell(bell_.silence());
-    loop_.restart();
-    return loop_.poll() > 0 || is_rung;
+    pollfd awaited = output_.awaited();
+    if (::poll(&awaited, 1, 0) <= 0) return is_rung;
+    flusher_.on_output_ready();
+    return true;
   }
 
   bool has_settled() const { return outbox_.pending.empty() && output_.has_settled(kNever); }
@@ -292,7 +298,6 @@ class Library {
   }
   Flusher::Surroundings surroundings() {
     return {.now_ns = [this] { return now_; },
-            .call_at = [this](std::uint64_t ns) { next_call_ = ns; },
             .pause = [](std::chrono::nanoseconds) {},
             .has_main_left = [] { return false; },
             .is_last_thread = [] { return false; }};
@@ -300,14 +305,13 @@ class Library {
 
   Doorbell& bell_ = bell();
   std::uint64_t now_ = 1'000'000'000;
-  std::uint64_t next_call_ = kNever;
   const ClientOptions options_ = options();
   Recorders recorders_{bell_, 2};
   Deliveries deliveries_;
   DeliveryCounters counters_;
   Outbox outbox_{recorders_, options_, counters_, [] { return wire::ClientCounters{}; }};
-  asio::io_context loop_{1};
-  AgentOutput output_{loop_, options_, outbox_, [this] { return now_; }};
+  OwnDescriptor socket_;
+  AgentOutput output_{socket_, options_, outbox_, [this] { return now_; }};
   Flusher flusher_{{recorders_, bell_, deliveries_},
                    outbox_,
                    output_,

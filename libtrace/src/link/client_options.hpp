@@ -2,6 +2,8 @@
 // The environment of a traced program, read once and validated.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -35,6 +37,9 @@ inline bool is_mmv_name(std::string_view name) {
 // Default of the service instead of the program's name; null: none. Set before the first call by
 // Java's binding, whose program is always "java".
 extern "C" const char* pcp_trace_default_service;
+
+// The pid in every PDU's header.
+inline std::uint32_t own_pid() { return static_cast<std::uint32_t>(::getpid()); }
 
 struct ClientOptions {
   // Where the agent is. socket_only: nothing else is tried.

@@ -1,96 +1,61 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One agent connection after the other: tries the endpoints in turn, waits for the greeting, then
-// carries PDUs both ways. Does not interpret them, and does not retry by itself.
+// One socket to an agent after the other: bytes out, PDUs in. Never waits: its owner polls the
+// descriptor for events().
 //
 // Thread: the flusher's.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include <asio/io_context.hpp>
-#include <asio/posix/stream_descriptor.hpp>
-#include <asio/steady_timer.hpp>
-
-#include "base/clock.hpp"
+#include "harmless/own_descriptor.hpp"
+#include "link/client_options.hpp"
 #include "link/endpoints.hpp"
-#include "link/sender.hpp"
 #include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 
 // Connects if there is only one place for an agent, as in a recording. Does not wait: a Unix socket
-// takes a connection at once, or never. The next Connection uses this one. So the agent knows of a
-// process before its first call returns, and sees from the connection's end if something may be
-// missing. False if it did not connect. Thread: any, in a process without a flusher.
-bool knock(const ClientOptions& options);
+// takes a connection at once, or never. The first Connection on this socket takes it over. So the
+// agent knows of a process before its first call returns, and sees from the connection's end if
+// something may be missing. False if it did not connect. Thread: any, in a process without a
+// flusher.
+bool knock(const ClientOptions& options, OwnDescriptor& socket);
 
-class Connection final : public Transport {
+class Connection {
  public:
-  // Events for the owner, which may call the connection's functions inside.
-  class Listener {
-   public:
-    virtual void on_greeting(std::uint32_t version) = 0;
-    virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: malformed, hang up
-    // A negative error code. Comes once per open(), unless close() came first.
-    virtual void on_failure(int error) = 0;
+  // `socket` outlives the connection, so that a forked child finds it.
+  explicit Connection(OwnDescriptor& socket);
 
-   protected:
-    ~Listener() = default;
-  };
-
-  Connection(asio::io_context& loop, Listener& listener);
-
-  void open(const ClientOptions& options, Reach reach);
+  // Begins to connect. False with errno.
+  bool open(const Endpoint& endpoint);
   void close();
 
-  // Sends `out` after everything sent before. Requires: after the greeting.
-  void send(std::string_view out) override;
+  int descriptor() const { return socket_.number(); }
+  bool is_connecting() const { return is_connecting_; }
+  short events() const;  // what the connection waits for, as for poll()
+  bool is_lost() const { return socket_.is_lost(); }
 
-  // Both sides are ready: no deadline from now on. May be called again.
-  void establish() { deadline_.cancel(); }
+  // After an event. Each gives 0 or a negative error code.
+  int finish_connecting();
+  int read();
+  int write();
 
-  // Ends the connection as after an I/O error.
-  void fail(int error);
+  // The next PDU that read() has got. It stays valid until the next read().
+  wire::FrameReader::Status next(wire::Frame& pdu) { return reader_.next(pdu); }
 
-  // The agent is going to hang up: prints nothing then.
-  void expect_end() { is_end_expected_ = true; }
+  // Sends at once: an ending process may not come back to its loop. The rest waits for write(),
+  // which also reports a failure. Requires: after finish_connecting().
+  void send(std::string_view out);
 
  private:
-  void try_next_endpoint(int error);
-  void fail(int error, const char* reason);
-  void give_up(int error);
-  template <typename MakeText>
-  void tell(MakeText make_text);
-  void tell_failure(const char* reason);
-  bool take_over_knock();
-  bool begin_to_connect(const Endpoint& endpoint);
-  bool take(int fd);
-  void on_connected(int family);
-  void read();
-  bool handle_pdus();
-  bool on_greeting(const wire::Frame& pdu);
-  bool write_some();
-  void wait_to_write();
-
-  Listener& listener_;
-  asio::posix::stream_descriptor socket_;
-  asio::steady_timer deadline_;  // of the endpoint being tried
-  Instant attempt_ends_;         // for all endpoints together
-  std::uint64_t attempt_ = 0;    // handlers of earlier attempts are ignored
-
-  std::vector<Endpoint> endpoints_;
-  std::size_t next_endpoint_ = 0;
-  int first_error_ = 0;
-  bool greeted_ = false;
-  bool is_end_expected_ = false;
-  std::vector<std::string> told_;  // printed since the last connection
-
+  OwnDescriptor& socket_;
+  bool is_connecting_ = false;
+  bool has_knocked_;
+  int family_ = 0;
   wire::FrameReader reader_;
   std::string outgoing_;
-  bool writing_ = false;
 };
 
 }  // namespace pcp::trace::client

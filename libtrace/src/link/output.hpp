@@ -5,9 +5,13 @@
 // Thread: the flusher's.
 #pragma once
 
+#include <poll.h>
+
 #include <cerrno>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <utility>
 
 namespace pcp::trace::client {
 
@@ -23,24 +27,17 @@ inline constexpr std::uint64_t kNever = UINT64_MAX;
 
 class Output {
  public:
-  // Events for the owner, which may call the output's functions inside.
-  class Listener {
-   public:
-    // A connection attempt has ended with an error code; 0: connected.
-    virtual void on_attempt_ended(int error) = 0;
-
-    // Entries in flight may be pending again, as new entries.
-    virtual void on_put_back() = 0;
-
-    // The output can take more, has settled something, or was disconnected.
-    virtual void on_change() = 0;
-
-   protected:
-    ~Listener() = default;
+  // Since the last take_news().
+  struct News {
+    bool has_connected = false;
+    std::optional<int> failure;  // a connection attempt has ended with this error
+    bool has_put_back = false;   // entries in flight may be pending again, as new entries
+    bool has_changed = false;    // can take more, has settled something, or was disconnected
+    bool has_any() const { return has_connected || failure || has_put_back || has_changed; }
   };
 
   virtual ~Output() = default;
-  virtual void report_to(Listener& listener) = 0;  // before anything else
+  News take_news() { return std::exchange(news_, {}); }
 
   // Takes Pending's entries before number `until`, as fast as the connection allows.
   virtual void send_pending(std::uint64_t until) = 0;
@@ -61,15 +58,21 @@ class Output {
   // the next connection.
   virtual void say_goodbye() = 0;
 
-  // Closes its descriptors; recover() makes new ones.
-  virtual void hang_up() {}
-
-  // After an exception for lack of memory: restarts what may be inconsistent.
+  // After an exception for lack of memory, or when the program has closed the descriptor: restarts
+  // what may be inconsistent.
   virtual void recover() = 0;
 
-  // When to call on_timer(). Earlier or more often is fine.
+  // The descriptor and its events to poll for; a negative one: none.
+  virtual pollfd awaited() const { return {-1, 0, 0}; }
+  virtual bool is_lost() const { return false; }  // the program has closed it
+
+  // An event, or the time of next_call_ns(), may have come. Earlier or more often is fine.
+  virtual void on_ready() {}
   virtual std::uint64_t next_call_ns() const = 0;
   virtual void on_timer() = 0;
+
+ protected:
+  News news_;
 };
 
 }  // namespace pcp::trace::client

@@ -33,12 +33,12 @@ std::string advice_for(int error) {
 
 }  // namespace
 
-std::unique_ptr<Mmv> Mmv::make(const ClientOptions& options) {
-  return options.mmv.empty() ? nullptr : std::unique_ptr<Mmv>(new Mmv(options));
+std::unique_ptr<Mmv> Mmv::make(const ClientOptions& options, std::array<OwnDescriptor, 2>& files) {
+  return options.mmv.empty() ? nullptr : std::unique_ptr<Mmv>(new Mmv(options, files));
 }
 
-Mmv::Mmv(const ClientOptions& options)
-    : file_(options.mmv_directory, options.mmv, options.service) {
+Mmv::Mmv(const ClientOptions& options, std::array<OwnDescriptor, 2>& files)
+    : file_(options.mmv_directory, options.mmv, options.service, files) {
   file_.remove_dead();
 }
 

@@ -19,7 +19,8 @@ namespace pcp::trace::client {
 class Mmv {
  public:
   // Null if the options ask for none.
-  static std::unique_ptr<Mmv> make(const ClientOptions& options);
+  static std::unique_ptr<Mmv> make(const ClientOptions& options,
+                                   std::array<OwnDescriptor, 2>& files);
 
   MmvTotals& totals() { return totals_; }
 
@@ -31,7 +32,7 @@ class Mmv {
   void finish();
 
  private:
-  explicit Mmv(const ClientOptions& options);
+  Mmv(const ClientOptions& options, std::array<OwnDescriptor, 2>& files);
   void make_file(std::uint64_t now_ns);
 
   MmvTotals totals_;

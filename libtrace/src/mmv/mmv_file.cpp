@@ -17,7 +17,6 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "harmless/descriptors.hpp"
 #include "harmless/texts.hpp"
 #include "mmv/mmv_metrics.hpp"
 #include "wire/dimensions.hpp"
@@ -127,11 +126,12 @@ std::uint64_t own_namespace() {
   return its.st_ino == kMachines ? kMachinesNamespace : its.st_ino;
 }
 
-// Gives 0 or an error number. The descriptor is a kept one.
-int write_at(int fd, std::string_view bytes, std::uint64_t at) {
+// Gives 0 or an error number.
+int write_at(const OwnDescriptor& file, std::string_view bytes, std::uint64_t at) {
   while (!bytes.empty()) {
-    if (!may_use_descriptor(fd)) return EBADF;
-    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (!file.is_ours()) return EBADF;
+    const ssize_t written =
+        ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     bytes.remove_prefix(static_cast<std::size_t>(written));
     at += static_cast<std::uint64_t>(written);
@@ -139,19 +139,19 @@ int write_at(int fd, std::string_view bytes, std::uint64_t at) {
   return 0;
 }
 
-// Makes a file with these bytes, and gives a kept descriptor; or an error number, and there is no
-// file.
-int make(const std::string& path, std::string_view bytes, int& fd, std::uint64_t& inode) {
+// Makes a file with these bytes; or gives an error number, and there is no file.
+int make(const std::string& path, std::string_view bytes, OwnDescriptor& file,
+         std::uint64_t& inode) {
   ::unlink(path.c_str());  // left by a killed process with this id
-  fd = keep_apart(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (fd < 0) return errno;
-  ::fchmod(fd, 0644);  // PCP's user reads it, whatever this process's umask is
-  int error = write_at(fd, bytes, 0);
+  if (!file.take(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)))
+    return errno;
+  ::fchmod(file.number(), 0644);  // PCP's user reads it, whatever this process's umask is
+  int error = write_at(file, bytes, 0);
   struct stat its {};
-  if (error == 0 && ::fstat(fd, &its) != 0) error = errno;
+  if (error == 0 && ::fstat(file.number(), &its) != 0) error = errno;
   inode = its.st_ino;
   if (error == 0) return 0;
-  ::close(fd);
+  file.close();
   ::unlink(path.c_str());
   return error;
 }
@@ -241,20 +241,15 @@ std::vector<LabelRecord> labels_of(const std::vector<MmvInstance>& instances,
 
 }  // namespace
 
-MmvFile::MmvFile(std::string directory, std::string metrics, std::string service)
+MmvFile::MmvFile(std::string directory, std::string metrics, std::string service,
+                 std::array<OwnDescriptor, 2>& files)
     : directory_(std::move(directory)),
       metrics_(std::move(metrics)),
       service_(std::move(service)),
       pid_(::getpid()),
       namespace_(own_namespace()),
-      at_namespace_(namespace_ == kMachinesNamespace ? "" : '@' + std::to_string(namespace_)) {}
-
-MmvFile::~MmvFile() { close(); }
-
-void MmvFile::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
+      at_namespace_(namespace_ == kMachinesNamespace ? "" : '@' + std::to_string(namespace_)),
+      files_(files) {}
 
 std::string MmvFile::path(const char* before) const {
   return directory_ + '/' + before + metrics_ + '_' + std::to_string(pid_) + at_namespace_;
@@ -295,9 +290,9 @@ bool MmvFile::is_in_place() const {
   return ::lstat(path("").c_str(), &its) == 0 && is_own(its);
 }
 
-bool MmvFile::is_whole() const {
+bool MmvFile::is_whole() {
   struct stat its {};
-  return fd_ >= 0 && ::fstat(fd_, &its) == 0 && is_own(its);
+  return file().is_ours() && ::fstat(file().number(), &its) == 0 && is_own(its);
 }
 
 bool MmvFile::is_own(const struct stat& file) const {
@@ -411,19 +406,19 @@ int MmvFile::replace(const std::vector<MmvInstance>& instances) {
                                               static_cast<std::uint64_t>(now.tv_nsec));
   header.generation1 = header.generation2 = generation_;
   put(bytes, 0, header);
-  int fd = -1;
+  OwnDescriptor& next = files_[1 - present_];
   std::uint64_t inode = 0;
-  if (const int error = make(hidden, made, fd, inode); error != 0) return error;
+  if (const int error = make(hidden, made, next, inode); error != 0) return error;
   if (::rename(hidden.c_str(), path("").c_str()) != 0) {
     const int error = errno;
     ::unlink(hidden.c_str());
-    ::close(fd);
+    next.close();
     return error;
   }
   // Tells a pmdammv that has the old file mapped that there is a new one.
-  if (is_whole()) write_at(fd_, std::string_view(made).substr(0, sizeof header), 0);
-  close();
-  fd_ = fd;
+  if (is_whole()) write_at(file(), std::string_view(made).substr(0, sizeof header), 0);
+  file().close();
+  present_ = 1 - present_;
   bytes_ = std::move(made);
   inode_ = inode;
   blocks_ = std::move(blocks);
@@ -432,7 +427,7 @@ int MmvFile::replace(const std::vector<MmvInstance>& instances) {
 
 bool MmvFile::write(std::vector<MmvInstance>& instances) {
   if (size() > 0 && !is_whole()) {
-    close();
+    file().close();
     return false;
   }
   bool is_good = true;
@@ -456,7 +451,7 @@ bool MmvFile::write(const ValueBlock& block, const MmvInstance& instance) {
     present >>= 1;
   }
   const std::string_view values = std::string_view(bytes_).substr(block.values, at - block.values);
-  return write_at(fd_, values, block.values) == 0 && has_room_for_all;
+  return write_at(file(), values, block.values) == 0 && has_room_for_all;
 }
 
 void MmvFile::touch_directory() const {
@@ -469,7 +464,7 @@ void MmvFile::touch_directory() const {
 
 void MmvFile::remove() {
   if (!bytes_.empty() && is_in_place()) ::unlink(path("").c_str());
-  close();
+  file().close();
   bytes_.clear();
   blocks_.clear();
 }

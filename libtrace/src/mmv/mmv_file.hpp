@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "harmless/own_descriptor.hpp"
 #include "mmv/mmv_totals.hpp"
 
 namespace pcp::trace::client {
@@ -27,8 +29,8 @@ class MmvFile {
  public:
   // `metrics` is the first word of the metrics' names after "mmv.", the same for all processes that
   // are to be seen together.
-  MmvFile(std::string directory, std::string metrics, std::string service);
-  ~MmvFile();
+  MmvFile(std::string directory, std::string metrics, std::string service,
+          std::array<OwnDescriptor, 2>& files);
   MmvFile(const MmvFile&) = delete;
   MmvFile& operator=(const MmvFile&) = delete;
 
@@ -63,8 +65,8 @@ class MmvFile {
   };
 
   std::string path(const char* before) const;
-  void close();
-  bool is_whole() const;
+  OwnDescriptor& file() { return files_[present_]; }
+  bool is_whole();
   bool is_own(const struct stat& file) const;
   bool write(const ValueBlock& block, const MmvInstance& instance);
   void number(const std::vector<MmvInstance>& instances);
@@ -80,10 +82,11 @@ class MmvFile {
   const std::string at_namespace_;     // follows the process id in names
   std::vector<std::int32_t> numbers_;  // of each instance
   std::bitset<kMostNumbers> taken_;    // by their last bits
-  int fd_ = -1;                        // a kept one, as long as nobody has closed it
-  std::string bytes_;                  // of the file; empty: there is none
-  std::uint64_t inode_ = 0;            // its
-  std::vector<ValueBlock> blocks_;     // of each instance
+  std::array<OwnDescriptor, 2>& files_;
+  std::size_t present_ = 0;         // the one of the file in place; the other one: of the next
+  std::string bytes_;               // of the file; empty: there is none
+  std::uint64_t inode_ = 0;         // its
+  std::vector<ValueBlock> blocks_;  // of each instance
   std::uint64_t generation_ = 0;
 };
 

@@ -6,26 +6,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <string>
 #include <utility>
 
 #include "harmless/diagnostics.hpp"
 #include "pcp/trace.h"
+#include "wire/legacy.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::nanoseconds;
-
-// After an agent has gone the first attempt comes soon, but not from all clients at once.
-constexpr int kFirstReconnectMs = 500;
-
-// Pause between looks at this host's socket while it is gone or refuses connections. A look costs
-// microseconds, and most programs find a restarted agent before they end.
-constexpr int kLocalPauseMs = 250;
-
-bool is_nobody_there(int error) { return error == -ECONNREFUSED || error == -ENOENT; }
+// Most of an attempt's messages are repeated; the number of distinct ones is small.
+constexpr std::size_t kMostTold = 16;
 
 // A recording's directory goes for good, together with its socket.
 bool has_directory(const std::string& socket_path) {
@@ -46,130 +37,211 @@ void tell_of_unreachable(const std::string& socket_path, int error) {
   });
 }
 
-std::uint64_t count_ns(nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
-
 }  // namespace
 
-AgentOutput::AgentOutput(asio::io_context& loop, const ClientOptions& options, Outbox& outbox,
+AgentOutput::AgentOutput(OwnDescriptor& socket, const ClientOptions& options, Outbox& outbox,
                          ReadClock now_ns)
     : options_(options),
       counters_(outbox.counters),
       now_ns_(std::move(now_ns)),
-      connection_(loop, *this),
-      session_(connection_, outbox, options),
-      legacy_sender_(connection_, outbox.pending, outbox.counters),
-      random_(static_cast<std::minstd_rand::result_type>(now_ns_())) {}
+      connection_(socket),
+      attempt_(options, now_ns_()),
+      session_(outbox, options),
+      legacy_session_(outbox.pending, outbox.counters) {}
+
+template <typename Use>
+auto AgentOutput::with_session(Use use) {
+  return is_legacy_ ? use(legacy_session_) : use(session_);
+}
 
 void AgentOutput::send_pending(std::uint64_t until) {
-  if (sender_ != nullptr) sender_->send_pending(until, now_ns_());
+  if (phase_ != Phase::Greeted) return;
+  std::string out;
+  with_session([&](auto& session) { session.send_pending(until, now_ns_(), out); });
+  send(out);
+}
+
+void AgentOutput::send(const std::string& out) {
+  if (out.empty()) return;
+  diagnose_pdus("sent", out);
+  connection_.send(out);
 }
 
 bool AgentOutput::has_settled(std::uint64_t until) const {
-  return session_.has_settled(until) && legacy_sender_.has_settled(until);
+  return session_.has_settled(until) && legacy_session_.has_settled(until);
+}
+
+bool AgentOutput::has_told_open() const {
+  return phase_ == Phase::Greeted && (is_legacy_ || session_.has_told_open());
 }
 
 void AgentOutput::connect() {
   if (phase_ != Phase::Down) return;
   phase_ = Phase::Connecting;
-  is_local_attempt_ = now_ns_() < next_full_attempt_ns_;
-  connection_.open(options_, is_local_attempt_ ? Reach::Local : Reach::All);
+  const Reach reach = attempt_.begin(now_ns_());
+  attempt_.use(find_endpoints(options_, reach));
+  const auto& endpoints = attempt_.endpoints();
+  if (options_.has_local_endpoint() && (endpoints.empty() || endpoints.front().family() != AF_UNIX))
+    tell([&] { return "no agent's socket at " + options_.socket_path; });
+  try_next_endpoint(0);
+}
+
+// After an error at the one before; 0: there was none before.
+void AgentOutput::try_next_endpoint(int error) {
+  for (;;) {
+    if (error != 0) tell_failure(pmtraceerrstr(error));
+    const Endpoint* const endpoint = attempt_.next(error, now_ns_());
+    if (endpoint == nullptr) return end_attempt(attempt_.error());
+    tell([&] { return "connecting to " + endpoint->name(); });
+    if (connection_.open(*endpoint)) return;
+    error = -errno;
+  }
 }
 
 bool AgentOutput::hurry() {
   if (phase_ != Phase::Pausing) return true;
   if (std::exchange(has_hurried_, true)) return false;
   phase_ = Phase::Down;
-  next_full_attempt_ns_ = 0;
+  attempt_.hurry();
   return true;
 }
 
 void AgentOutput::say_goodbye() {
-  if (sender_ != nullptr && sender_->say_goodbye()) connection_.expect_end();
+  if (phase_ != Phase::Greeted) return;
+  std::string out;
+  is_end_expected_ |= with_session([&](auto& session) { return session.say_goodbye(out); });
+  send(out);
 }
 
 void AgentOutput::recover() {
-  if (phase_ == Phase::Up || phase_ == Phase::Connecting) connection_.fail(kNoMemoryToConnect);
+  if (phase_ == Phase::Greeted || phase_ == Phase::Connecting) fail(kNoMemoryToConnect);
 }
 
+pollfd AgentOutput::awaited() const { return {connection_.descriptor(), connection_.events(), 0}; }
+
 std::uint64_t AgentOutput::next_call_ns() const {
-  return phase_ == Phase::Pausing ? next_attempt_ns_ : kNever;
+  return phase_ == Phase::Pausing ? attempt_.next_ns() : attempt_.deadline_ns();
 }
 
 void AgentOutput::on_timer() {
   if (now_ns_() < next_call_ns()) return;
+  if (phase_ == Phase::Connecting) return try_next_endpoint(PMTRACE_ERR_TIMEOUT);
+  if (phase_ == Phase::Greeted) return fail(PMTRACE_ERR_TIMEOUT);
   phase_ = Phase::Down;
-  listener_->on_change();  // connects if anything is left to deliver
+  news_.has_changed = true;  // connects if anything is left to deliver
 }
 
-void AgentOutput::on_greeting(std::uint32_t version) {
-  diagnose(PMTRACE_STATE_COMMS,
-           [&] { return "connected, protocol version " + std::to_string(version); });
-  sender_ = version >= wire::kBatchVersion ? static_cast<Sender*>(&session_) : &legacy_sender_;
-  phase_ = Phase::Up;
-  if (ever_connected_) counters_.reconnects += 1;
-  ever_connected_ = true;
-  counters_.version.store(version, std::memory_order_relaxed);
-  counters_.connected.store(true, std::memory_order_release);  // after the version
-  has_told_attempt_ = false;
-  sender_->on_connected();
-  tell_change();
+void AgentOutput::on_ready() {
+  if (connection_.descriptor() < 0) return;
+  if (connection_.is_connecting()) {
+    if (const int error = connection_.finish_connecting(); error != 0) try_next_endpoint(error);
+    return;
+  }
+  int error = connection_.read();
+  handle_pdus();
+  if (connection_.descriptor() < 0) return;
+  if (error == PMTRACE_ERR_IPC) return fail(error, "the agent hung up");
+  if (error == 0) error = connection_.write();
+  if (error != 0) fail(error);
 }
 
-bool AgentOutput::on_pdu(const wire::Frame& pdu) {
-  if (!sender_->on_pdu(pdu, now_ns_())) return false;
-  tell_change();
+void AgentOutput::handle_pdus() {
+  wire::Frame pdu;
+  for (;;) {
+    const wire::FrameReader::Status status = connection_.next(pdu);
+    if (status == wire::FrameReader::Status::NeedMore) return;
+    if (status == wire::FrameReader::Status::Malformed || !handle(pdu))
+      return fail(PMTRACE_ERR_IPC);
+    if (phase_ == Phase::Pausing) return;  // refused
+  }
+}
+
+// False if malformed.
+bool AgentOutput::handle(const wire::Frame& pdu) {
+  diagnose_pdu("received", pdu);
+  if (phase_ == Phase::Connecting) return on_greeting(pdu);
+  std::string out;
+  if (!with_session([&](auto& session) { return session.on_pdu(pdu, now_ns_(), out); }))
+    return false;
+  send(out);
+  note_change();
   return true;
 }
 
-void AgentOutput::tell_change() {
-  if (sender_->is_ready()) {
-    connection_.establish();
-    failures_ = 0;
+// The first PDU tells the agent's version, or why it refuses us.
+bool AgentOutput::on_greeting(const wire::Frame& pdu) {
+  const auto code = wire::decode_ack(pdu.payload);
+  if (pdu.type != wire::PduType::Ack || !code) return false;
+  if (*code < 0) {
+    fail(*code);
+    return true;
+  }
+  const auto version = static_cast<std::uint32_t>(*code);
+  told_.clear();
+  diagnose(PMTRACE_STATE_COMMS,
+           [&] { return "connected, protocol version " + std::to_string(version); });
+  is_legacy_ = version < wire::kBatchVersion;
+  phase_ = Phase::Greeted;
+  if (attempt_.was_greeted()) counters_.reconnects += 1;
+  attempt_.on_greeting();
+  counters_.version.store(version, std::memory_order_relaxed);
+  counters_.connected.store(true, std::memory_order_release);  // after the version
+  has_told_attempt_ = false;
+  std::string out;
+  with_session([&](auto& session) { session.on_connected(out); });
+  send(out);
+  note_change();
+  return true;
+}
+
+void AgentOutput::note_change() {
+  if (with_session([](auto& session) { return session.is_ready(); })) {
+    attempt_.on_ready();
     // Told only when ready: then a program's first call by name knows whether it is captured.
-    if (!std::exchange(has_told_attempt_, true)) listener_->on_attempt_ended(0);
+    news_.has_connected |= !std::exchange(has_told_attempt_, true);
   }
-  listener_->on_change();
+  news_.has_changed = true;
 }
 
-void AgentOutput::on_failure(int error) {
-  phase_ = Phase::Pausing;
+// Ends the connection. Null: the error's own text says the reason.
+void AgentOutput::fail(int error, const char* reason) {
+  if (reason == nullptr) reason = pmtraceerrstr(error);
+  if (phase_ == Phase::Connecting)
+    tell_failure(reason);
+  else if (phase_ == Phase::Greeted && !is_end_expected_)
+    diagnose(PMTRACE_STATE_COMMS, [&] { return std::string("connection lost: ") + reason; });
+  end_attempt(error);
+}
+
+void AgentOutput::end_attempt(int error) {
+  connection_.close();
+  is_end_expected_ = false;
   counters_.connected.store(false, std::memory_order_relaxed);
-  plan_next_attempt(error);
-  if (sender_ != nullptr) {
-    std::exchange(sender_, nullptr)->on_disconnected();
-    listener_->on_put_back();
-  }
-  listener_->on_change();
-}
-
-// A failed local attempt says nothing about the other endpoints.
-void AgentOutput::plan_next_attempt(int error) {
-  const bool may_come_back = is_nobody_there(error);
-  if (options_.socket_only && !ever_connected_ && is_unreachable(error))
+  if (options_.socket_only && !attempt_.was_greeted() && is_unreachable(error))
     tell_of_unreachable(options_.socket_path, error);
-  if (!is_local_attempt_ || !may_come_back) {
-    listener_->on_attempt_ended(error);
-    next_full_attempt_ns_ = now_ns_() + count_ns(next_pause(error));
+  const bool is_gone = options_.socket_only && !has_directory(options_.socket_path);
+  if (attempt_.end(error, is_gone, now_ns_())) news_.failure = error;
+  if (std::exchange(phase_, Phase::Pausing) == Phase::Greeted) {
+    with_session([&](auto& session) { session.on_disconnected(now_ns_()); });
+    news_.has_put_back = true;
   }
-  next_attempt_ns_ = next_full_attempt_ns_;
-  if (!may_come_back || !options_.has_local_endpoint()) return;
-  if (options_.socket_only && !has_directory(options_.socket_path)) return;
-  const milliseconds soon(any_of(kLocalPauseMs * 4 / 5, kLocalPauseMs * 6 / 5));
-  next_attempt_ns_ = std::min(next_attempt_ns_, now_ns_() + count_ns(soon));
+  news_.has_changed = true;
 }
 
-nanoseconds AgentOutput::next_pause(int error) {
-  const bool is_agents_fault = error != kNoMemoryToConnect;
-  if (!is_agents_fault || (failures_++ == 0 && ever_connected_))
-    return milliseconds(any_of(0, kFirstReconnectMs));
-  const auto& delays = options_.reconnect_delays;
-  const std::size_t step = std::min(failures_ - (ever_connected_ ? 2 : 1), delays.size() - 1);
-  return delays[step] / 100 * any_of(80, 120);
+// Prints a message about an attempt, once until there is a connection.
+template <typename MakeText>
+void AgentOutput::tell(MakeText make_text) {
+  if (!has_state(PMTRACE_STATE_COMMS) || told_.size() == kMostTold) return;
+  std::string text = make_text();
+  if (std::find(told_.begin(), told_.end(), text) != told_.end()) return;
+  diagnose(PMTRACE_STATE_COMMS, [&] { return text; });
+  told_.push_back(std::move(text));
 }
 
-// Spreads the attempts of an agent's clients over time.
-int AgentOutput::any_of(int least, int most) {
-  return std::uniform_int_distribution(least, most)(random_);
+void AgentOutput::tell_failure(const char* reason) {
+  const Endpoint* const endpoint = attempt_.current();
+  if (endpoint == nullptr) return;
+  tell([&] { return "no connection to " + endpoint->name() + ": " + reason; });
 }
 
 }  // namespace pcp::trace::client

@@ -1,68 +1,73 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Delivers to an agent, on one connection after the other. Picks the sender for the agent's
-// version, and decides when to try again.
+// Delivers to an agent, on one connection after the other, with the session for the agent's
+// version.
 //
 // Thread: the flusher's.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <random>
+#include <string>
+#include <vector>
 
-#include <asio/io_context.hpp>
-
-#include "counts/legacy_sender.hpp"
+#include "counts/legacy_session.hpp"
+#include "link/attempt.hpp"
 #include "link/connection.hpp"
 #include "link/output.hpp"
 #include "process/agent_session.hpp"
 
 namespace pcp::trace::client {
 
-class AgentOutput final : public Output, private Connection::Listener {
+class AgentOutput final : public Output {
  public:
-  AgentOutput(asio::io_context& loop, const ClientOptions& options, Outbox& outbox,
+  AgentOutput(OwnDescriptor& socket, const ClientOptions& options, Outbox& outbox,
               ReadClock now_ns);
 
-  void report_to(Output::Listener& listener) override { listener_ = &listener; }
   void send_pending(std::uint64_t until) override;
   bool has_settled(std::uint64_t until) const override;
-  bool has_told_open() const override { return sender_ != nullptr && sender_->has_told_open(); }
+  bool has_told_open() const override;
   void connect() override;
   bool hurry() override;
   void say_goodbye() override;
   void recover() override;
+
+  pollfd awaited() const override;
+  bool is_lost() const override { return connection_.is_lost(); }
+  void on_ready() override;
   std::uint64_t next_call_ns() const override;
   void on_timer() override;
 
-  void hang_up() override { connection_.close(); }
-
  private:
-  void on_greeting(std::uint32_t version) override;
-  bool on_pdu(const wire::Frame& pdu) override;
-  void on_failure(int error) override;
-  void tell_change();
-  void plan_next_attempt(int error);
-  std::chrono::nanoseconds next_pause(int error);
-  int any_of(int least, int most);
+  enum class Phase { Down, Connecting, Greeted, Pausing };
+
+  template <typename Use>
+  auto with_session(Use use);
+  void send(const std::string& out);
+  void try_next_endpoint(int error);
+  void handle_pdus();
+  bool handle(const wire::Frame& pdu);
+  bool on_greeting(const wire::Frame& pdu);
+  void note_change();
+  void fail(int error) { fail(error, nullptr); }
+  void fail(int error, const char* reason);
+  void end_attempt(int error);
+  template <typename MakeText>
+  void tell(MakeText make_text);
+  void tell_failure(const char* reason);
 
   const ClientOptions& options_;
   DeliveryCounters& counters_;
   const ReadClock now_ns_;
   Connection connection_;
+  Attempt attempt_;
   AgentSession session_;
-  LegacySender legacy_sender_;
-  Sender* sender_ = nullptr;  // of the present connection
-  Output::Listener* listener_ = nullptr;
+  LegacySession legacy_session_;
 
-  enum class Phase { Down, Connecting, Up, Pausing } phase_ = Phase::Down;
-  std::size_t failures_ = 0;                // in a row, of attempts at all endpoints
-  std::uint64_t next_full_attempt_ns_ = 0;  // before that only the local endpoint
-  std::uint64_t next_attempt_ns_ = 0;
-  bool is_local_attempt_ = false;
+  Phase phase_ = Phase::Down;
+  bool is_legacy_ = false;  // the agent; known once it has greeted
   bool has_hurried_ = false;
   bool has_told_attempt_ = false;  // reported success
-  bool ever_connected_ = false;
-  std::minstd_rand random_;
+  bool is_end_expected_ = false;   // the agent is going to hang up
+  std::vector<std::string> told_;  // printed since the last greeting
 };
 
 }  // namespace pcp::trace::client

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "harmless/diagnostics.hpp"
 #include "tags/description.hpp"
 
 namespace pcp::trace::client {
@@ -38,29 +37,24 @@ wire::Hello introduce(const ClientOptions& options) {
 
 }  // namespace
 
-AgentSession::AgentSession(Transport& transport, Outbox& outbox, const ClientOptions& options)
-    : transport_(transport),
-      outbox_(outbox),
-      batches_(outbox.pending, outbox.counters),
-      hello_(introduce(options)) {}
+AgentSession::AgentSession(Outbox& outbox, const ClientOptions& options)
+    : outbox_(outbox), batches_(outbox.pending, outbox.counters), hello_(introduce(options)) {}
 
-void AgentSession::on_connected() {
+void AgentSession::on_connected(std::string& out) {
   sent_before_ = sent_;
-  std::string out;
   wire::append_hello(out, own_pid(), hello_);
-  send(out);
 }
 
-void AgentSession::on_disconnected() {
+void AgentSession::on_disconnected(std::uint64_t now_ns) {
   welcomed_ = has_said_goodbye_ = false;
-  outbox_.spans.on_disconnected(now_ns());
+  outbox_.spans.on_disconnected(now_ns);
 }
 
-bool AgentSession::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
+bool AgentSession::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns, std::string& out) {
   switch (pdu.type) {
     case wire::PduType::Welcome:
       if (const auto welcome = wire::decode_welcome(pdu.payload))
-        return on_welcome(*welcome, now_ns);
+        return on_welcome(*welcome, now_ns, out);
       return false;
     case wire::PduType::BatchAck:
       if (const auto sequence = wire::decode_batch_ack(pdu.payload))
@@ -84,7 +78,8 @@ bool AgentSession::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   }
 }
 
-bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
+bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns,
+                              std::string& out) {
   if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
   welcomed_ = true;
   features_ = welcome.features;
@@ -100,7 +95,7 @@ bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns
     outbox_.spans.on_welcome_without();
   else if (!outbox_.spans.on_welcome(agent, welcome.last_events, welcome.control))
     return false;
-  for (CountBatch& batch : batches_.in_flight()) send(batch, now_ns);
+  for (CountBatch& batch : batches_.in_flight()) send(batch, now_ns, out);
   return true;
 }
 
@@ -130,28 +125,27 @@ void AgentSession::give_up_malformed() {
     outbox_.spans.give_up_in_flight();
 }
 
-void AgentSession::send_pending(std::uint64_t until, std::uint64_t now_ns) {
+void AgentSession::send_pending(std::uint64_t until, std::uint64_t now_ns, std::string& out) {
   // After the goodbye the agent hangs up: later calls go to the next connection.
   if (!welcomed_ || has_said_goodbye_) return;
-  while (CountBatch* const batch = batches_.next(until)) send_new(*batch, now_ns);
+  while (CountBatch* const batch = batches_.next(until)) send_new(*batch, now_ns, out);
   while (has_feature(wire::Feature::InFlight) && batches_.in_flight().has_room() &&
          outbox_.open.has_news())
-    send_new(batches_.add(), now_ns);
+    send_new(batches_.add(), now_ns, out);
   // Batches go first.
   if (has_feature(wire::Feature::Events) && batches_.in_flight().has_room())
     if (SpanBatch* const spans = outbox_.spans.next(); spans != nullptr && !was_sent(*spans))
-      send(*spans);
+      send(*spans, out);
 }
 
-void AgentSession::send_new(CountBatch& batch, std::uint64_t now_ns) {
+void AgentSession::send_new(CountBatch& batch, std::uint64_t now_ns, std::string& out) {
   outbox_.counters.batches += 1;
-  send(batch, now_ns);
+  send(batch, now_ns, out);
 }
 
-void AgentSession::send(CountBatch& batch, std::uint64_t now_ns) {
+void AgentSession::send(CountBatch& batch, std::uint64_t now_ns, std::string& out) {
   batch.sent_ns = now_ns;
   batch.nth_sent = ++sent_;
-  std::string out;
   define_tags(batch.tags, out);
   const auto age = [&](std::uint64_t then_ns) {
     return now_ns > then_ns && batch.records > 0 ? now_ns - then_ns : 0;
@@ -165,20 +159,12 @@ void AgentSession::send(CountBatch& batch, std::uint64_t now_ns) {
     head.in_flight_anew = told.anew;
   }
   wire::append_batch(out, own_pid(), batch.sequence, head, batch.body);
-  send(out);
 }
 
-void AgentSession::send(SpanBatch& spans) {
+void AgentSession::send(SpanBatch& spans, std::string& out) {
   spans.nth_sent = ++sent_;
-  std::string out;
   define_tags(spans.tags, out);
   wire::append_events(out, own_pid(), spans.sequence, spans.control, spans.counts, spans.body);
-  send(out);
-}
-
-void AgentSession::send(const std::string& out) {
-  diagnose_pdus("sent", out);
-  transport_.send(out);
 }
 
 // A tag that was described after its definition is defined again.
@@ -216,14 +202,12 @@ bool AgentSession::has_told_open() const {
                        (!outbox_.open.has_news() && batches_.in_flight().empty()));
 }
 
-bool AgentSession::say_goodbye() {
+bool AgentSession::say_goodbye(std::string& out) {
   if (!welcomed_ || has_said_goodbye_) return false;
   // Transactions in flight are told first.
   if (has_feature(wire::Feature::InFlight) && outbox_.open.has_news()) return false;
   has_said_goodbye_ = true;
-  std::string out;
   wire::append_bye(out, own_pid(), wire::ByeReason::Done);
-  send(out);
   return true;
 }
 

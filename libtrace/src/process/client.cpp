@@ -11,13 +11,12 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
-#include "harmless/descriptors.hpp"
 #include "harmless/diagnostics.hpp"
 #include "harmless/guards.hpp"
 #include "harmless/rest_at_fork.hpp"
 #include "harmless/wiped_memory.hpp"
 #include "link/connection.hpp"
-#include "process/flusher_loop.hpp"
+#include "process/flusher_thread.hpp"
 #include "process/run_like_any_thread.hpp"
 #include "spans/span_sender.hpp"
 #include "tags/description.hpp"
@@ -30,8 +29,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Pause before a new flusher loop, after a lack of memory or descriptors.
-constexpr std::chrono::nanoseconds kPauseBeforeNewLoop = 200ms;
+// Pause before the next try to make the flusher, after a lack of memory.
+constexpr std::chrono::nanoseconds kPauseBeforeNewTry = 200ms;
 
 // Pause before the next try to make the flusher's thread.
 constexpr std::uint64_t kStartPauseNs = 100'000'000;
@@ -44,6 +43,9 @@ struct ThisProcess {
 };
 
 constinit MadeWhenNeeded<ThisProcess> this_process;
+
+// Also in a forked child, which finds its parent's here.
+std::atomic<Client*> last_client{nullptr};  // released by make(), acquired by a child or make()
 
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false;  // false: recorders of ended threads are not reused
@@ -80,7 +82,7 @@ void prepare_process() {
     start_forked_in(around_fork);
     // The program's own handler may have traced before: then these descriptors are the child's, and
     // the parent's are already closed.
-    if (Client::get_if_made() == nullptr) close_inherited_descriptors();
+    if (Client::get_if_made() == nullptr) Client::close_inherited_descriptors();
   });
   let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
@@ -116,7 +118,7 @@ Client::Client(ClientOptions options)
   add_state(options_.demanded_state() | (options_.always_ids ? kMakesIds : 0));
   set_capturing(false);  // it was the parent's, if this is a forked child
   capture_from_start(recorders_.captures(), options_);
-  has_knocked_ = !has_state(PMTRACE_STATE_NOAGENT) && knock(options_);
+  has_knocked_ = !has_state(PMTRACE_STATE_NOAGENT) && knock(options_, descriptors_.socket);
 }
 
 Client* Client::get_if_made() {
@@ -167,13 +169,22 @@ Client* Client::get() {
 Client* Client::make() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, prepare_process);
-  static std::atomic<bool> had_client{false};  // of this process or an ancestor
-  if (had_client.exchange(true, std::memory_order_relaxed)) close_inherited_descriptors();
+  close_inherited_descriptors();
   try {
-    return new Client(read_own_options());
+    Client* const client = new Client(read_own_options());
+    last_client.store(client, std::memory_order_release);
+    return client;
   } catch (const std::exception&) {
     return nullptr;
   }
+}
+
+void Client::close_inherited_descriptors() {
+  Client* const parents = last_client.load(std::memory_order_acquire);
+  if (parents == nullptr) return;
+  parents->doorbell_.remove();
+  parents->descriptors_.socket.close();
+  for (OwnDescriptor& file : parents->descriptors_.mmv_files) file.close();
 }
 
 // False if no thread could be made, now or within the last kStartPauseNs.
@@ -216,15 +227,15 @@ void* Client::run_flusher(void* given) {
   run_like_any_thread();
   for (;;) {
     try {
-      FlusherLoop& loop = client->flusher_loop();
-      loop.resume();
-      loop.run();  // until this is the last thread
+      FlusherThread& flusher = client->flusher_thread();
+      flusher.resume();
+      flusher.run();  // until this is the last thread
     } catch (const std::exception& problem) {
-      // No memory or descriptors for the loop. Records wait in the threads' recorders.
+      // No memory for the flusher. Records wait in the threads' recorders.
       client->deliveries_.attempt_ended(kNoMemoryToConnect);
       diagnose(PMTRACE_STATE_COMMS,
                [&] { return std::string("starting over soon: ") + problem.what(); });
-      std::this_thread::sleep_for(kPauseBeforeNewLoop);
+      std::this_thread::sleep_for(kPauseBeforeNewTry);
       continue;
     }
     const sigset_t signals = client->program_signals_;
@@ -236,13 +247,13 @@ void* Client::run_flusher(void* given) {
 }
 
 // Requires: the caller has set flusher_runs_.
-FlusherLoop& Client::flusher_loop() {
-  if (flusher_loop_ == nullptr) {
+FlusherThread& Client::flusher_thread() {
+  if (flusher_thread_ == nullptr) {
     const ForksWait meanwhile;
-    flusher_loop_ = new FlusherLoop(options_, recorders_, doorbell_, deliveries_, delivered_,
-                                    [this] { return counters(); });
+    flusher_thread_ = new FlusherThread(options_, {recorders_, doorbell_, deliveries_},
+                                        descriptors_, delivered_, [this] { return counters(); });
   }
-  return *flusher_loop_;
+  return *flusher_thread_;
 }
 
 // Gives the flusher up, and takes it back if a ring came meanwhile. A caller rings first and then
@@ -288,9 +299,10 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   const NoCancellation guard;
   bool delivered = false;
   try {
-    flusher_loop().resume();
-    delivered = deliveries_.await(ticket, timeout, patience,
-                                  [this](Instant until) { return flusher_loop_->run_once(until); });
+    flusher_thread().resume();
+    delivered = deliveries_.await(ticket, timeout, patience, [this](Instant until) {
+      return flusher_thread_->run_once(until);
+    });
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
@@ -304,7 +316,7 @@ void Client::finish() {
   // Delivers even without pending calls if a session was opened, or an agent expects one: it must
   // be closed, or the process would look killed. The acquire pairs with the release of the last
   // flusher thread.
-  if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr || has_knocked_ ||
+  if (flusher_runs_.load(std::memory_order_acquire) || flusher_thread_ != nullptr || has_knocked_ ||
       pending_calls() > 0 || !recorders_.has_settled_spans())
     deliver(options_.last_patience, Deliveries::Patience::Progress);
 }

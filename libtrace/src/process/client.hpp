@@ -19,7 +19,7 @@
 
 namespace pcp::trace::client {
 
-class FlusherLoop;
+class FlusherThread;
 
 // Calls with labels that got the bare name's tag. Written by any thread; order nothing else.
 struct LabelCounts {
@@ -39,6 +39,9 @@ class Client {
 
   // Gives the client that the end of this process must wait for; null: none.
   static Client* get_to_finish();
+
+  // In a forked child, before it makes its own.
+  static void close_inherited_descriptors();
 
   // This process's, with or without a client. Null if there is no memory.
   static LabelCounts* label_counts();
@@ -73,13 +76,14 @@ class Client {
   static void* run_flusher(void* client);
   bool ensure_flusher();
   bool start_thread();
-  FlusherLoop& flusher_loop();
+  FlusherThread& flusher_thread();
   bool may_give_flusher_up();
   bool deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
                        Deliveries::Patience patience);
 
   const ClientOptions options_;
   const pid_t pid_;
+  FlushersDescriptors descriptors_;
   Doorbell doorbell_;
   Recorders recorders_;
   Deliveries deliveries_;
@@ -88,8 +92,8 @@ class Client {
   // Set by the thread that runs the flusher, which then owns the next two. Taken by exchange, given
   // back with release.
   std::atomic<bool> flusher_runs_{false};
-  FlusherLoop* flusher_loop_ = nullptr;  // never destroyed
-  sigset_t program_signals_{};           // the mask of the thread that started the flusher's
+  FlusherThread* flusher_thread_ = nullptr;  // never destroyed
+  sigset_t program_signals_{};               // the mask of the thread that started the flusher's
 
   bool has_knocked_ = false;  // the agent has a connection that expects a session
 

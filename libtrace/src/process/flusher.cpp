@@ -107,9 +107,7 @@ Flusher::Flusher(const Shared& shared, Outbox& outbox, Output& output, nanosecon
       output_(output),
       flush_interval_(flush_interval),
       surroundings_(std::move(surroundings)),
-      poll_interval_(flush_interval) {
-  output_.report_to(*this);
-}
+      poll_interval_(flush_interval) {}
 
 std::uint64_t Flusher::after(nanoseconds delay) const {
   return surroundings_.now_ns() + static_cast<std::uint64_t>(delay.count());
@@ -126,7 +124,7 @@ void Flusher::on_bell(bool is_urgent) {
     step();
   }
   if (next_end_look_ns_ == kNever && surroundings_.has_main_left()) leave_if_last();
-  ask_for_next_call();
+  take_news();
 }
 
 void Flusher::on_timer() {
@@ -136,7 +134,12 @@ void Flusher::on_timer() {
   if (next_end_look_ns_ <= now) leave_if_last();
   if (mmv_ != nullptr && mmv_->next_call_ns() <= now) mmv_->publish(outbox_.open, now);
   output_.on_timer();
-  ask_for_next_call();
+  take_news();
+}
+
+void Flusher::on_output_ready() {
+  output_.on_ready();
+  take_news();
 }
 
 void Flusher::recover() {
@@ -144,12 +147,12 @@ void Flusher::recover() {
   next_flush_ns_ = after(flush_interval_);
   if (surroundings_.has_main_left()) leave_if_last();
   output_.recover();
-  ask_for_next_call();
+  take_news();
 }
 
-void Flusher::ask_for_next_call() {
-  surroundings_.call_at(std::min({next_flush_ns_, next_end_look_ns_, output_.next_call_ns(),
-                                  mmv_ != nullptr ? mmv_->next_call_ns() : kNever}));
+std::uint64_t Flusher::next_call_ns() const {
+  return std::min({next_flush_ns_, next_end_look_ns_, output_.next_call_ns(),
+                   mmv_ != nullptr ? mmv_->next_call_ns() : kNever});
 }
 
 void Flusher::flush() {
@@ -287,25 +290,25 @@ std::uint64_t Flusher::doubtful_calls() const {
   return outbox_.counters.uncertain + outbox_.counters.undeliverable;
 }
 
-void Flusher::on_attempt_ended(int error) {
-  if (error == 0) shared_.deliveries.made_progress();
-  shared_.deliveries.attempt_ended(error);
-}
-
-// A waiting request still covers the entries put back.
-void Flusher::on_put_back() {
-  flushed_until_ = outbox_.pending.queued();
-  if (request_) request_->until = flushed_until_;
-}
-
-// Settled calls or spans, and a connection, are progress. Other messages of the agent must not
-// delay the process's end.
-void Flusher::on_change() {
-  const std::uint64_t settled =
-      outbox_.counters.acknowledged + doubtful_calls() + outbox_.spans.acknowledged();
-  if (std::exchange(settled_calls_, settled) != settled) shared_.deliveries.made_progress();
-  step();
-  ask_for_next_call();
+// A step can bring more news: a connection attempt may fail at once.
+void Flusher::take_news() {
+  for (Output::News news = output_.take_news(); news.has_any(); news = output_.take_news()) {
+    if (news.has_connected) {
+      shared_.deliveries.made_progress();
+      shared_.deliveries.attempt_ended(0);
+    }
+    if (news.failure) shared_.deliveries.attempt_ended(*news.failure);
+    if (news.has_put_back) {
+      flushed_until_ = outbox_.pending.queued();
+      if (request_) request_->until = flushed_until_;  // it still covers these entries
+    }
+    // Settled calls or spans, and a connection, are progress. Other messages of the agent must not
+    // delay the process's end.
+    const std::uint64_t settled =
+        outbox_.counters.acknowledged + doubtful_calls() + outbox_.spans.acknowledged();
+    if (std::exchange(settled_calls_, settled) != settled) shared_.deliveries.made_progress();
+    if (news.has_changed) step();
+  }
 }
 
 }  // namespace pcp::trace::client

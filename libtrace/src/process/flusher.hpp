@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The work of the library's own thread: drains the threads' recorders, adds up per tag, and has the
-// output deliver. Decides when to do what, but never waits itself: FlusherLoop calls it for rings
-// and timers, and it says when to call next.
+// output deliver. Decides when to do what, but never waits itself: FlusherThread calls it, and it
+// says when to call next.
 //
 // Thread: the one that runs the flusher, see client.cpp.
 #pragma once
@@ -49,7 +49,7 @@ class Drain {
   OverflowSlab spare_;  // empty; exchanged with each thread's slab
 };
 
-class Flusher final : private Output::Listener {
+class Flusher {
  public:
   // Shared with the program's threads.
   struct Shared {
@@ -61,7 +61,6 @@ class Flusher final : private Output::Listener {
   // Access to the process around it; a test supplies its own.
   struct Surroundings {
     ReadClock now_ns;
-    std::function<void(std::uint64_t ns)> call_at;        // requests on_timer() at that time
     std::function<void(std::chrono::nanoseconds)> pause;  // sleeps
     std::function<bool()> has_main_left;
     std::function<bool()> is_last_thread;
@@ -75,8 +74,12 @@ class Flusher final : private Output::Listener {
   // A ring. Urgent: drains at once.
   void on_bell(bool is_urgent);
 
-  // The requested time has come. Earlier or more often is fine.
+  // The time of next_call_ns() has come. Earlier or more often is fine.
   void on_timer();
+  std::uint64_t next_call_ns() const;
+
+  // The output's descriptor is ready, or may be.
+  void on_output_ready();
 
   // Main has left, and no other program thread lives: nothing to do until the next bell.
   bool has_left() const { return has_left_; }
@@ -85,17 +88,13 @@ class Flusher final : private Output::Listener {
   void recover();
 
  private:
-  void on_attempt_ended(int error) override;
-  void on_put_back() override;
-  void on_change() override;
-
+  void take_news();
   void flush();
   void fall_asleep();
   void leave_if_last();
   bool drain();           // true if anything was recorded, or described
   bool drain_and_look();  // the same, or if open transactions changed
   void step();
-  void ask_for_next_call();
 
   void take_flush_request();
   void settle_flush_request();

@@ -9,7 +9,6 @@
 
 #include "base/clock.hpp"
 #include "harmless/diagnostics.hpp"
-#include "link/sender.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::client {

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <array>
 #include <cerrno>
 
-#include "harmless/descriptors.hpp"
 #include "harmless/guards.hpp"
 
 namespace pcp::trace::client {
@@ -22,8 +20,8 @@ bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) =
 }  // namespace
 
 void Doorbell::remove() {
-  for (std::atomic<int>* end : {&rung_, &heard_})
-    if (const int fd = end->exchange(-1, std::memory_order_relaxed); fd >= 0) ::close(fd);
+  rung_.close();
+  heard_.close();
 }
 
 void Doorbell::renew() {
@@ -31,16 +29,15 @@ void Doorbell::renew() {
   std::array<int, 2> ends;
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     return;
-  for (int& end : ends) end = keep_descriptor(end);
   // The last free descriptor is for the connection: without a bell the flusher polls.
   const int one_more = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
-  ::close(one_more >= 0 ? one_more : ends[0]);
   if (one_more < 0) {
-    ::close(ends[1]);
+    for (const int end : ends) ::close(end);
     return;
   }
-  heard_.store(ends[0], std::memory_order_relaxed);
-  rung_.store(ends[1], std::memory_order_release);
+  ::close(one_more);
+  heard_.take(ends[0]);
+  rung_.take(ends[1]);
   // Pairs with the first fence in write_ring(): whoever rings the old bell, or none, has left what
   // it rings for where the flusher looks next.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -61,7 +58,7 @@ void Doorbell::write_ring() {
   const ErrnoStays errno_stays;
   const char any = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with that in renew()
-  send_kept(rung_.load(std::memory_order_acquire), &any, 1);
+  rung_.send(&any, 1);
   // Pairs with that in Client::may_give_flusher_up(): the caller reads flusher_runs_ after the
   // ring.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -90,15 +87,16 @@ bool Doorbell::prepare_to_sleep() {
   return false;
 }
 
+// Not by poll(), which a sandbox may forbid.
 bool Doorbell::is_rung() const {
-  pollfd bell{descriptor(), POLLIN, 0};
-  return ::poll(&bell, 1, 0) == 1 && (bell.revents & POLLIN) != 0;
+  char any;
+  return ::recv(descriptor(), &any, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }
 
 bool Doorbell::silence() {
   std::array<char, 64> rings;
   ssize_t taken;
-  do taken = receive_kept(descriptor(), rings.data(), rings.size());
+  do taken = heard_.receive(rings.data(), rings.size());
   while (taken == ssize_t{rings.size()});
   is_stuck_ = taken < 0 && errno != EAGAIN && errno != EINTR && errno != EBADF;
   return is_urgent_.exchange(false, std::memory_order_relaxed);

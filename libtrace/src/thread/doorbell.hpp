@@ -11,6 +11,8 @@
 
 #include <atomic>
 
+#include "harmless/own_descriptor.hpp"
+
 namespace pcp::trace::client {
 
 class Doorbell {
@@ -55,7 +57,10 @@ class Doorbell {
   void stay_awake() { asleep_.store(false, std::memory_order_relaxed); }
 
   // Readable after a ring; -1: none. Hangs up if the program closes the other end.
-  int descriptor() const { return heard_.load(std::memory_order_relaxed); }
+  int descriptor() const { return heard_.number(); }
+
+  // True if the program has closed one of the descriptors: renew().
+  bool is_lost() const { return heard_.is_lost() || rung_.is_lost(); }
 
   // Makes the descriptors, or new ones after the program closed them. If that fails the flusher
   // must poll. Earlier rings are lost: look at the queues afterwards.
@@ -79,10 +84,9 @@ class Doorbell {
 
   const EnsureFlusher ensure_flusher_;
   // A socket pair, not an eventfd: one end can tell that the other was closed, and a byte sent to a
-  // socket never ends up in a file that took its number. renew() releases the first once it has
-  // both, and a ring acquires it. The second orders nothing else.
-  std::atomic<int> rung_{-1};
-  std::atomic<int> heard_{-1};
+  // socket never ends up in a file that took its number.
+  OwnDescriptor rung_;
+  OwnDescriptor heard_;
   bool is_registered_ = false;  // for membarrier; the flusher's
   bool is_stuck_ = false;
   std::atomic<bool> is_urgent_{

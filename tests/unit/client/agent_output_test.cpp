@@ -4,6 +4,7 @@
 #include "process/agent_output.hpp"
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -96,22 +97,20 @@ class Agent {
   wire::FrameReader reader_{1 << 20};
 };
 
-struct AgentOutputTest : testing::Test, private Output::Listener {
+struct AgentOutputTest : testing::Test {
   std::uint64_t now = 1000 * kSecond;
   ClientOptions options;
-  asio::io_context loop{1};
+  OwnDescriptor socket;
   Doorbell doorbell;
   Recorders recorders{doorbell, 16};
   DeliveryCounters counters;
   Outbox outbox{recorders, {}, counters, [] { return wire::ClientCounters{}; }};
   Pending& pending = outbox.pending;
   Agent agent;
-  AgentOutput output{loop, with_address(options), outbox, [this] { return now; }};
-  std::vector<int> attempts;  // their results, as the listener got them
+  AgentOutput output{socket, with_address(options), outbox, [this] { return now; }};
+  std::vector<int> attempts;  // their results, as the news told them
   int put_back = 0;
   bool wants = true;  // there is something to deliver
-
-  AgentOutputTest() { output.report_to(*this); }
 
   static const ClientOptions& with_address(ClientOptions& options) {
     options.socket_path = Agent::address();
@@ -120,9 +119,14 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
     return options;
   }
 
+  // Does all that can be done now, as the flusher does.
   void work() {
-    loop.restart();
-    while (loop.poll() > 0) continue;
+    take_news();
+    for (pollfd awaited = output.awaited(); ::poll(&awaited, 1, 0) > 0;
+         awaited = output.awaited()) {
+      output.on_ready();
+      take_news();
+    }
   }
   void connect() {
     output.connect();
@@ -155,11 +159,14 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
   }
 
  private:
-  void on_attempt_ended(int error) override { attempts.push_back(error); }
-  void on_put_back() override { ++put_back; }
-  void on_change() override {
-    output.send_pending(pending.queued());
-    if (wants) output.connect();
+  void take_news() {
+    for (Output::News news = output.take_news(); news.has_any(); news = output.take_news()) {
+      if (news.has_connected) attempts.push_back(0);
+      if (news.failure) attempts.push_back(*news.failure);
+      if (news.has_put_back) ++put_back;
+      output.send_pending(pending.queued());
+      if (wants) output.connect();
+    }
   }
 };
 
@@ -171,7 +178,7 @@ TEST_F(AgentOutputTest, LooksFourTimesASecondForASocketWhereNobodyIs) {
     EXPECT_GE(took, 200 * kMs);
     EXPECT_LE(took, 300 * kMs);  // stepped: by pause()
   }
-  EXPECT_EQ(attempts.size(), 1u);  // the listener does not hear of these
+  EXPECT_EQ(attempts.size(), 1u);  // nobody is told of these
 }
 
 TEST_F(AgentOutputTest, LooksByTheStepsOnlyForASocketWhoseDirectoryIsGone) {
@@ -331,13 +338,21 @@ TEST_F(AgentOutputTest, GivesAnAgentThatIsThereAllTheTimeItTakes) {
   options.connect_timeout = 500ms;
   agent.come();
   connect_to_agent();
-  asio::steady_timer later(loop, options.connect_timeout);
-  bool is_later = false;
-  later.async_wait([&](const asio::error_code&) { is_later = true; });
-  loop.restart();
-  while (!is_later) loop.run_one();
+  EXPECT_EQ(output.next_call_ns(), kNever);
+  now += kSecond;
+  output.on_timer();
+  work();
   EXPECT_TRUE(counters.connected);
   EXPECT_EQ(put_back, 0);
+}
+
+TEST_F(AgentOutputTest, GivesASilentAgentUntilTheTimeout) {
+  options.connect_timeout = 500ms;
+  agent.come();
+  connect();
+  ASSERT_TRUE(agent.accept());
+  EXPECT_EQ(pause(), 500 * kMs);
+  EXPECT_EQ(attempts, std::vector{PMTRACE_ERR_TIMEOUT});
 }
 
 TEST_F(AgentOutputTest, SpeaksTheAgentsVersion) {
@@ -359,6 +374,7 @@ TEST_F(AgentOutputTest, BeginsAnewWhereThereWasNoMemory) {
   agent.come();
   connect_to_agent();
   output.recover();
+  work();
   EXPECT_EQ(attempts.back(), kNoMemoryToConnect);
   EXPECT_EQ(put_back, 1);
   EXPECT_LE(pause(), 500 * kMs);

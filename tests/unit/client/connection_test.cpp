@@ -1,44 +1,38 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "link/connection.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
-#include <optional>
+#include <cerrno>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "support/scratch_directory.hpp"
-#include "wire/legacy.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-// A connection to a socket of this test, which greets it.
-class ToAnAgent : public testing::Test, protected Connection::Listener {
+// A connection to a socket of this test.
+class ToAnAgent : public testing::Test {
  protected:
   ToAnAgent() {
     sockaddr_un address{AF_UNIX, {}};
     options_.socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
     EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(listener_, 1), 0);
-    connection_.open(options_, Reach::Local);
+    EXPECT_EQ(::listen(listener_, 3), 0);
+    EXPECT_TRUE(connection_.open(find_endpoints(options_, Reach::Local).front()));
     agent_ = ::accept(listener_, nullptr, nullptr);
-    std::string greeting;
-    wire::append_ack(greeting, 1, 2);
-    EXPECT_EQ(::send(agent_, greeting.data(), greeting.size(), 0), ssize_t(greeting.size()));
-    while (!is_greeted_ && !failure_) loop_.run_one();
+    EXPECT_TRUE(connection_.is_connecting());
+    EXPECT_EQ(connection_.finish_connecting(), 0);
   }
   ~ToAnAgent() override {
     for (const int fd : {agent_, listener_}) ::close(fd);
   }
-
-  void on_greeting(std::uint32_t) override { is_greeted_ = true; }
-  bool on_pdu(const wire::Frame&) override { return true; }
-  void on_failure(int error) override { failure_ = error; }
 
   const ScratchDirectory directory_;
   ClientOptions options_ = [this] {
@@ -48,40 +42,48 @@ class ToAnAgent : public testing::Test, protected Connection::Listener {
     return options;
   }();
   int listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  asio::io_context loop_;
-  Connection connection_{loop_, *this};
+  OwnDescriptor socket_;
+  Connection connection_{socket_};
   int agent_ = -1;
-  bool is_greeted_ = false;
-  std::optional<int> failure_;
 };
 
 TEST_F(ToAnAgent, SendsAtOnce) {
-  ASSERT_TRUE(is_greeted_);
   connection_.send("goodbye");
   std::array<char, 16> got{};
   EXPECT_EQ(::recv(agent_, got.data(), got.size(), MSG_DONTWAIT), 7);
+  EXPECT_EQ(connection_.events(), POLLIN);
 }
 
 TEST_F(ToAnAgent, SendsTheRestWhenThereIsRoom) {
   const std::string much(4 << 20, 'x');
   connection_.send(much);
   connection_.send("end");
+  EXPECT_EQ(connection_.events(), POLLIN | POLLOUT);
   std::string all;
   std::array<char, 65536> got{};
-  while (!all.ends_with("end") && !failure_) {
-    loop_.poll();
+  while (!all.ends_with("end")) {
+    ASSERT_EQ(connection_.write(), 0);
     const ssize_t size = ::recv(agent_, got.data(), got.size(), MSG_DONTWAIT);
     all.append(got.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   }
   EXPECT_EQ(all, much + "end");
 }
 
-TEST_F(ToAnAgent, ReportsAFailureLater) {
+TEST_F(ToAnAgent, ReportsAFailureToSendLater) {
   ::shutdown(agent_, SHUT_RDWR);
   connection_.send("goodbye");
-  EXPECT_FALSE(failure_);
-  while (!failure_) loop_.run_one();
-  EXPECT_LT(*failure_, 0);
+  EXPECT_EQ(connection_.write(), -EPIPE);
+}
+
+TEST_F(ToAnAgent, TakesOverTheSocketThatHasKnocked) {
+  OwnDescriptor knocked;
+  ASSERT_TRUE(knock(options_, knocked));
+  const int number = knocked.number();
+  Connection later(knocked);
+  ASSERT_TRUE(later.open(find_endpoints(options_, Reach::Local).front()));
+  EXPECT_EQ(later.descriptor(), number);
+  ASSERT_TRUE(later.open(find_endpoints(options_, Reach::Local).front()));
+  EXPECT_NE(later.descriptor(), number);
 }
 
 }  // namespace

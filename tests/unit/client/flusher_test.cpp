@@ -29,23 +29,28 @@ class FakeOutput final : public Output {
   // Does what the agent would do.
   void acknowledge() {
     for (; !taken_.empty(); taken_.pop_front()) counters_.acknowledged += taken_.front().records();
-    listener_->on_change();
+    talk();
   }
   void lose_from_sight() {
     for (; !taken_.empty(); taken_.pop_front()) counters_.uncertain += taken_.front().records();
-    listener_->on_change();
+    talk();
   }
   void put_back() {
     for (; !taken_.empty(); taken_.pop_front()) pending_.add_again(taken_.front());
-    listener_->on_put_back();
-    listener_->on_change();
+    news_.has_put_back = true;
+    talk();
   }
-  void talk() { listener_->on_change(); }
+  void talk() {
+    news_.has_changed = true;
+    be_ready();
+  }
   void end_attempt(int error) {
-    listener_->on_attempt_ended(error);
-    listener_->on_change();
+    news_.has_connected = error == 0;
+    if (error != 0) news_.failure = error;
+    talk();
   }
 
+  std::function<void()> be_ready;  // has the flusher ask for the news
   bool is_there = true;
   bool knows_open = true;  // or cannot know about open transactions
   bool has_memory = true;
@@ -59,7 +64,6 @@ class FakeOutput final : public Output {
   std::uint64_t taken = 0;  // all calls so far
 
  private:
-  void report_to(Listener& listener) override { listener_ = &listener; }
   void send_pending(std::uint64_t until) override {
     if (!has_memory) throw std::bad_alloc();
     while (is_there && pending_.popped() < until) {
@@ -82,14 +86,12 @@ class FakeOutput final : public Output {
 
   Pending& pending_;
   DeliveryCounters& counters_;
-  Listener* listener_ = nullptr;
   std::deque<Pending::Entry> taken_;  // but not settled
   std::uint64_t first_taken_ = 0;     // number of the first of them
 };
 
 struct FlusherTest : testing::Test {
   std::uint64_t now = 1000 * kMs;
-  std::uint64_t next_call = 0;
   bool has_main_left = false;
   bool is_last_thread = false;
   std::function<void()> when_the_clock_is_read = [] {};
@@ -111,27 +113,29 @@ struct FlusherTest : testing::Test {
                          when_the_clock_is_read();
                          return now;
                        },
-                   .call_at = [this](std::uint64_t ns) { next_call = ns; },
                    .pause = [](std::chrono::nanoseconds) {},
                    .has_main_left = [this] { return has_main_left; },
                    .is_last_thread = [this] { return is_last_thread; }}};
   Recorder& recorder = *recorders.reuse_or_make();
   const Tag* tag = intern_tag("flushed");
 
-  FlusherTest() { doorbell.renew(); }
+  FlusherTest() {
+    doorbell.renew();
+    output.be_ready = [this] { flusher.on_output_ready(); };
+  }
 
   void record() { ASSERT_EQ(recorder.record(tag, 1, RecordKind::Observe), 0); }
 
   // Lets the time pass until the flusher wants to be called.
   void pass_time() {
-    ASSERT_NE(next_call, kNever);
-    now = next_call;
+    ASSERT_NE(flusher.next_call_ns(), kNever);
+    now = flusher.next_call_ns();
     flusher.on_timer();
   }
   void fall_asleep() {
     flusher.on_bell(false);
-    for (int rounds = 0; next_call != kNever && rounds < 100; ++rounds) pass_time();
-    ASSERT_EQ(next_call, kNever);
+    for (int rounds = 0; flusher.next_call_ns() != kNever && rounds < 100; ++rounds) pass_time();
+    ASSERT_EQ(flusher.next_call_ns(), kNever);
   }
   // Does what the loop does. False if nobody has rung.
   bool hear() {
@@ -156,7 +160,7 @@ TEST_F(FlusherTest, SendsWhatComesAfterAPauseInAMillisecond) {
   fall_asleep();
   record();
   ASSERT_TRUE(hear());
-  EXPECT_EQ(next_call, now + kMs);
+  EXPECT_EQ(flusher.next_call_ns(), now + kMs);
   record();
   EXPECT_EQ(output.taken, 0u);
   pass_time();
@@ -168,7 +172,7 @@ TEST_F(FlusherTest, SendsWhatFollowsByTheInterval) {
   record();
   pass_time();
   record();
-  EXPECT_EQ(next_call, now + kInterval);
+  EXPECT_EQ(flusher.next_call_ns(), now + kInterval);
   now += kInterval - 1;
   flusher.on_timer();  // too early
   EXPECT_EQ(output.taken, 1u);
@@ -186,9 +190,9 @@ TEST_F(FlusherTest, SleepsAfterTenIntervalsWithoutRecords) {
   record();  // just in time
   EXPECT_FALSE(hear());
   for (int round = 0; round < 10; ++round) pass_time();
-  EXPECT_NE(next_call, kNever);
+  EXPECT_NE(flusher.next_call_ns(), kNever);
   pass_time();
-  EXPECT_EQ(next_call, kNever);
+  EXPECT_EQ(flusher.next_call_ns(), kNever);
 }
 
 TEST_F(FlusherTest, IsWokenByTheFirstRecordOnly) {
@@ -221,14 +225,13 @@ TEST_F(FlusherTest, LooksOnceMoreBeforeItSleeps) {
     if (++reads == 3) record();  // for the timer, for the drain, for the last look
   };
   pass_time();
-  EXPECT_EQ(next_call, now + kInterval);
+  EXPECT_EQ(flusher.next_call_ns(), now + kInterval);
   EXPECT_EQ(output.taken, 1u);
 }
 
 TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
   Doorbell doorbell;
   std::uint64_t now = 0;
-  std::uint64_t next = 0;
   Recorders recorders(doorbell, 64);
   Deliveries deliveries;
   DeliveryCounters delivered;
@@ -236,15 +239,14 @@ TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
   FakeOutput output(outbox.pending, delivered);
   Flusher flusher({recorders, doorbell, deliveries}, outbox, output, 100ms,
                   {.now_ns = [&] { return now; },
-                   .call_at = [&](std::uint64_t ns) { next = ns; },
                    .pause = [](std::chrono::nanoseconds) {},
                    .has_main_left = [] { return false; },
                    .is_last_thread = [] { return false; }});
   flusher.on_bell(false);
   std::vector<std::uint64_t> pauses_ms;
   for (int round = 0; round < 15; ++round) {
-    pauses_ms.push_back((next - now) / kMs);
-    now = next;
+    pauses_ms.push_back((flusher.next_call_ns() - now) / kMs);
+    now = flusher.next_call_ns();
     flusher.on_timer();
   }
   EXPECT_EQ(pauses_ms, (std::vector<std::uint64_t>{1, 100, 100, 100, 100, 100, 100, 100, 100, 100,
@@ -254,12 +256,12 @@ TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
 TEST_F(FlusherTest, CallsItsOutputWhenThatWantsToBeCalled) {
   output.next_call = now + 7;
   flusher.on_bell(false);
-  EXPECT_EQ(next_call, now + 7);
+  EXPECT_EQ(flusher.next_call_ns(), now + 7);
   pass_time();
   EXPECT_EQ(output.calls, 1);
   output.next_call = kNever;
   output.talk();
-  EXPECT_EQ(next_call, now - 7 + kMs);
+  EXPECT_EQ(flusher.next_call_ns(), now - 7 + kMs);
 }
 
 TEST_F(FlusherTest, DeliversAtOnceForWhoWaits) {
@@ -538,7 +540,7 @@ TEST_F(FlusherTest, LeavesWhenItIsTheLastThread) {
   has_main_left = true;
   flusher.on_bell(true);
   EXPECT_FALSE(flusher.has_left());
-  EXPECT_EQ(next_call, now + kMs);
+  EXPECT_EQ(flusher.next_call_ns(), now + kMs);
   pass_time();
   for (int look = 0; look < 5; ++look) pass_time();
   EXPECT_FALSE(flusher.has_left());
@@ -572,7 +574,7 @@ TEST_F(FlusherTest, StaysIfThereIsSomethingToDeliverAfterAll) {
   record();
   flusher.on_bell(false);
   EXPECT_FALSE(flusher.has_left());
-  EXPECT_EQ(next_call, now + kMs);
+  EXPECT_EQ(flusher.next_call_ns(), now + kMs);
   pass_time();
   EXPECT_EQ(output.taken, 1u);
 }
@@ -582,10 +584,9 @@ TEST_F(FlusherTest, GoesOnWhenThereIsMemoryAgain) {
   output.has_memory = false;
   flusher.on_bell(false);
   EXPECT_THROW(pass_time(), std::bad_alloc);
-  next_call = kNever;  // the timer that was set is lost
   flusher.recover();
   EXPECT_TRUE(output.was_recovered);
-  EXPECT_EQ(next_call, now + kInterval);
+  EXPECT_EQ(flusher.next_call_ns(), now + kInterval);
   output.has_memory = true;
   pass_time();
   EXPECT_EQ(output.taken, 1u);

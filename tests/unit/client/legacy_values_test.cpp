@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "counts/legacy_sender.hpp"
+#include "counts/legacy_session.hpp"
 #include "wire/batch.hpp"
 #include "wire/frame.hpp"
 

@@ -170,7 +170,7 @@ class MmvFileTest : public testing::Test {
 
   // The file's instances: names, without the process, and numbers.
   std::map<std::string, std::int32_t> numbers(std::initializer_list<const char*> tags) {
-    MmvFile file(directory_, "shop", "");
+    MmvFile file(directory_, "shop", "", descriptors_);
     EXPECT_EQ(file.replace(instances(tags)), 0);
     std::ifstream stream(path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
@@ -191,6 +191,7 @@ class MmvFileTest : public testing::Test {
 
   const ScratchDirectory scratch_;
   const std::string directory_ = scratch_.path();
+  std::array<OwnDescriptor, 2> descriptors_;
 };
 
 // After exec a process has the same id, and other tags.
@@ -219,16 +220,16 @@ TEST_F(MmvFileTest, OtherFilesStayWhateverTheirNames) {
   leave("shop_" + nobody);
   leave(".shop_" + nobody);
   leave("shop_" + nobody + "@17");
-  MmvFile(directory_, "shop", "").remove_dead();
+  MmvFile(directory_, "shop", "", descriptors_).remove_dead();
   EXPECT_TRUE(std::filesystem::exists(path(nobody)));
   EXPECT_TRUE(std::filesystem::exists(directory_ + "/.shop_" + nobody));
   EXPECT_TRUE(std::filesystem::exists(path(nobody + "@17")));
   leave("shop_" + own_process());
-  EXPECT_EQ(MmvFile(directory_, "shop", "").replace(instances({"buy"})), EEXIST);
+  EXPECT_EQ(MmvFile(directory_, "shop", "", descriptors_).replace(instances({"buy"})), EEXIST);
 }
 
 TEST_F(MmvFileTest, KnowsWhetherItIsStillThere) {
-  MmvFile file(directory_, "shop", "");
+  MmvFile file(directory_, "shop", "", descriptors_);
   ASSERT_EQ(file.replace(instances({"buy"})), 0);
   EXPECT_TRUE(file.is_in_place());
   std::filesystem::remove(path());

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "counts/legacy_sender.hpp"
+#include "counts/legacy_session.hpp"
 #include "process/agent_session.hpp"
 #include "support/add_records.hpp"
 #include "support/pdus.hpp"
@@ -21,21 +21,17 @@ namespace {
 
 constexpr std::uint64_t kNow = 1'000'000'000;
 
-class FakeTransport final : public Transport {
- public:
-  std::vector<KeptPdu> take() { return std::exchange(pdus_, {}); }
+// The bytes for the agent.
+struct Heard {
+  std::vector<KeptPdu> take() { return take_pdus(reader, std::exchange(out, {})); }
   std::vector<wire::PduType> take_types() {
     std::vector<wire::PduType> types;
     for (const KeptPdu& pdu : take()) types.push_back(pdu.type);
     return types;
   }
 
- private:
-  void send(std::string_view bytes) override {
-    for (KeptPdu& pdu : take_pdus(reader_, bytes)) pdus_.push_back(std::move(pdu));
-  }
-  wire::FrameReader reader_{1 << 20};
-  std::vector<KeptPdu> pdus_;
+  std::string out;
+  wire::FrameReader reader{1 << 20};
 };
 
 // A message of an agent, as the sender gets it.
@@ -53,17 +49,17 @@ struct Answer {
 };
 
 struct SessionTest : testing::Test {
-  FakeTransport transport;
+  Heard heard;
   Doorbell doorbell;
   Recorders recorders{doorbell, 64};
   DeliveryCounters counters;
   Outbox outbox{recorders, {}, counters, [] { return wire::ClientCounters{}; }};
   Pending& pending = outbox.pending;
-  AgentSession sender{transport, outbox, ClientOptions{}};
+  AgentSession sender{outbox, ClientOptions{}};
 
   void connect() {
-    sender.on_connected();
-    EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Hello});
+    sender.on_connected(heard.out);
+    EXPECT_EQ(heard.take_types(), std::vector{wire::PduType::Hello});
   }
   bool welcome(std::uint64_t agent, bool knows_session, std::uint64_t last_sequence,
                const wire::FeatureSet& features = {}, std::uint64_t now_ns = kNow) {
@@ -72,7 +68,7 @@ struct SessionTest : testing::Test {
                                 .last_sequence = last_sequence,
                                 .max_pdu_bytes = 1 << 20,
                                 .features = features};
-    return sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), now_ns);
+    return sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), now_ns, heard.out);
   }
   // Connects to an agent that does not know the session.
   void begin(const wire::FeatureSet& features = {}) {
@@ -80,17 +76,17 @@ struct SessionTest : testing::Test {
     EXPECT_TRUE(welcome(1, false, 0, features));
   }
   void reconnect() {
-    transport.take();
-    sender.on_disconnected();
+    heard.take();
+    sender.on_disconnected(kNow);
     connect();
   }
   bool acknowledge(std::uint64_t sequence) {
-    return sender.on_pdu(Answer(wire::append_batch_ack, sequence).frame(), kNow);
+    return sender.on_pdu(Answer(wire::append_batch_ack, sequence).frame(), kNow, heard.out);
   }
   void record(const std::string& name = "sent", std::uint64_t now_ns = kNow) {
     add_records(pending, std::vector<Record>{{intern_tag(name), 1, RecordKind::Observe}}, now_ns);
   }
-  void flush() { sender.send_pending(pending.queued(), kNow); }
+  void flush() { sender.send_pending(pending.queued(), kNow, heard.out); }
   void record_batches(int batches) {
     for (int i = 0; i < batches; ++i) {
       record();
@@ -99,7 +95,7 @@ struct SessionTest : testing::Test {
   }
   // The batches that were sent since the last call.
   std::vector<wire::Batch> take_batches() {
-    kept_ = transport.take();
+    kept_ = heard.take();
     std::vector<wire::Batch> batches;
     for (const KeptPdu& pdu : kept_) {
       if (pdu.type != wire::PduType::Batch) continue;
@@ -132,9 +128,9 @@ struct InFlightTest : SessionTest {
 TEST_F(InFlightTest, IsToldBeforeTheGoodbye) {
   begin_one();
   begin(feature);
-  EXPECT_FALSE(sender.say_goodbye());
+  EXPECT_FALSE(sender.say_goodbye(heard.out));
   flush();
-  EXPECT_TRUE(sender.say_goodbye());
+  EXPECT_TRUE(sender.say_goodbye(heard.out));
 }
 
 TEST_F(InFlightTest, IsToldInABatchWithoutCalls) {
@@ -188,11 +184,12 @@ TEST_F(InFlightTest, IsToldAgainWhereTheAgentReadItLate) {
   flush();
   take_batches();
   constexpr std::uint64_t kSecond = 1'000'000'000;
-  EXPECT_TRUE(
-      sender.on_pdu(Answer(wire::append_batch_ack, std::uint64_t{1}).frame(), kNow + kSecond));
+  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_batch_ack, std::uint64_t{1}).frame(),
+                            kNow + kSecond, heard.out));
   flush();
   EXPECT_EQ(take_batches().size(), 1U);
-  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_batch_ack, std::uint64_t{2}).frame(), kNow));
+  EXPECT_TRUE(
+      sender.on_pdu(Answer(wire::append_batch_ack, std::uint64_t{2}).frame(), kNow, heard.out));
   flush();
   EXPECT_TRUE(take_batches().empty());
 }
@@ -202,7 +199,7 @@ TEST_F(SessionTest, SendsNothingBeforeItIsWelcome) {
   record();
   flush();
   EXPECT_FALSE(sender.is_ready());
-  EXPECT_TRUE(transport.take().empty());
+  EXPECT_TRUE(heard.take().empty());
   EXPECT_TRUE(welcome(1, false, 0));
   EXPECT_TRUE(sender.is_ready());
   flush();
@@ -212,13 +209,13 @@ TEST_F(SessionTest, SendsNothingBeforeItIsWelcome) {
 TEST_F(SessionTest, DefinesATagOnceAConnection) {
   begin();
   record_batches(1);
-  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
   record_batches(1);
-  EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Batch});
+  EXPECT_EQ(heard.take_types(), std::vector{wire::PduType::Batch});
   reconnect();
   welcome(1, true, 2);
   record_batches(1);
-  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
 }
 
 TEST_F(SessionTest, HasFourBatchesOnTheirWayAtMost) {
@@ -314,7 +311,7 @@ struct SpansTest : SessionTest {
     replace_state(state_before);
   }
   void be_welcomed(bool knows_session) {
-    sender.on_disconnected();
+    sender.on_disconnected(kNow);
     connect();
     const wire::Welcome welcome{
         .agent_instance = 1,
@@ -322,7 +319,7 @@ struct SpansTest : SessionTest {
         .max_pdu_bytes = 1 << 20,
         .features = wire::FeatureSet().set(wire::number_of(wire::Feature::Events)),
         .control = asked};
-    EXPECT_TRUE(sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), kNow));
+    EXPECT_TRUE(sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), kNow, heard.out));
   }
   void trace() {
     const Tag* const tag = intern_tag("captured");
@@ -332,7 +329,7 @@ struct SpansTest : SessionTest {
   // The count of the capture in the next EVENTS.
   wire::CaptureCount count() {
     flush();
-    kept_ = transport.take();
+    kept_ = heard.take();
     for (const KeptPdu& pdu : kept_)
       if (pdu.type == wire::PduType::Events && wire::decode_events(pdu.payload, events) &&
           events.counts.size() == 1)
@@ -350,7 +347,8 @@ TEST_F(SpansTest, AreNotCountedTwiceByAnAgentThatKnowsTheSessionByItsNameOnly) {
   be_welcomed(false);
   trace();
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
-  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_events_ack, std::uint64_t{1}).frame(), kNow));
+  EXPECT_TRUE(
+      sender.on_pdu(Answer(wire::append_events_ack, std::uint64_t{1}).frame(), kNow, heard.out));
   be_welcomed(true);
   trace();
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
@@ -363,9 +361,10 @@ TEST_F(SpansTest, AreGivenUpIfTheAgentCannotReadThem) {
   trace();
   count();
   record_batches(1);
-  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_FALSE(
+      sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow, heard.out));
   EXPECT_EQ(counters.uncertain, 0u);
-  transport.take();
+  heard.take();
   be_welcomed(true);
   EXPECT_EQ(take_sequences(), Sequences{1});
   trace();
@@ -377,7 +376,8 @@ TEST_F(SpansTest, AreSentAgainIfTheAgentCannotReadTheBatchBeforeThem) {
   record_batches(1);
   trace();
   count();
-  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_FALSE(
+      sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow, heard.out));
   EXPECT_EQ(counters.uncertain, 1u);
   be_welcomed(true);
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
@@ -387,7 +387,8 @@ TEST_F(SpansTest, AreNoReasonToDoubtAnAgentThatTakesNone) {
   be_welcomed(false);
   trace();
   count();
-  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_events_ack, std::uint64_t{1}).frame(), kNow));
+  EXPECT_TRUE(
+      sender.on_pdu(Answer(wire::append_events_ack, std::uint64_t{1}).frame(), kNow, heard.out));
   record_batches(1);
   for (const bool knows_session : {false, true}) {
     reconnect();
@@ -407,10 +408,10 @@ TEST_F(SessionTest, HangsUpOnAnAgentThatTakesTooLittle) {
   connect();
   wire::Welcome small{
       .agent_instance = 1, .max_pdu_bytes = wire::kLeastMaxPduBytes - 1, .features = {}};
-  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow));
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow, heard.out));
   EXPECT_FALSE(sender.is_ready());
   ++small.max_pdu_bytes;
-  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow));
+  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow, heard.out));
   EXPECT_TRUE(sender.is_ready());
 }
 
@@ -422,7 +423,8 @@ TEST_F(SessionTest, HangsUpOnASecondWelcome) {
 TEST_F(SessionTest, GivesUpTheBatchThatTheAgentCannotRead) {
   begin();
   record_batches(2);
-  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_FALSE(
+      sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow, heard.out));
   EXPECT_EQ(counters.uncertain, 1u);
   reconnect();
   welcome(1, true, 0);
@@ -433,14 +435,16 @@ TEST_F(SessionTest, GivesUpNothingThatThisConnectionHasNotCarried) {
   begin();
   record_batches(1);
   reconnect();
-  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_FALSE(
+      sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow, heard.out));
   EXPECT_EQ(counters.uncertain, 0u);
 }
 
 TEST_F(SessionTest, GivesUpNothingForAnyOtherGoodbye) {
   begin();
   record_batches(1);
-  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Done).frame(), kNow));
+  EXPECT_FALSE(
+      sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Done).frame(), kNow, heard.out));
   EXPECT_EQ(counters.uncertain, 0u);
 }
 
@@ -467,7 +471,7 @@ TEST_F(SessionTest, MakesAsManyBatchesAsAnyAgentTakes) {
   add_records(pending, records, kNow);
   flush();
   std::uint64_t calls = 0;
-  const auto pdus = transport.take();
+  const auto pdus = heard.take();
   for (const KeptPdu& pdu : pdus) {
     EXPECT_LE(pdu.payload.size() + wire::kHeaderBytes, wire::kLeastMaxPduBytes);
     wire::Batch batch;
@@ -484,7 +488,7 @@ TEST_F(SessionTest, SaysWhatATagStandsForOnceOnEachConnection) {
     record("described later");
     flush();
     std::vector<std::string> texts;
-    for (const KeptPdu& pdu : transport.take()) {
+    for (const KeptPdu& pdu : heard.take()) {
       std::vector<wire::TagDefinition> definitions;
       if (pdu.type == wire::PduType::Tags && wire::decode_tags(pdu.payload, definitions))
         for (const auto& each : definitions)
@@ -513,7 +517,7 @@ TEST_F(SessionTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
   record("described last");
   EXPECT_TRUE(pending.mention(*tag));  // goes with the recorded call
   flush();
-  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
   EXPECT_TRUE(acknowledge(1));
 
   ASSERT_TRUE(describe(*tag, "ms", "all of it"));
@@ -521,7 +525,7 @@ TEST_F(SessionTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
   EXPECT_TRUE(pending.mention(*tag));
   for (const std::uint64_t now_ns : {kNow, kNow + 100}) {
     flush();
-    const auto pdus = transport.take();
+    const auto pdus = heard.take();
     ASSERT_EQ(pdus.size(), 2u);
     std::vector<wire::TagDefinition> definitions;
     ASSERT_TRUE(wire::decode_tags(pdus[0].payload, definitions));
@@ -547,7 +551,7 @@ TEST_F(SessionTest, DefinesTagsInPdusThatAnyAgentTakes) {
   for (int tag = 0; tag < 500; ++tag) record(std::string(250, 'x') + std::to_string(tag));
   flush();
   std::size_t defined = 0;
-  const auto pdus = transport.take();
+  const auto pdus = heard.take();
   for (const KeptPdu& pdu : pdus) {
     EXPECT_LE(pdu.payload.size() + wire::kHeaderBytes, wire::kLeastMaxPduBytes);
     std::vector<wire::TagDefinition> definitions;
@@ -613,8 +617,8 @@ TEST_F(SessionTest, SaysWhoItIs) {
   options.process = "program";
   options.service = "shop";
   options.labels = {{"zone", "eu"}};
-  AgentSession(transport, outbox, options).on_connected();
-  const auto pdus = transport.take();
+  AgentSession(outbox, options).on_connected(heard.out);
+  const auto pdus = heard.take();
   const auto hello = wire::decode_hello(pdus.front().payload);
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->process, options.process);
@@ -637,38 +641,38 @@ TEST_F(SessionTest, KnowsWhatTheAgentHasOfItsWelcome) {
 
 TEST_F(SessionTest, PassesOverPdusFromATimeToCome) {
   begin();
-  EXPECT_TRUE(sender.on_pdu({wire::PduType{0x7099}, 1, "news"}, kNow));
+  EXPECT_TRUE(sender.on_pdu({wire::PduType{0x7099}, 1, "news"}, kNow, heard.out));
   EXPECT_TRUE(sender.is_ready());
 }
 
 TEST_F(SessionTest, TakesItsLeaveOnlyWhereItIsWelcome) {
   connect();
-  EXPECT_FALSE(sender.say_goodbye());
-  EXPECT_TRUE(transport.take().empty());
+  EXPECT_FALSE(sender.say_goodbye(heard.out));
+  EXPECT_TRUE(heard.take().empty());
   welcome(1, false, 0);
-  EXPECT_TRUE(sender.say_goodbye());
-  EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Bye});
+  EXPECT_TRUE(sender.say_goodbye(heard.out));
+  EXPECT_EQ(heard.take_types(), std::vector{wire::PduType::Bye});
 }
 
 TEST_F(SessionTest, SendsNothingAfterItsGoodbyeButOnTheNextConnection) {
   begin();
-  EXPECT_TRUE(sender.say_goodbye());
-  transport.take();
-  EXPECT_FALSE(sender.say_goodbye());
+  EXPECT_TRUE(sender.say_goodbye(heard.out));
+  heard.take();
+  EXPECT_FALSE(sender.say_goodbye(heard.out));
   record_batches(1);
-  EXPECT_TRUE(transport.take().empty());
+  EXPECT_TRUE(heard.take().empty());
   reconnect();
   welcome(1, false, 0);
   flush();
-  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
-  EXPECT_TRUE(sender.say_goodbye());
+  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_TRUE(sender.say_goodbye(heard.out));
 }
 
-struct LegacySenderTest : testing::Test {
-  FakeTransport transport;
+struct LegacySessionTest : testing::Test {
+  Heard heard;
   Pending pending;
   DeliveryCounters counters;
-  LegacySender sender{transport, pending, counters};
+  LegacySession sender{pending, counters};
 
   void record(const std::string& name, int calls, RecordKind kind = RecordKind::Observe,
               double value = 2) {
@@ -677,19 +681,21 @@ struct LegacySenderTest : testing::Test {
         std::vector<Record>(static_cast<std::size_t>(calls), {intern_tag(name), value, kind}),
         kNow);
   }
-  void flush() { sender.send_pending(pending.queued(), kNow); }
+  void flush() { sender.send_pending(pending.queued(), kNow, heard.out); }
   bool acknowledge(std::int32_t code) {
-    return sender.on_pdu(Answer(wire::append_ack, code).frame(), kNow);
+    if (!sender.on_pdu(Answer(wire::append_ack, code).frame(), kNow, heard.out)) return false;
+    flush();
+    return true;
   }
 };
 
-TEST_F(LegacySenderTest, HasOneChunkOnItsWay) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, HasOneChunkOnItsWay) {
+  sender.on_connected(heard.out);
   record("chunks", 100);
   flush();
-  const auto first = transport.take();
+  const auto first = heard.take();
   flush();
-  EXPECT_TRUE(transport.take().empty());
+  EXPECT_TRUE(heard.take().empty());
   std::size_t bytes = 0;
   for (const KeptPdu& pdu : first) bytes += wire::kHeaderBytes + pdu.payload.size();
   EXPECT_LE(bytes, 1024u);
@@ -698,43 +704,33 @@ TEST_F(LegacySenderTest, HasOneChunkOnItsWay) {
     EXPECT_EQ(wire::decode_data(pdu.payload)->wants_ack, &pdu == &first.back());
   EXPECT_TRUE(acknowledge(0));
   EXPECT_EQ(counters.acknowledged, first.size());
-  EXPECT_FALSE(transport.take().empty());
+  EXPECT_FALSE(heard.take().empty());
 }
 
-TEST_F(LegacySenderTest, SendsNothingBeforeItIsConnected) {
+TEST_F(LegacySessionTest, SendsNothingBeforeItIsConnected) {
   record("early", 1);
   flush();
-  EXPECT_TRUE(transport.take().empty());
-  sender.on_connected();
+  EXPECT_TRUE(heard.take().empty());
+  sender.on_connected(heard.out);
   flush();
-  EXPECT_EQ(transport.take().size(), 1u);
+  EXPECT_EQ(heard.take().size(), 1u);
 }
 
-TEST_F(LegacySenderTest, SendsAllThatItWasEverAskedFor) {
-  sender.on_connected();
-  record("first", 100);
-  record("second", 1);
-  flush();
-  sender.send_pending(1, kNow);
-  for (int chunk = 0; chunk < 100 && !sender.has_settled(2); ++chunk) EXPECT_TRUE(acknowledge(0));
-  EXPECT_EQ(counters.acknowledged, 101u);
-}
-
-TEST_F(LegacySenderTest, PassesOverWhatIsSaidOfATag) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, PassesOverWhatIsSaidOfATag) {
+  sender.on_connected(heard.out);
   record("mentioned", 1);
   flush();
   EXPECT_TRUE(acknowledge(0));
   EXPECT_TRUE(pending.mention(*intern_tag("mentioned")));
-  transport.take();
+  heard.take();
   flush();
-  EXPECT_TRUE(transport.take().empty());
+  EXPECT_TRUE(heard.take().empty());
   EXPECT_TRUE(pending.empty());
   EXPECT_TRUE(sender.has_settled(2));
 }
 
-TEST_F(LegacySenderTest, SettlesAllInTheEnd) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, SettlesAllInTheEnd) {
+  sender.on_connected(heard.out);
   record("settled", 100);
   flush();
   for (int chunk = 0; chunk < 100 && !sender.has_settled(1); ++chunk) EXPECT_TRUE(acknowledge(0));
@@ -742,13 +738,13 @@ TEST_F(LegacySenderTest, SettlesAllInTheEnd) {
   EXPECT_EQ(counters.acknowledged, 100u);
 }
 
-TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
+  sender.on_connected(heard.out);
   record("doubted", 1, RecordKind::Observe, 5);
   record("doubted", 99);
   flush();
-  const std::size_t sent = transport.take().size();
-  sender.on_disconnected();
+  const std::size_t sent = heard.take().size();
+  sender.on_disconnected(kNow);
   EXPECT_EQ(counters.uncertain, sent);
   EXPECT_TRUE(sender.has_settled(1));
   // Each observation sent has the last value, as have those that are left.
@@ -758,15 +754,15 @@ TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
   EXPECT_EQ(rest.delta.max, 2);
   EXPECT_EQ(rest.first_ns, kNow);
   EXPECT_EQ(rest.last_ns, kNow);
-  sender.on_disconnected();  // this changes nothing
+  sender.on_disconnected(kNow);  // this changes nothing
   EXPECT_EQ(counters.uncertain, sent);
 }
 
-TEST_F(LegacySenderTest, SendsAllThatWasAddedAsACountersValue) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, SendsAllThatWasAddedAsACountersValue) {
+  sender.on_connected(heard.out);
   record("added", 3, RecordKind::Add);
   flush();
-  const auto sent = transport.take();
+  const auto sent = heard.take();
   ASSERT_EQ(sent.size(), 3u);
   for (const KeptPdu& pdu : sent) {
     EXPECT_EQ(wire::decode_data(pdu.payload)->type, TraceType::Counter);
@@ -774,13 +770,13 @@ TEST_F(LegacySenderTest, SendsAllThatWasAddedAsACountersValue) {
   }
 }
 
-TEST_F(LegacySenderTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
+  sender.on_connected(heard.out);
   record("added", 100, RecordKind::Add);
   record("waiting", 1, RecordKind::Add);
   flush();
-  const std::size_t sent = transport.take().size();
-  sender.on_disconnected();
+  const std::size_t sent = heard.take().size();
+  sender.on_disconnected(kNow);
   const auto expect_front = [&](std::uint64_t count, double sum, double total) {
     EXPECT_TRUE(pending.front().is_added());
     EXPECT_EQ(pending.front().delta.count, count);
@@ -792,55 +788,54 @@ TEST_F(LegacySenderTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
   expect_front(100 - sent, 0, 200);
 }
 
-TEST_F(LegacySenderTest, PutsBackValuesThatAreNotFiniteAndNoAborts) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, PutsBackValuesThatAreNotFiniteAndNoAborts) {
+  sender.on_connected(heard.out);
   record("not finite", 100, RecordKind::Observe, HUGE_VAL);
   flush();
-  sender.on_disconnected();
+  sender.on_disconnected(kNow);
   EXPECT_GT(pending.front().delta.count, 0u);
   EXPECT_EQ(pending.front().delta.nonfinite, pending.front().delta.count);
   pending.pop();
 
-  sender.on_connected();
+  sender.on_connected(heard.out);
   record("both", 2, RecordKind::Abort);
   record("both", 100, RecordKind::Transact);
   flush();
-  sender.on_disconnected();
+  sender.on_disconnected(kNow);
   EXPECT_GT(pending.front().delta.count, 0u);
   EXPECT_EQ(pending.front().delta.aborts, 0u);
 }
 
-TEST_F(LegacySenderTest, HangsUpOnAnAnswerToNothing) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, HangsUpOnAnAnswerToNothing) {
+  sender.on_connected(heard.out);
   EXPECT_FALSE(acknowledge(0));
   record("answered", 1);
   flush();
   EXPECT_FALSE(acknowledge(-1));
 }
 
-TEST_F(LegacySenderTest, CountsWhatAStockAgentCannotTake) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, CountsWhatAStockAgentCannotTake) {
+  sender.on_connected(heard.out);
   record(std::string(125, 'x'), 3);
   record("aborted", 2, RecordKind::Abort);
   record("taken", 1);
   record(std::string(124, 'x'), 1);
   flush();
-  EXPECT_EQ(transport.take().size(), 2u);
+  EXPECT_EQ(heard.take().size(), 2u);
   EXPECT_EQ(counters.undeliverable, 3u);
   EXPECT_EQ(counters.aborted, 2u);
   EXPECT_EQ(counters.acknowledged, 2u);  // aborts: PCP's agent does not count them
 }
 
-TEST_F(LegacySenderTest, SendsATagWithTooManyLabelsUnderItsBareName) {
-  sender.on_connected();
+TEST_F(LegacySessionTest, SendsATagWithTooManyLabelsUnderItsBareName) {
+  sender.on_connected(heard.out);
   const std::string value(120, 'v');
   record("bare{k=" + value.substr(0, 124 - 8) + "}", 1);
   record("bare{k=" + value + "}", 2);
   record(std::string(125, 'x') + "{k=1}", 3);
   flush();
   std::vector<std::string> tags;
-  for (const KeptPdu& pdu : transport.take())
-    tags.emplace_back(wire::decode_data(pdu.payload)->tag);
+  for (const KeptPdu& pdu : heard.take()) tags.emplace_back(wire::decode_data(pdu.payload)->tag);
   EXPECT_EQ(tags, (std::vector<std::string>{"bare{k=" + value.substr(4) + "}", "bare", "bare"}));
   EXPECT_TRUE(acknowledge(0));
   EXPECT_EQ(counters.acknowledged, 3u);

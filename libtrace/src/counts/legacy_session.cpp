@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "counts/legacy_sender.hpp"
+#include "counts/legacy_session.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "harmless/diagnostics.hpp"
+#include "link/client_options.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/legacy.hpp"
 
@@ -40,16 +40,15 @@ double take_legacy_value(TraceType type, Delta& delta) {
   return value;
 }
 
-bool LegacySender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
+bool LegacySession::on_pdu(const wire::Frame& pdu, std::uint64_t, std::string&) {
   const auto code = wire::decode_ack(pdu.payload);
   if (pdu.type != wire::PduType::Ack || !code || *code < 0 || chunk_records_ == 0) return false;
   counters_.acknowledged += chunk_records_;
   chunk_records_ = 0;
-  send_pending(until_, now_ns);
   return true;
 }
 
-void LegacySender::on_disconnected() {
+void LegacySession::on_disconnected(std::uint64_t) {
   is_connected_ = false;
   counters_.uncertain += chunk_records_;
   chunk_records_ = 0;
@@ -62,12 +61,11 @@ void LegacySender::on_disconnected() {
   rest_.delta = {};
 }
 
-void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
-  until_ = std::max(until, until_);
+void LegacySession::send_pending(std::uint64_t until, std::uint64_t, std::string& out) {
   if (!is_connected_ || chunk_records_ > 0) return;
   std::vector<wire::LegacyData> values;
   std::size_t bytes = 0;
-  while (rest_.delta.count > 0 || take_entry(until_)) {
+  while (rest_.delta.count > 0 || take_entry(until)) {
     bytes += wire::data_pdu_bytes(rest_name_.size());
     if (bytes > kChunkBytes) break;
     values.push_back(
@@ -78,24 +76,21 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   values.back().wants_ack = true;
   chunk_records_ = values.size();
 
-  std::string chunk;
-  for (const wire::LegacyData& value : values) wire::append_data(chunk, own_pid(), value);
+  for (const wire::LegacyData& value : values) wire::append_data(out, own_pid(), value);
   counters_.sent += chunk_records_;
   counters_.batches += 1;
-  diagnose_pdus("sent", chunk);
-  transport_.send(chunk);
 }
 
 // A tag with too many labels uses its bare name, so that it arrives. Empty if that is too long as
 // well.
-std::string_view LegacySender::name_for_stock(const Tag& tag) {
+std::string_view LegacySession::name_for_stock(const Tag& tag) {
   const std::string_view whole = name_of(tag);
   const std::string_view name = whole.size() <= kMaxLegacyTag ? whole : bare_name(whole);
   return name.size() <= kMaxLegacyTag ? name : std::string_view();
 }
 
 // Takes the next entry with calls that a stock agent understands.
-bool LegacySender::take_entry(std::uint64_t until) {
+bool LegacySession::take_entry(std::uint64_t until) {
   while (pending_.popped() < until) {
     Pending::Entry& entry = pending_.front();
     rest_entry_ = pending_.popped();

@@ -5,27 +5,31 @@
 // chunk without ACK is uncertain and not resent.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "counts/pending.hpp"
 #include "link/counters.hpp"
-#include "link/sender.hpp"
+#include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 
-class LegacySender final : public Sender {
+class LegacySession {
  public:
-  LegacySender(Transport& transport, Pending& pending, DeliveryCounters& counters)
-      : transport_(transport), pending_(pending), counters_(counters) {}
+  LegacySession(Pending& pending, DeliveryCounters& counters)
+      : pending_(pending), counters_(counters) {}
 
-  void on_connected() override { is_connected_ = true; }
-  bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
-  void on_disconnected() override;
-  bool is_ready() const override { return is_connected_; }
-  void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
-  bool has_settled(std::uint64_t until) const override {
+  // As AgentSession's.
+  void on_connected(std::string&) { is_connected_ = true; }
+  void on_disconnected(std::uint64_t now_ns);
+  bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns, std::string& out);
+  bool is_ready() const { return is_connected_; }
+  void send_pending(std::uint64_t until, std::uint64_t now_ns, std::string& out);
+  bool has_settled(std::uint64_t until) const {
     return chunk_records_ == 0 && (rest_.delta.count == 0 || rest_entry_ >= until);
   }
+  bool has_told_open() const { return true; }
+  bool say_goodbye(std::string&) { return false; }
 
  private:
   // The stock agent's read size, and its longest tag.
@@ -35,7 +39,6 @@ class LegacySender final : public Sender {
   bool take_entry(std::uint64_t until);
   static std::string_view name_for_stock(const Tag& tag);
 
-  Transport& transport_;
   Pending& pending_;
   DeliveryCounters& counters_;
 
@@ -44,7 +47,6 @@ class LegacySender final : public Sender {
   std::string_view rest_name_;       // for a stock agent
   std::uint64_t rest_entry_ = 0;     // its number in Pending
   std::uint64_t chunk_records_ = 0;  // of the chunk in flight; 0: none
-  std::uint64_t until_ = 0;
 };
 
 // Takes one value out of a delta. A transaction delta's values together have its minimum, maximum

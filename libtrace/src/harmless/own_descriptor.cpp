@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "harmless/own_descriptor.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "harmless/guards.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+// Few programs have so many descriptors, and the kernel's table is still small at this size.
+// Numbers are used in turn: our new descriptor rarely gets the number of one that the program
+// closed.
+constexpr int kFirstNumber = 200;
+constexpr int kNumbers = 56;
+
+std::atomic<unsigned> made{0};  // ever made; orders nothing else
+
+bool is_file(int fd, dev_t device, ino_t inode) {
+  struct stat file {};
+  return ::fstat(fd, &file) == 0 && file.st_dev == device && file.st_ino == inode;
+}
+
+// Meanwhile the program may close `fd`, and open its own file under that number. -1 then.
+int move_out_of_the_way(int fd, const struct stat& file) {
+  const int least =
+      kFirstNumber + static_cast<int>(made.fetch_add(1, std::memory_order_relaxed) % kNumbers);
+  const int high = ::fcntl(fd, F_DUPFD_CLOEXEC, least);
+  if (high < 0) return errno == EBADF ? -1 : fd;  // closed, or beyond the limit
+  if (is_file(fd, file.st_dev, file.st_ino)) ::close(fd);
+  if (is_file(high, file.st_dev, file.st_ino)) return high;
+  ::close(high);
+  errno = EBADF;
+  return -1;
+}
+
+}  // namespace
+
+bool OwnDescriptor::take(int fd) {
+  struct stat file {};
+  if (fd < 0 || ::fstat(fd, &file) != 0) return false;
+  fd = move_out_of_the_way(fd, file);
+  if (fd < 0) return false;
+  close();
+  device_.store(file.st_dev, std::memory_order_relaxed);
+  inode_.store(file.st_ino, std::memory_order_relaxed);
+  number_.store(fd, std::memory_order_release);
+  return true;
+}
+
+void OwnDescriptor::close() {
+  const ErrnoStays errno_stays;
+  const int fd = number();
+  const bool was_ours = is_ours();
+  number_.store(-1, std::memory_order_relaxed);
+  if (was_ours) ::close(fd);
+}
+
+bool OwnDescriptor::is_ours() const {
+  const ErrnoStays errno_stays;
+  const int fd = number();
+  return fd >= 0 && is_file(fd, device_.load(std::memory_order_relaxed),
+                            inode_.load(std::memory_order_relaxed));
+}
+
+bool OwnDescriptor::is_usable() const {
+  if (is_ours()) return true;
+  errno = EBADF;
+  return false;
+}
+
+bool OwnDescriptor::connect(const sockaddr_storage& address, socklen_t length) const {
+  return is_usable() &&
+         ::connect(number(), reinterpret_cast<const sockaddr*>(&address), length) == 0;
+}
+
+ssize_t OwnDescriptor::send(const void* bytes, std::size_t size) const {
+  return is_usable() ? ::send(number(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+}
+
+ssize_t OwnDescriptor::receive(void* bytes, std::size_t room) const {
+  return is_usable() ? ::recv(number(), bytes, room, MSG_DONTWAIT) : -1;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "process/flusher_thread.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "harmless/diagnostics.hpp"
+#include "harmless/rest_at_fork.hpp"
+#include "process/agent_output.hpp"
+#include "process/main_thread.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPauseAfterException = 100ms;
+
+// Where a sandbox forbids to wait.
+constexpr std::uint64_t kPauseInSandboxNs = 10'000'000;
+
+// For programs without an agent, whose totals only an MMV file shows: pending calls count as
+// delivered.
+class NoOutput final : public Output {
+ public:
+  NoOutput(Pending& pending, DeliveryCounters& delivered)
+      : pending_(pending), delivered_(delivered) {}
+
+  void send_pending(std::uint64_t until) override {
+    for (; pending_.popped() < until; pending_.pop()) {
+      delivered_.sent += pending_.front().records();
+      delivered_.acknowledged += pending_.front().records();
+    }
+  }
+  bool has_settled(std::uint64_t) const override { return true; }
+  bool has_told_open() const override { return true; }
+  void connect() override { news_.has_connected = true; }
+  bool hurry() override { return false; }
+  void say_goodbye() override {}
+  void recover() override {}
+  std::uint64_t next_call_ns() const override { return kNever; }
+  void on_timer() override {}
+
+ private:
+  Pending& pending_;
+  DeliveryCounters& delivered_;
+};
+
+std::unique_ptr<Output> make_output(OwnDescriptor& socket, const ClientOptions& options,
+                                    Outbox& outbox) {
+  if (options.mmv_only) return std::make_unique<NoOutput>(outbox.pending, outbox.counters);
+  return std::make_unique<AgentOutput>(socket, options, outbox, now_ns);
+}
+
+Flusher::Surroundings surroundings() {
+  const auto pause = [](std::chrono::nanoseconds time) {
+    const ForksGoOn meanwhile;
+    std::this_thread::sleep_for(time);
+  };
+  return {now_ns, pause, has_main_left, is_last_thread};
+}
+
+// Rounded up: after the wait it is not too early.
+int milliseconds_between(std::uint64_t now_ns, std::uint64_t until_ns) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  constexpr std::uint64_t kLongest = 3'600'000;
+  if (until_ns <= now_ns) return 0;
+  return static_cast<int>(std::min((until_ns - now_ns - 1) / kMs + 1, kLongest));
+}
+
+}  // namespace
+
+FlusherThread::FlusherThread(const ClientOptions& options, const Flusher::Shared& shared,
+                             FlushersDescriptors& descriptors, DeliveryCounters& delivered,
+                             Outbox::ReadCounters counters)
+    : doorbell_(shared.doorbell),
+      deliveries_(shared.deliveries),
+      outbox_(shared.recorders, options, delivered, std::move(counters)),
+      mmv_(Mmv::make(options, descriptors.mmv_files)),
+      output_(make_output(descriptors.socket, options, outbox_)),
+      flusher_(shared, outbox_, *output_, options.flush_interval, surroundings(), mmv_.get()),
+      watches_counter_(is_counter_trusted()) {
+  if (watches_counter_) watch_counter(tick_rate_);
+  doorbell_.renew();
+}
+
+void FlusherThread::run() {
+  while (must_look_ || !flusher_.has_left()) work_or_recover(kNever);
+}
+
+bool FlusherThread::run_once(Instant until) {
+  const auto until_ns = std::max<Duration::rep>(until.time_since_epoch().count(), 0);
+  return work_or_recover(static_cast<std::uint64_t>(until_ns));
+}
+
+bool FlusherThread::work_or_recover(std::uint64_t until_ns) {
+  try {
+    if (std::exchange(must_recover_, false)) recover();
+    return work(until_ns);
+  } catch (const std::exception& problem) {  // a lack of memory or descriptors
+    must_recover_ = true;
+    // No connection attempt will follow before there is memory again.
+    deliveries_.attempt_ended(kNoMemoryToConnect);
+    diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
+    return true;
+  }
+}
+
+bool FlusherThread::work(std::uint64_t until_ns) {
+  if (must_look_) {
+    const ForksWait meanwhile;
+    must_look_ = false;
+    output_->connect();
+    flusher_.on_bell(true);
+    return true;
+  }
+  if (has_lost_descriptors())
+    throw std::system_error(EBADF, std::generic_category(), "waiting for the agent");
+  const Ready ready = wait(std::min(until_ns, flusher_.next_call_ns()));
+  const ForksWait meanwhile;
+  const bool is_time = flusher_.next_call_ns() <= now_ns();
+  if (ready.bell) on_bell();
+  if (ready.output && !flusher_.has_left()) flusher_.on_output_ready();
+  if (is_time && !flusher_.has_left()) {
+    if (watches_counter_) watch_counter(tick_rate_);
+    flusher_.on_timer();
+  }
+  return ready.bell || ready.output || is_time;
+}
+
+FlusherThread::Ready FlusherThread::wait(std::uint64_t until_ns) const {
+  std::array<pollfd, 2> awaited{{{doorbell_.descriptor(), POLLIN, 0}, output_->awaited()}};
+  const std::uint64_t now = now_ns();
+  if (::poll(awaited.data(), awaited.size(), milliseconds_between(now, until_ns)) >= 0)
+    return {awaited[0].revents != 0, awaited[1].revents != 0};
+  if (errno == EINTR) return {false, false};
+  const std::uint64_t pause_ns = std::min(std::max(until_ns, now) - now, kPauseInSandboxNs);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
+  return {doorbell_.is_rung(), true};
+}
+
+void FlusherThread::on_bell() {
+  const bool is_urgent = doorbell_.silence();
+  if (doorbell_.is_stuck()) {
+    // It would ring for ever. The flusher polls instead.
+    diagnose(PMTRACE_STATE_COMMS, [] { return "the doorbell cannot be read: polling"; });
+    doorbell_.remove();
+  }
+  flusher_.on_bell(is_urgent);
+}
+
+// After a lack of memory or descriptors at any point. Pending and sent data are intact, but the
+// connection may not be: begin a new one.
+void FlusherThread::recover() {
+  std::this_thread::sleep_for(kPauseAfterException);
+  const ForksWait meanwhile;
+  if (has_lost_descriptors())
+    diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
+  if (doorbell_.is_lost()) doorbell_.renew();
+  flusher_.recover();
+}
+
+}  // namespace pcp::trace::client

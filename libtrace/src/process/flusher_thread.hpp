@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Runs the flusher: waits for the doorbell, the agent's socket and the next time. The only file of
+// the library that waits.
+//
+// It works only while forks wait (harmless/rest_at_fork.hpp). After a lack of memory, and after the
+// program has closed our descriptors, it begins anew.
+//
+// Thread: the library's own, made in client.cpp. If that cannot be made, the thread that waits for
+// a delivery.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "harmless/own_descriptor.hpp"
+#include "mmv/mmv.hpp"
+#include "open/tick_rate.hpp"
+#include "process/flusher.hpp"
+
+namespace pcp::trace::client {
+
+class FlusherThread {
+ public:
+  FlusherThread(const FlusherThread&) = delete;
+  FlusherThread& operator=(const FlusherThread&) = delete;
+  FlusherThread(const ClientOptions& options, const Flusher::Shared& shared,
+                FlushersDescriptors& descriptors, DeliveryCounters& delivered,
+                Outbox::ReadCounters counters);
+
+  // Call before each run: looks at everything once.
+  void resume() { must_look_ = true; }
+
+  // Works until main has left and no other program thread lives.
+  void run();
+
+  // Works until something was done. False if there was nothing to do before `until`.
+  bool run_once(Instant until);
+
+ private:
+  struct Ready {
+    bool bell;
+    bool output;
+  };
+
+  bool has_lost_descriptors() const { return doorbell_.is_lost() || output_->is_lost(); }
+  bool work_or_recover(std::uint64_t until_ns);
+  bool work(std::uint64_t until_ns);
+  Ready wait(std::uint64_t until_ns) const;
+  void on_bell();
+  void recover();
+
+  Doorbell& doorbell_;
+  Deliveries& deliveries_;
+  Outbox outbox_;
+  const std::unique_ptr<Mmv> mmv_;
+  const std::unique_ptr<Output> output_;
+  Flusher flusher_;
+
+  TickRate tick_rate_{named_seconds_per_tick()};
+  const bool watches_counter_;
+  bool must_look_ = true;
+  bool must_recover_ = false;  // after an exception
+};
+
+}  // namespace pcp::trace::client
