@@ -84,6 +84,22 @@ static int again_and_again(void) {
   return is_delivered() ? 0 : 13;
 }
 
+/* Closes nothing. The library's thread must still rest afterwards. */
+static int shut_down(void) {
+  struct timespec before, after;
+  int fds[MOST], i;
+  const int count = find_unknown(fds);
+  for (i = 0; i < count; i++) shutdown(fds[i], SHUT_RDWR);
+  pmtracepoint("after");
+  if (!is_delivered()) return 17;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+  pause_ms(1000);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+  return (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000 < 200
+             ? 0
+             : 18;
+}
+
 /* Replaces each descriptor by the program's own, and checks these afterwards. */
 static int taken_by(int (*make)(int* own_end), int (*is_untouched)(int fd, int own_end)) {
   int fds[MOST], own_ends[MOST], i;
@@ -167,6 +183,7 @@ int main(int argc, char** argv) {
       {"one-after-the-other", one_after_the_other},
       {"before-exit", before_exit},
       {"again-and-again", again_and_again},
+      {"shut-down", shut_down},
       {"taken-by-epolls", taken_by_epolls},
       {"taken-by-eventfds", taken_by_eventfds},
       {"taken-by-files", taken_by_files},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The only thread leaves by pthread_exit: its thread_local objects are destroyed and its handlers
-// run to their end, as without the library.
+// run to their end, as without the library. With an argument it traces when the library's thread
+// has left.
 #include <pcp/trace.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -28,9 +29,12 @@ void trace_slowly() {
   say("handled\n");
 }
 
-int main() {
+int main(int argc, char**) {
   std::atexit(trace_slowly);
   noticed.word = "destroyed\n";
+  pthread_key_t later;  // than the library's key, whose destructor lets that thread leave
+  ::pthread_key_create(&later, [](void*) { pmtracepoint("key"); });
+  if (argc > 1) ::pthread_setspecific(later, &later);
   pmtracepoint("main");
   ::pthread_exit(nullptr);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A program that lives for two seconds in a sandbox that forbids to wait in an epoll, or by poll(),
- * or to receive, as its argument says. Makes a call at once, and one when the library's thread
- * sleeps. Prints how often the library has begun to wait.
+ * or to receive, or allows no descriptors after the first call, as its argument says. Makes a call
+ * at once, and one when the library's thread sleeps. Prints how often the library has begun to
+ * wait.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,10 +62,13 @@ int main(int argc, char** argv) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+  const struct rlimit none = {0, 0};
+  const int is_limit = argc > 1 && strcmp(argv[1], "descriptors") == 0;
+  if (!is_limit && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+                    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0))
     return 2;
   pmtracepoint("in a sandbox");
+  if (is_limit) setrlimit(RLIMIT_NOFILE, &none);
   sleep(1); /* load: the library's thread is to wait meanwhile */
   pmtracepoint("in a sandbox");
   sleep(1); /* load: the same */

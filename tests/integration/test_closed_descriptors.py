@@ -7,7 +7,7 @@ import itertools
 from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, program
 
-WAYS = ["all-at-once", "while-it-sleeps", "one-after-the-other", "before-exit", "again-and-again",
+WAYS = ["all-at-once", "while-it-sleeps", "one-after-the-other", "before-exit", "again-and-again", "shut-down",
         "taken-by-epolls", "taken-by-eventfds", "taken-by-files", "taken-by-sockets"]
 
 

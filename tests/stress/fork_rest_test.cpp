@@ -4,6 +4,8 @@
 // new thread allocates from it before its function runs.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
 #include <new>
 #include <string>
@@ -52,6 +55,41 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   const auto create =
       reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
   return create(thread, attributes, begin_slowly, &only_one);
+}
+
+// While the first call makes its socket, another thread forks, until the fork waits or has
+// happened.
+namespace {
+std::atomic<bool> forks_meanwhile{false};
+std::atomic<bool> waits{false};
+std::atomic<pid_t> forked{0};
+thread_local bool is_forking = false;
+
+bool has_socket() {
+  struct stat file {};
+  for (int fd = 3; fd < 1024; ++fd)
+    if (::fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode)) return true;
+  return false;
+}
+}  // namespace
+
+extern "C" int socket(int domain, int type, int protocol) noexcept {
+  const auto make = reinterpret_cast<decltype(&socket)>(::dlsym(RTLD_NEXT, "socket"));
+  const int fd = make(domain, type, protocol);
+  if (!forks_meanwhile.exchange(false)) return fd;
+  std::thread([] {
+    is_forking = true;
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(has_socket() ? 1 : 0);
+    forked = child;
+  }).detach();
+  while (!waits && forked == 0) std::this_thread::yield();
+  return fd;
+}
+
+extern "C" int nanosleep(const timespec* time, timespec* rest) {
+  waits = waits || is_forking;
+  return ::clock_nanosleep(CLOCK_REALTIME, 0, time, rest) == 0 ? 0 : -1;
 }
 
 static void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -119,6 +157,16 @@ TEST_F(ForkRest, AChildFindsTheAllocatorFreeWhileTheThreadIsMade) {
   if (child == 0) ::_exit(heap_lock.try_lock() ? 0 : 1);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// Its agent would not see the end of the parent.
+TEST_F(ForkRest, AChildHasNoConnectionThatTheFirstCallMakes) {
+  forks_meanwhile = true;
+  pmtrace_point(pmtrace_tag("first"));
+  while (forked == 0) std::this_thread::yield();
+  int status = 0;
+  ASSERT_EQ(::waitpid(forked, &status, 0), forked);
   EXPECT_EQ(status, 0);
 }
 

@@ -41,15 +41,19 @@ int move_out_of_the_way(int fd, const struct stat& file) {
 }  // namespace
 
 bool OwnDescriptor::take(int fd) {
-  struct stat file {};
-  if (fd < 0 || ::fstat(fd, &file) != 0) return false;
-  fd = move_out_of_the_way(fd, file);
-  if (fd < 0) return false;
   close();
+  if (fd < 0) return false;
+  struct stat file {};
+  if (::fstat(fd, &file) != 0 && errno != EBADF) {  // a sandbox forbids it
+    const ErrnoStays errno_stays;
+    ::close(fd);
+    return false;
+  }
+  const int moved = move_out_of_the_way(fd, file);
   device_.store(file.st_dev, std::memory_order_relaxed);
   inode_.store(file.st_ino, std::memory_order_relaxed);
-  number_.store(fd, std::memory_order_release);
-  return true;
+  number_.store(moved < 0 ? fd : moved, std::memory_order_release);
+  return moved >= 0;
 }
 
 void OwnDescriptor::close() {
@@ -82,8 +86,8 @@ ssize_t OwnDescriptor::send(const void* bytes, std::size_t size) const {
   return is_usable() ? ::send(number(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
 }
 
-ssize_t OwnDescriptor::receive(void* bytes, std::size_t room) const {
-  return is_usable() ? ::recv(number(), bytes, room, MSG_DONTWAIT) : -1;
+ssize_t OwnDescriptor::receive(void* bytes, std::size_t room, int flags) const {
+  return is_usable() ? ::recv(number(), bytes, room, flags) : -1;
 }
 
 }  // namespace pcp::trace::client

@@ -26,7 +26,8 @@ class OwnDescriptor {
   OwnDescriptor& operator=(const OwnDescriptor&) = delete;
 
   // Moves this new descriptor out of the program's way, and closes the one before. False with errno
-  // if there is none: a negative number, or the program has closed it already.
+  // if there is none: a negative number, or one that the program has closed already, and that
+  // counts as lost.
   bool take(int fd);
 
   // Leaves the number alone if it is the program's now.
@@ -38,10 +39,11 @@ class OwnDescriptor {
   bool is_ours() const;
   bool is_lost() const { return number() >= 0 && !is_ours(); }
 
-  // Like the system's calls, but no signal and no wait. They fail with EBADF unless is_ours().
+  // Like the system's calls, but no signal, and no wait without being asked. They fail with EBADF
+  // unless is_ours().
   bool connect(const sockaddr_storage& address, socklen_t length) const;
   ssize_t send(const void* bytes, std::size_t size) const;
-  ssize_t receive(void* bytes, std::size_t room) const;
+  ssize_t receive(void* bytes, std::size_t room, int flags = MSG_DONTWAIT) const;
 
  private:
   bool is_usable() const;

@@ -79,6 +79,13 @@ ForksWait::~ForksWait() {
   if (flushers_work != nullptr) flushers_work->lock.unlock();
 }
 
+OtherForksWait::OtherForksWait()
+    : has_lock_(flushers_work != nullptr && !forker_has_lock && flushers_work->lock.try_lock()),
+      they_wait_(has_lock_ || flushers_work == nullptr || forker_has_lock) {}
+OtherForksWait::~OtherForksWait() {
+  if (has_lock_) flushers_work->lock.unlock();
+}
+
 ForksGoOn::ForksGoOn() {
   if (flushers_work != nullptr) flushers_work->lock.unlock();
 }

@@ -37,13 +37,19 @@ class ForksGoOn {
   ForksGoOn& operator=(const ForksGoOn&) = delete;
 };
 
-// Makes a handler for the flusher's loop that runs inside a ForksWait.
-template <typename Handler>
-auto while_forks_wait(Handler handler) {
-  return [handler](const auto&... results) {
-    const ForksWait for_its_end;
-    handler(results...);
-  };
-}
+// The same for a thread of the program, which waits for nobody: if another thread forks just now,
+// this is false, and that fork goes on.
+class OtherForksWait {
+ public:
+  OtherForksWait();
+  ~OtherForksWait();
+  OtherForksWait(const OtherForksWait&) = delete;
+  OtherForksWait& operator=(const OtherForksWait&) = delete;
+  explicit operator bool() const { return they_wait_; }
+
+ private:
+  const bool has_lock_;
+  const bool they_wait_;
+};
 
 }  // namespace pcp::trace::client

@@ -38,6 +38,13 @@ bool take_new_socket(OwnDescriptor& socket, int family) {
   return socket.take(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+// Where poll() is forbidden, the owner tries before TCP is ready.
+bool is_still_connecting(int socket) {
+  std::uint8_t state = 0;  // the first part of tcp_info
+  socklen_t size = sizeof state;
+  return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &state, &size) == 0 && state == TCP_SYN_SENT;
+}
+
 bool is_temporary(int error) { return error == EAGAIN || error == EINTR; }
 
 }  // namespace
@@ -77,6 +84,7 @@ short Connection::events() const {
 }
 
 int Connection::finish_connecting() {
+  if (is_still_connecting(socket_.number())) return 0;
   int refused = 0;
   socklen_t size = sizeof refused;
   if (::getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &refused, &size) != 0) return -errno;

@@ -37,7 +37,7 @@ class Connection {
   short events() const;  // what the connection waits for, as for poll()
   bool is_lost() const { return socket_.is_lost(); }
 
-  // After an event. Each gives 0 or a negative error code.
+  // After an event, or on trial. Each gives 0 or a negative error code.
   int finish_connecting();
   int read();
   int write();

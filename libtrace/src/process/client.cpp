@@ -118,7 +118,6 @@ Client::Client(ClientOptions options)
   add_state(options_.demanded_state() | (options_.always_ids ? kMakesIds : 0));
   set_capturing(false);  // it was the parent's, if this is a forked child
   capture_from_start(recorders_.captures(), options_);
-  has_knocked_ = !has_state(PMTRACE_STATE_NOAGENT) && knock(options_, descriptors_.socket);
 }
 
 Client* Client::get_if_made() {
@@ -170,13 +169,16 @@ Client* Client::make() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, prepare_process);
   close_inherited_descriptors();
+  Client* client = nullptr;
   try {
-    Client* const client = new Client(read_own_options());
+    client = new Client(read_own_options());
     last_client.store(client, std::memory_order_release);
-    return client;
+    // A child of a fork meanwhile would keep the connection, and the agent would not see its end.
+    if (const OtherForksWait meanwhile; meanwhile && !has_state(PMTRACE_STATE_NOAGENT))
+      client->has_knocked_ = knock(client->options_, client->descriptors_.socket);
   } catch (const std::exception&) {
-    return nullptr;
   }
+  return client;
 }
 
 void Client::close_inherited_descriptors() {

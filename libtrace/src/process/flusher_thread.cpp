@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,10 +21,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPauseAfterException = 100ms;
+constexpr auto kPauseAfterLoss = 100ms;  // of memory or descriptors
 
-// Where a sandbox forbids to wait.
-constexpr std::uint64_t kPauseInSandboxNs = 10'000'000;
+// Between looks at the agent's socket where poll() is forbidden. The longest is the flusher's
+// without a bell.
+constexpr std::uint64_t kShortestLookNs = 10'000'000;
+constexpr std::uint64_t kLongestLookNs = 500'000'000;
 
 // For programs without an agent, whose totals only an MMV file shows: pending calls count as
 // delivered.
@@ -105,7 +106,7 @@ bool FlusherThread::work_or_recover(std::uint64_t until_ns) {
   try {
     if (std::exchange(must_recover_, false)) recover();
     return work(until_ns);
-  } catch (const std::exception& problem) {  // a lack of memory or descriptors
+  } catch (const std::exception& problem) {  // a lack of memory
     must_recover_ = true;
     // No connection attempt will follow before there is memory again.
     deliveries_.attempt_ended(kNoMemoryToConnect);
@@ -115,19 +116,15 @@ bool FlusherThread::work_or_recover(std::uint64_t until_ns) {
 }
 
 bool FlusherThread::work(std::uint64_t until_ns) {
-  if (must_look_) {
-    const ForksWait meanwhile;
-    must_look_ = false;
-    output_->connect();
-    flusher_.on_bell(true);
-    return true;
-  }
-  if (has_lost_descriptors())
-    throw std::system_error(EBADF, std::generic_category(), "waiting for the agent");
-  const Ready ready = wait(std::min(until_ns, flusher_.next_call_ns()));
+  if (doorbell_.is_lost() || output_->is_lost()) renew_descriptors();
+  const bool must_look = std::exchange(must_look_, false);
+  const Ready ready =
+      must_look ? Ready{true, false} : wait(std::min(until_ns, flusher_.next_call_ns()));
   const ForksWait meanwhile;
   const bool is_time = flusher_.next_call_ns() <= now_ns();
-  if (ready.bell) on_bell();
+  if (ready.bell || is_time) next_look_ns_ = kShortestLookNs;
+  if (must_look) output_->connect();
+  if (ready.bell) on_bell(must_look);
   if (ready.output && !flusher_.has_left()) flusher_.on_output_ready();
   if (is_time && !flusher_.has_left()) {
     if (watches_counter_) watch_counter(tick_rate_);
@@ -136,19 +133,20 @@ bool FlusherThread::work(std::uint64_t until_ns) {
   return ready.bell || ready.output || is_time;
 }
 
-FlusherThread::Ready FlusherThread::wait(std::uint64_t until_ns) const {
+FlusherThread::Ready FlusherThread::wait(std::uint64_t until_ns) {
   std::array<pollfd, 2> awaited{{{doorbell_.descriptor(), POLLIN, 0}, output_->awaited()}};
   const std::uint64_t now = now_ns();
   if (::poll(awaited.data(), awaited.size(), milliseconds_between(now, until_ns)) >= 0)
     return {awaited[0].revents != 0, awaited[1].revents != 0};
   if (errno == EINTR) return {false, false};
-  const std::uint64_t pause_ns = std::min(std::max(until_ns, now) - now, kPauseInSandboxNs);
-  std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
-  return {doorbell_.is_rung(), true};
+  // A sandbox forbids it, or RLIMIT_NOFILE is smaller than the number of entries.
+  const std::uint64_t look_ns = std::min(std::max(until_ns, now) - now, next_look_ns_);
+  next_look_ns_ = std::min(2 * next_look_ns_, kLongestLookNs);
+  return {doorbell_.await_ring(std::chrono::nanoseconds(look_ns)), true};
 }
 
-void FlusherThread::on_bell() {
-  const bool is_urgent = doorbell_.silence();
+void FlusherThread::on_bell(bool must_look) {
+  const bool is_urgent = doorbell_.silence() || must_look;
   if (doorbell_.is_stuck()) {
     // It would ring for ever. The flusher polls instead.
     diagnose(PMTRACE_STATE_COMMS, [] { return "the doorbell cannot be read: polling"; });
@@ -157,14 +155,21 @@ void FlusherThread::on_bell() {
   flusher_.on_bell(is_urgent);
 }
 
-// After a lack of memory or descriptors at any point. Pending and sent data are intact, but the
-// connection may not be: begin a new one.
-void FlusherThread::recover() {
-  std::this_thread::sleep_for(kPauseAfterException);
+// After the program has closed some. Rings of an old bell are lost.
+void FlusherThread::renew_descriptors() {
+  std::this_thread::sleep_for(kPauseAfterLoss);
   const ForksWait meanwhile;
-  if (has_lost_descriptors())
-    diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
+  diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
   if (doorbell_.is_lost()) doorbell_.renew();
+  if (output_->is_lost()) output_->recover();
+  must_look_ = true;
+}
+
+// After a lack of memory at any point. Pending and sent data are intact, but the connection may not
+// be: begin a new one.
+void FlusherThread::recover() {
+  std::this_thread::sleep_for(kPauseAfterLoss);
+  const ForksWait meanwhile;
   flusher_.recover();
 }
 

@@ -43,11 +43,11 @@ class FlusherThread {
     bool output;
   };
 
-  bool has_lost_descriptors() const { return doorbell_.is_lost() || output_->is_lost(); }
   bool work_or_recover(std::uint64_t until_ns);
   bool work(std::uint64_t until_ns);
-  Ready wait(std::uint64_t until_ns) const;
-  void on_bell();
+  Ready wait(std::uint64_t until_ns);
+  void on_bell(bool must_look);
+  void renew_descriptors();
   void recover();
 
   Doorbell& doorbell_;
@@ -59,6 +59,8 @@ class FlusherThread {
 
   TickRate tick_rate_{named_seconds_per_tick()};
   const bool watches_counter_;
+  std::uint64_t next_look_ns_ =
+      0;  // pause before the next look at the agent's socket, without poll()
   bool must_look_ = true;
   bool must_recover_ = false;  // after an exception
 };

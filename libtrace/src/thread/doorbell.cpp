@@ -5,10 +5,13 @@
 #include <linux/membarrier.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <thread>
 
 #include "harmless/guards.hpp"
 
@@ -27,8 +30,7 @@ void Doorbell::remove() {
 void Doorbell::renew() {
   remove();
   std::array<int, 2> ends;
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
-    return;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
   // The last free descriptor is for the connection: without a bell the flusher polls.
   const int one_more = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
   if (one_more < 0) {
@@ -87,10 +89,20 @@ bool Doorbell::prepare_to_sleep() {
   return false;
 }
 
-// Not by poll(), which a sandbox may forbid.
 bool Doorbell::is_rung() const {
   char any;
-  return ::recv(descriptor(), &any, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+  return heard_.receive(&any, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+bool Doorbell::await_ring(std::chrono::nanoseconds longest) const {
+  const timeval timeout{0, std::clamp<suseconds_t>(longest.count() / 1000, 1, 999'999)};
+  if (!heard_.is_ours() ||
+      ::setsockopt(descriptor(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0) {
+    std::this_thread::sleep_for(longest);
+    return is_rung();
+  }
+  char any;
+  return heard_.receive(&any, 1, MSG_PEEK) >= 0 || errno != EAGAIN;
 }
 
 bool Doorbell::silence() {
@@ -98,7 +110,7 @@ bool Doorbell::silence() {
   ssize_t taken;
   do taken = heard_.receive(rings.data(), rings.size());
   while (taken == ssize_t{rings.size()});
-  is_stuck_ = taken < 0 && errno != EAGAIN && errno != EINTR && errno != EBADF;
+  is_stuck_ = taken == 0 || (taken < 0 && errno != EAGAIN && errno != EINTR);
   return is_urgent_.exchange(false, std::memory_order_relaxed);
 }
 

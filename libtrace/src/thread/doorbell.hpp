@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 
 #include "harmless/own_descriptor.hpp"
 
@@ -71,12 +72,15 @@ class Doorbell {
 
   bool is_rung() const;  // a ring that silence() has not read yet
 
+  // Waits for a ring, less than a second, where poll() is forbidden. False if there was none.
+  bool await_ring(std::chrono::nanoseconds longest) const;
+
   // Reads the rings. True after a ring(). False after a sleeper's wake-up: then leave the caller
   // alone, since reading the queue while it writes would slow it down.
   bool silence();
 
-  // recv() failed for another reason than a closed descriptor: a sandbox forbids it.
-  bool is_stuck() const { return is_stuck_; }
+  // It would ring for ever: a sandbox forbids to read it, or the program has shut it down.
+  bool is_stuck() const { return is_stuck_ && !is_lost(); }
 
  private:
   void wake_sleeper();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "link/connection.hpp"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -84,6 +85,29 @@ TEST_F(ToAnAgent, TakesOverTheSocketThatHasKnocked) {
   EXPECT_EQ(later.descriptor(), number);
   ASSERT_TRUE(later.open(find_endpoints(options_, Reach::Local).front()));
   EXPECT_NE(later.descriptor(), number);
+}
+
+// Without poll() its owner only tries.
+TEST(Connection, ToABusyAgentIsNoneYet) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {}};
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(listener, 0), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  ClientOptions options;
+  options.host = "127.0.0.1";
+  options.port = ntohs(address.sin_port);
+  const Endpoint agent = find_endpoints(options, Reach::All).front();
+  OwnDescriptor first_socket, socket;
+  Connection first(first_socket), connection(socket);
+  ASSERT_TRUE(first.open(agent));
+  ASSERT_TRUE(connection.open(agent));
+  EXPECT_EQ(first.finish_connecting(), 0);
+  EXPECT_FALSE(first.is_connecting());
+  EXPECT_EQ(connection.finish_connecting(), 0);
+  EXPECT_TRUE(connection.is_connecting());
+  ::close(listener);
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -100,6 +103,33 @@ TEST(Doorbell, RingsWhetherTheFlusherSleepsOrNot) {
   EXPECT_TRUE(is_rung(bell));
   EXPECT_TRUE(bell.silence());
   EXPECT_FALSE(bell.silence());
+}
+
+TEST(Doorbell, IsStuckWhereTheProgramHasShutItDown) {
+  Bell bell;
+  bell.silence();
+  EXPECT_FALSE(bell.is_stuck());
+  ASSERT_EQ(::shutdown(bell.descriptor(), SHUT_RD), 0);
+  EXPECT_FALSE(bell.silence());
+  EXPECT_TRUE(bell.is_stuck());
+}
+
+TEST(Doorbell, IsLostNotStuckWhereTheProgramHasClosedTheOtherEnd) {
+  Bell bell;
+  ASSERT_EQ(::close_range(3, static_cast<unsigned>(bell.descriptor()) - 1, 0), 0);
+  ASSERT_EQ(::close_range(static_cast<unsigned>(bell.descriptor()) + 1, ~0U, 0), 0);
+  bell.silence();
+  EXPECT_FALSE(bell.is_stuck());
+  EXPECT_TRUE(bell.is_lost());
+}
+
+TEST(Doorbell, IsAwaitedWithoutPoll) {
+  Bell bell;
+  EXPECT_FALSE(bell.await_ring(std::chrono::nanoseconds(1)));
+  bell.ring();
+  EXPECT_TRUE(bell.await_ring(std::chrono::minutes(1)));
+  bell.remove();
+  EXPECT_FALSE(bell.await_ring(std::chrono::nanoseconds(1)));
 }
 
 // A meeting of two threads on two processors.

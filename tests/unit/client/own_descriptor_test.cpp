@@ -62,5 +62,15 @@ TEST_F(OurDescriptor, IsLeftAloneWhereTheProgramHasPutItsOwn) {
   EXPECT_EQ(::close(number), 0);  // the program's
 }
 
+TEST_F(OurDescriptor, CountsAsLostIfTheProgramHasClosedItAlready) {
+  const int closed = ::dup(ours_[1]);
+  ::close(closed);
+  EXPECT_FALSE(own_.take(closed));
+  EXPECT_EQ(errno, EBADF);
+  EXPECT_TRUE(own_.is_lost());
+  EXPECT_FALSE(own_.take(-1));
+  EXPECT_FALSE(own_.is_lost());
+}
+
 }  // namespace
 }  // namespace pcp::trace::client
