@@ -87,8 +87,10 @@ extern "C" int socket(int domain, int type, int protocol) noexcept {
   return fd;
 }
 
+// poll: a fork that waits looks again and again
 extern "C" int nanosleep(const timespec* time, timespec* rest) {
   waits = waits || is_forking;
+  // poll: the same
   return ::clock_nanosleep(CLOCK_REALTIME, 0, time, rest) == 0 ? 0 : -1;
 }
 
