@@ -159,7 +159,7 @@ void Server::run() {
       io_.run();
       break;
     } catch (const std::exception& problem) {
-      context_.log.say(std::string("trouble in the ingest thread: ") + problem.what(),
+      context_.log.say(std::string("error in the ingest thread: ") + problem.what(),
                        steady_now());
     }
   }
