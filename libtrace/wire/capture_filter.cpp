@@ -53,10 +53,11 @@ Result<std::string_view> take_value(std::string_view& rest) {
   const std::string_view value = rest.substr(0, length);
   rest.remove_prefix(length);
   const bool has_quote = !rest.empty() && rest.front() == '"';
-  if (is_quoted && !has_quote) return Error{"a quote is without its end; itself it is \\\""};
+  if (is_quoted && !has_quote)
+    return Error{"closing quote is missing; write a literal quote as \\\""};
   if (is_quoted) rest.remove_prefix(1);
   const bool is_end = rest.empty() || is_blank(rest.front()) || rest.front() == ',';
-  if (!is_end) return Error{"quotes go around a whole value; itself a quote is \\\""};
+  if (!is_end) return Error{"quotes enclose a whole value; write a literal quote as \\\""};
   if (value.empty()) return Error{"a value is missing"};
   return value;
 }
@@ -146,7 +147,7 @@ Taken take_tags(CaptureFilter& filter, const std::vector<std::string_view>& valu
 }
 
 Taken take_name(std::optional<Glob>& wanted, const std::vector<std::string_view>& values) {
-  if (values.size() > 1) return Error{"one pattern only; itself a comma is \\,"};
+  if (values.size() > 1) return Error{"takes one pattern; write a literal comma as \\,"};
   auto glob = Glob::parse(values.front());
   if (!glob) return glob.error();
   if (!glob->matches_everything()) wanted = *std::move(glob);

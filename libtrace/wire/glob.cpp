@@ -52,7 +52,7 @@ Result<std::bitset<256>> take_set(std::string_view& rest) {
   while (!rest.empty() && rest.front() != ']') {
     if (const auto taken = take_members(rest, set); !taken) return taken.error();
   }
-  if (rest.empty()) return Error{"a [ is without its ]; itself it is \\["};
+  if (rest.empty()) return Error{"] is missing; write a literal [ as \\["};
   if (set.none()) return Error{"a [] is empty; a ] in it is \\]"};
   rest.remove_prefix(1);
   return is_negated ? ~set : set;

@@ -100,7 +100,7 @@ void DiskThread::run() {
         next = numbers_.save_new();
     } catch (const std::exception& problem) {
       next = kNever;
-      log_error(std::string("trouble in the disk thread: ") + problem.what());
+      log_error(std::string("error in the disk thread: ") + problem.what());
     }
     if (first) first_save_.set_value();
   }

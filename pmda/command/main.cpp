@@ -78,8 +78,9 @@ int start(int argc, char** argv) {
   if (word.empty())
     std::cerr << kUsage;
   else
-    std::cerr << "pcp-trace: what is \"" << shown << "\"? To record a program: pcp-trace record "
-              << shown << "; all words: pcp-trace --help" << std::endl;
+    std::cerr << "pcp-trace: unknown command \"" << shown
+              << "\". To record a program: pcp-trace record " << shown
+              << "; all commands: pcp-trace --help" << std::endl;
   return kWrongUsage;
 }
 

@@ -31,7 +31,7 @@ inline void complain(const char* word, const std::string& why) {
 
 // An exception is no mistake of the user, nor of an archive.
 inline void complain_of_fault(const char* word, const std::exception& fault) {
-  complain(word, std::string("a fault of pcp-trace: ") + fault.what());
+  complain(word, std::string("internal error: ") + fault.what());
 }
 
 }  // namespace pcp::trace::command

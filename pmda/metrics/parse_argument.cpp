@@ -84,7 +84,7 @@ Result<std::vector<std::string>> parse_keys(const std::string& text) {
       return Error{in_quotes(keys[i]) +
                    " is not service, pid, or the name of a label that a program " +
                    "may give: a small letter, then small letters, digits and underscores"};
-    if (i > 0 && keys[i] == keys[i - 1]) return Error{in_quotes(keys[i]) + " is there twice"};
+    if (i > 0 && keys[i] == keys[i - 1]) return Error{in_quotes(keys[i]) + " is given twice"};
   }
   return keys;
 }

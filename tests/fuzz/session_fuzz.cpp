@@ -317,9 +317,9 @@ class House {
   const Reader reader_{shared_};
   DialogueContext context_{.shared = shared_,
                            .options = options_,
+                           .log = LimitedLog([](const std::string&) {}),
                            .agent_instance = 42,
-                           .pid = kPid,
-                           .say = [](const Peer&, const std::string&) {}};
+                           .pid = kPid};
   std::map<std::uint64_t, Line> lines_;
   std::uint64_t connections_ = 0;
   std::uint64_t line_ = 0;  // of the current line

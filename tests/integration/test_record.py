@@ -432,7 +432,7 @@ class Ends(Recording):
         stopping = 'export PCP_TRACE_LINGER=1; echo point a | "$0"; kill -STOP $PPID; echo point a | "$0"; kill -CONT $PPID'
         self.record("sh", "-c", stopping, program("traced"))
         self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
-                         "a traced program gave its connection up before record had answered")
+                         "a traced program disconnected before record could answer")
 
     def test_whose_recorder_acknowledged_nothing_to_a_program_that_ended(self):
         """The program has sent all, and said so."""
@@ -501,7 +501,7 @@ class Ends(Recording):
                 self.folder = os.path.join(self.directory, end)
                 self.record_well(program("leaves_at_once"), end)
                 self.assertIn(recorded.statement(self.folder),
-                              ("a traced program gave its connection up before record had answered",
+                              ("a traced program disconnected before record could answer",
                                "1 process did not end by itself, and may not have sent all"))
 
     def show(self, *options, status=0, **streams):

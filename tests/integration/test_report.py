@@ -169,7 +169,7 @@ class OfARecording(ReportTestCase):
             self.assertEqual((tag["count"], tag["rate"], tag["busy"]), (0, None, None))
         done = report("--fail-if", "a count < 5", *arguments)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("unknown: one sample tells of no time", done.stdout)
+        self.assertIn("unknown: only one sample: no duration", done.stdout)
 
     def test_takes_an_archive_as_pcps_tools_do(self):
         folder = self.record(*CALLS)

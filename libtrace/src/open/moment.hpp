@@ -32,7 +32,8 @@ inline std::uint64_t read_counter() {
 inline constinit std::atomic<double> seconds_per_tick{0};
 
 // A moment that begins or ends a duration: nanoseconds of the clock, shifted, with the lowest bit
-// set, or ticks of the counter with that bit clear. Several moments of a slow counter are the same.
+// set, or ticks of the counter with that bit clear. Several moments of a slow counter are the same:
+// then a copy of a transaction may end the next one in its entry.
 using Moment = std::uint64_t;
 
 [[gnu::noinline]] inline Moment moment_by_clock() { return now_ns() << 1 | 1; }

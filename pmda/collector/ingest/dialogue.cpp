@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/escape.hpp"
-#include "collector/ingest/limited_log.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
@@ -193,8 +192,8 @@ void Dialogue::describe(const wire::TagDefinition& definition, Turn& turn) {
 
 void Dialogue::say_disagreement(const SessionTag& tag, Turn& turn) {
   turn.end();
-  context_.say(peer_, "describes \"" + for_log(tag.name) +
-                          "\" differently from an earlier program, whose description stays");
+  context_.log.say(peer_, "describes \"" + for_log(tag.name) +
+                              "\" differently from an earlier program, whose description stays");
 }
 
 std::optional<Ending> Dialogue::on_batch(const wire::Frame& frame, Turn& turn, std::string& out) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/ingest/ingest_options.hpp"
+#include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/origin_store.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session_table.hpp"
@@ -28,6 +29,7 @@ namespace pcp::trace::agent {
 struct DialogueContext {
   Shared& shared;
   const IngestOptions& options;
+  LimitedLog log;
   TagFinder tag_finder{shared.counters.unsplit};
   SessionTable sessions{options, tag_finder, shared.counters};
   OriginStore origins{options, shared.counters.labels_refused};
@@ -39,8 +41,6 @@ struct DialogueContext {
   wire::Events events{};                                // kept, too
   std::vector<SessionTag*> tags{};                      // of the batch's entries; kept, too
   std::vector<wire::TagDefinition> definitions{};       // kept, too
-  // Logs a line about a peer, rate-limited.
-  std::function<void(const Peer&, const std::string&)> say{};
 };
 
 class Dialogue {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/limited_log.hpp"
 
+#include "base/clock.hpp"
 #include "base/escape.hpp"
 
 namespace pcp::trace::agent {
@@ -26,6 +27,10 @@ void LimitedLog::say(const std::string& line, Instant now) {
   } else {
     ++left_out_;
   }
+}
+
+void LimitedLog::say(const Peer& peer, const std::string& what) {
+  say("client " + peer.describe() + ": " + what, steady_now());
 }
 
 void LimitedLog::catch_up(Instant now) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "collector/engine/types.hpp"
+#include "collector/ingest/peer.hpp"
 
 namespace pcp::trace::agent {
 
@@ -26,6 +27,7 @@ class LimitedLog {
   explicit LimitedLog(LogLine log) : log_(log) {}
 
   void say(const std::string& line, Instant now);
+  void say(const Peer& peer, const std::string& what);
 
   // Logs how many lines were left out, once their interval is over. Call it from time to time.
   void catch_up(Instant now);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "collector/ingest/acceptor.hpp"
+#include "collector/ingest/connections.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
@@ -35,11 +36,12 @@ bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || 
 
 }  // namespace
 
-PeerConnection::PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Host& host)
+PeerConnection::PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Connections& all)
     : socket_(handed_over(io, std::move(socket))),
       peer_(std::move(peer)),
-      host_(host),
-      dialogue_(host.context, peer_),
+      all_(all),
+      context_(all.context()),
+      dialogue_(context_, peer_),
       reader_(dialogue_.max_pdu_bytes()),
       read_bytes_(kLeastReadBytes),
       began_(steady_now()) {}
@@ -52,7 +54,7 @@ void PeerConnection::greet() {
 }
 
 void PeerConnection::refuse(std::int32_t code) {
-  wire::append_ack(out_, host_.context.pid, code);
+  wire::append_ack(out_, context_.pid, code);
   leave();
 }
 
@@ -66,7 +68,7 @@ void PeerConnection::leave() {
   phase_ = Phase::Leaving;
   leaving_since_ = steady_now();
   write();
-  if (phase_ == Phase::Leaving && !host_.may_linger()) close();
+  if (phase_ == Phase::Leaving && !all_.may_linger()) close();
   wait_readable();
 }
 
@@ -76,7 +78,7 @@ void PeerConnection::close() {
   phase_ = Phase::Closed;
   asio::error_code ignored;
   socket_.close(ignored);
-  host_.closed(peer_.number);
+  all_.forget(peer_.number);
 }
 
 void PeerConnection::offer_control() {
@@ -86,9 +88,9 @@ void PeerConnection::offer_control() {
   try {
     if (dialogue_.append_control(out_)) write();
   } catch (const std::exception& problem) {
-    tally(host_.context.shared.counters.dropped_limit);
+    tally(context_.shared.counters.dropped_limit);
     close();
-    host_.say(peer_, std::string("dropped: ") + problem.what());
+    context_.log.say(peer_, std::string("dropped: ") + problem.what());
   }
 }
 
@@ -123,9 +125,9 @@ void PeerConnection::on_readable() {
     if (phase_ == Phase::Leaving) throw_away();
   } catch (const std::exception& problem) {
     // Probably out of memory. Only this peer may suffer from it.
-    if (phase_ == Phase::Talking) tally(host_.context.shared.counters.dropped_limit);
+    if (phase_ == Phase::Talking) tally(context_.shared.counters.dropped_limit);
     close();
-    host_.say(peer_, std::string("dropped: ") + problem.what());
+    context_.log.say(peer_, std::string("dropped: ") + problem.what());
   }
   wait_readable();
 }
@@ -144,7 +146,7 @@ void PeerConnection::read() {
   }
   const auto bytes = static_cast<std::size_t>(got);
   reader_.commit(bytes);
-  tally(host_.context.shared.counters.bytes, bytes);
+  tally(context_.shared.counters.bytes, bytes);
   if (bytes == read_bytes_)
     read_bytes_ = std::min(read_bytes_ * 4, kMostReadBytes);
   else if (bytes < read_bytes_ / 4)
@@ -155,7 +157,7 @@ void PeerConnection::read() {
 }
 
 void PeerConnection::handle_frames() {
-  Turn turn(host_.context.shared);
+  Turn turn(context_.shared);
   wire::Frame frame;
   bool whole_ones = false;
   for (;;) {
@@ -182,23 +184,18 @@ void PeerConnection::handle_frames() {
       case wire::FrameReader::Status::NeedMore:
         turn.end();
         if (whole_ones || unfinished_bytes_ == 0) unfinished_since_ = steady_now();
-        note_unfinished();
+        count_unfinished();
         return;
     }
   }
 }
 
 // Frees the reader's memory if it is empty, else counts the memory.
-void PeerConnection::note_unfinished() {
-  host_.unfinished_bytes -= unfinished_bytes_;
-  unfinished_bytes_ = 0;
-  if (reader_.pending_bytes() == 0) {
-    reader_ = wire::FrameReader(dialogue_.max_pdu_bytes());
-    return;
-  }
-  unfinished_bytes_ = reader_.pending_bytes() + read_bytes_;
-  host_.unfinished_bytes += unfinished_bytes_;
-  if (host_.unfinished_bytes > host_.context.options.max_unfinished_bytes)
+void PeerConnection::count_unfinished() {
+  const std::size_t before = unfinished_bytes_;
+  unfinished_bytes_ = reader_.pending_bytes() == 0 ? 0 : reader_.pending_bytes() + read_bytes_;
+  if (unfinished_bytes_ == 0) reader_ = wire::FrameReader(dialogue_.max_pdu_bytes());
+  if (!all_.change_unfinished_bytes(before, unfinished_bytes_) && unfinished_bytes_ > 0)
     drop(ByeReason::TooManyTags, "too many bytes of unfinished PDUs in memory");
 }
 
@@ -215,7 +212,7 @@ void PeerConnection::throw_away() {
 }
 
 void PeerConnection::drop(ByeReason reason, const std::string& why) {
-  IngestCounters& counters = host_.context.shared.counters;
+  IngestCounters& counters = context_.shared.counters;
   switch (reason) {
     case ByeReason::Done:
       break;
@@ -232,19 +229,18 @@ void PeerConnection::drop(ByeReason reason, const std::string& why) {
       tally(counters.dropped_timeout);
       break;
   }
-  host_.say(peer_, "dropped: " + why);
+  context_.log.say(peer_, "dropped: " + why);
   leave(reason);
 }
 
 void PeerConnection::stop_talking() {
   if (phase_ != Phase::Talking) return;
   phase_ = Phase::Leaving;  // set first: the next calls must not enter this function again
-  if (!dialogue_.has_begun()) tally(host_.context.shared.counters.said_nothing);
+  if (!dialogue_.has_begun()) tally(context_.shared.counters.said_nothing);
   dialogue_.close(steady_now());
-  host_.unfinished_bytes -= unfinished_bytes_;
-  unfinished_bytes_ = 0;
+  all_.change_unfinished_bytes(std::exchange(unfinished_bytes_, 0), 0);
   reader_ = wire::FrameReader(wire::kLeastMaxPduBytes);
-  host_.stopped_talking(*this);
+  all_.release(*this);
 }
 
 void PeerConnection::write() {
@@ -260,7 +256,7 @@ void PeerConnection::write() {
     written += static_cast<std::size_t>(sent);
   }
   out_ = {};
-  if (std::exchange(control_due_, false)) host_.control_due();
+  if (std::exchange(control_due_, false)) offer_control();
   if (phase_ != Phase::Leaving) return;
   if (!half_closed_) ::shutdown(socket_.native_handle(), SHUT_WR);
   half_closed_ = true;
@@ -270,7 +266,7 @@ void PeerConnection::write() {
 void PeerConnection::check_time(Instant now) {
   if (phase_ == Phase::Leaving && now - leaving_since_ >= kLongestLeave) close();
   if (phase_ != Phase::Talking || unfinished_bytes_ == 0 || !reading_ ||
-      now - unfinished_since_ < host_.context.options.unfinished_pdu)
+      now - unfinished_since_ < context_.options.unfinished_pdu)
     return;
   int unread = 0;
   if (::ioctl(socket_.native_handle(), FIONREAD, &unread) == 0 && unread > 0) return;  // our delay

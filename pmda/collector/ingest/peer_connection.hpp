@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,20 +25,11 @@
 
 namespace pcp::trace::agent {
 
+class Connections;
+
 class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
  public:
-  // The server's services for a connection.
-  struct Host {
-    DialogueContext& context;
-    std::function<void(const Peer&, const std::string&)> say;  // logs a line, rate-limited
-    std::function<void(PeerConnection&)> stopped_talking;      // no longer counts as open
-    std::function<void()> control_due;  // has room again for a delayed CONTROL
-    std::function<bool()> may_linger;   // false: too many connections are leaving
-    std::function<void(std::uint64_t)> closed;
-    std::size_t unfinished_bytes = 0;  // of all connections
-  };
-
-  PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Host& host);
+  PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Connections& all);
 
   void greet();
   void refuse(std::int32_t code);      // instead of greet(): sends the reason and leaves
@@ -67,7 +57,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void read();
   void handle_frames();
   void throw_away();
-  void note_unfinished();
+  void count_unfinished();
   void drop(wire::ByeReason reason, const std::string& why);
   void stop_talking();
   void leave();
@@ -75,7 +65,8 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
 
   asio::posix::stream_descriptor socket_;
   const Peer peer_;
-  Host& host_;
+  Connections& all_;
+  DialogueContext& context_;  // of all
   Dialogue dialogue_;
   Phase phase_ = Phase::New;
   wire::FrameReader reader_;

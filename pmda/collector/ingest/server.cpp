@@ -18,11 +18,8 @@
 #include <asio/post.hpp>
 
 #include "base/clock.hpp"
-#include "collector/ingest/process_state.hpp"
-#include "collector/ingest/tcp_owner.hpp"
+#include "collector/ingest/peer_connection.hpp"
 #include "collector/shared.hpp"
-#include "pcp/trace.h"
-#include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
 
@@ -46,13 +43,6 @@ constexpr int kMostToldAtOnce = 500;
 // Takes about a millisecond, in which no peer is read.
 constexpr std::size_t kMostEnteredAtOnce = 1000;
 
-// The share of all connections for one user: a third, so that a user with both the Unix socket and
-// TCP leaves some for others. A small total may go to one user.
-std::size_t share_of_a_user(std::size_t connections) {
-  constexpr std::size_t kAnybodys = 1000;
-  return std::max(kAnybodys, connections / 3);
-}
-
 std::uint64_t random_number() {
   std::random_device device;
   return std::uint64_t{device()} << 32 | device();
@@ -71,31 +61,11 @@ std::size_t raise_descriptor_limit() {
 }  // namespace
 
 Server::Server(IngestOptions options, Shared& shared, LogLine log)
-    : options_(std::move(options)),
-      shared_(shared),
-      log_(log),
-      host_{context_,
-            [this](const Peer& peer, const std::string& what) {
-              limited_log_.say("client " + peer.describe() + ": " + what, steady_now());
-            },
-            [this](PeerConnection& connection) { release(connection); },
-            [this] { tell_controls_soon(); },
-            [this] { return connections_.size() - talking_ <= max_leaving_; },
-            [this](std::uint64_t number) {
-              connections_.erase(number);
-              finish_stop_if_alone();
-            }} {
+    : options_(std::move(options)), shared_(shared), log_(log) {
   options_.max_pdu_bytes =
       std::max(options_.max_pdu_bytes, static_cast<std::uint32_t>(wire::kLeastMaxPduBytes));
   context_.agent_instance = random_number();
   context_.pid = static_cast<std::uint32_t>(::getpid());
-  context_.end_connection = [this](std::uint64_t number) {
-    const auto open = connections_.find(number);
-    if (open == connections_.end()) return;
-    const auto connection = open->second.connection;
-    connection->close();
-  };
-  context_.say = host_.say;
   list_request_.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   bell_.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   shared_.spans.set_bell([this] { ::eventfd_write(bell_.native_handle(), 1); });
@@ -103,10 +73,7 @@ Server::Server(IngestOptions options, Shared& shared, LogLine log)
 
 Result<void> Server::listen() {
   const std::size_t descriptors = raise_descriptor_limit();
-  const std::size_t for_peers = descriptors - std::min(descriptors, kOwnDescriptors);
-  max_leaving_ = std::min<std::size_t>(1024, for_peers / 8);
-  max_talking_ = std::min<std::size_t>(options_.max_connections, for_peers - max_leaving_);
-  max_talking_of_user_ = share_of_a_user(max_talking_);
+  connections_.set_limits(descriptors - std::min(descriptors, kOwnDescriptors));
 
   if (Result<void> tcp = listen_on_tcp(); !tcp) return tcp;
   if (Result<void> unix_socket = listen_on_unix_socket(); !unix_socket) return unix_socket;
@@ -140,9 +107,11 @@ Result<void> Server::listen_on_unix_socket() {
 void Server::accept_from(Descriptor listening) {
   acceptors_.emplace_back(
       io_, std::move(listening),
-      [this](Descriptor connected, Peer peer) { accept(std::move(connected), std::move(peer)); },
+      [this](Descriptor connected, Peer peer) {
+        connections_.accept(std::move(connected), std::move(peer));
+      },
       [this](int error) {
-        limited_log_.say(
+        context_.log.say(
             std::string("cannot take more connections for now: ") + std::strerror(error),
             steady_now());
       });
@@ -190,7 +159,7 @@ void Server::run() {
       io_.run();
       break;
     } catch (const std::exception& problem) {
-      limited_log_.say(std::string("trouble in the ingest thread: ") + problem.what(),
+      context_.log.say(std::string("error in the ingest thread: ") + problem.what(),
                        steady_now());
     }
   }
@@ -207,10 +176,7 @@ void Server::tick() {
   });
 
   const Instant now = steady_now();
-  for (auto next = connections_.begin(); next != connections_.end();) {
-    const auto connection = (next++)->second.connection;
-    connection->check_time(now);
-  }
+  connections_.check_time(now);
   {
     Turn turn(shared_);
     context_.sessions.forget_old(now, turn);
@@ -218,7 +184,7 @@ void Server::tick() {
   if (!entering_) enter_in_flight_again();
   if (!sweeping_) look_after_spans();
   shared_.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
-  limited_log_.catch_up(now);
+  context_.log.catch_up(now);
 }
 
 // Enters some of the transactions that a reset cleared. Peers are served before the next step.
@@ -256,7 +222,7 @@ void Server::tell_controls_soon() {
   control_timer_.async_wait([this](const asio::error_code& error) {
     if (error) return;
     told_at_ = steady_now();
-    visit_connections(
+    connections_.visit(
         kMostToldAtOnce, [](PeerConnection& connection) { connection.offer_control(); },
         [this] {
           telling_ = false;
@@ -265,102 +231,14 @@ void Server::tell_controls_soon() {
   });
 }
 
-void Server::accept(Descriptor socket, Peer peer) {
-  peer.number = ++last_number_;
-  const std::optional<bool> is_ours = is_users(socket.get(), peer);
-  if (!is_ours.value_or(true)) return turn_away(socket.get(), peer);
-  const auto connection = std::make_shared<PeerConnection>(io_, std::move(socket), peer, host_);
-  OpenConnection& open = connections_[peer.number];
-  open.connection = connection;
-  try {
-    receive(*connection, open, is_ours.value_or(false));
-  } catch (...) {
-    connection->close();
-    throw;
-  }
-}
-
-// Nothing if the kernel does not tell: over TCP the peer's process is unknown.
-std::optional<bool> Server::is_users(int socket, const Peer& peer) const {
-  if (!options_.only_user || peer.uid == options_.only_user) return true;
-  if (peer.uid != kUnknownUid) return is_descendant(peer.pid, peer.uid);
-  return tcp_owner(socket) == options_.only_user ? std::optional(true) : std::nullopt;
-}
-
-// Keeps nothing of a stranger, and counts nothing: he must not change what the user's own programs
-// find, nor how complete their data seem.
-void Server::turn_away(int socket, const Peer& peer) {
-  std::string out;
-  wire::append_ack(out, context_.pid, PMTRACE_ERR_PERMISSION);
-  ::send(socket, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  host_.say(peer, "refused: it is not this user's");
-}
-
-void Server::receive(PeerConnection& connection, OpenConnection& open, bool is_welcome) {
-  open.admission = is_welcome ? options_.access.acquire(connection.peer().address)
-                              : Admission{Access::NotPermitted, {}};
-  Access access = open.admission.access;
-  if (access == Access::Allowed && !has_room_for(connection.peer())) {
-    options_.access.release(open.admission);
-    access = Access::TooManyConnections;
-  }
-  switch (access) {
-    case Access::Allowed:
-      ++talking_of_[connection.peer().owner()];  // may throw, so before the other counts
-      ++talking_;
-      tally(shared_.counters.accepted);
-      shared_.counters.connections.store(talking_, std::memory_order_relaxed);
-      connection.greet();
-      break;
-    case Access::NotPermitted:
-      tally(shared_.counters.refused_permission);
-      host_.say(connection.peer(), is_welcome ? "refused: the access rules (-A) do not let it in"
-                                              : "refused: it is not this user's");
-      connection.refuse(PMTRACE_ERR_PERMISSION);
-      break;
-    case Access::TooManyConnections:
-      tally(shared_.counters.refused_limit);
-      host_.say(connection.peer(), "refused: too many connections");
-      connection.refuse(PMTRACE_ERR_CONNLIMIT);
-      break;
-  }
-}
-
-bool Server::has_room_for(const Peer& peer) const {
-  const auto of_user = talking_of_.find(peer.owner());
-  return talking_ < max_talking_ &&
-         (of_user == talking_of_.end() || of_user->second < max_talking_of_user_);
-}
-
-void Server::release(PeerConnection& connection) {
-  options_.access.release(connections_.at(connection.peer().number).admission);
-  --talking_;
-  const auto of_user = talking_of_.find(connection.peer().owner());
-  if (--of_user->second == 0) talking_of_.erase(of_user);
-  shared_.counters.connections.store(talking_, std::memory_order_relaxed);
-}
-
 void Server::list_clients() {
-  log_("clients connected: " + std::to_string(talking_));
-  visit_connections(
+  log_("clients connected: " + std::to_string(connections_.talking()));
+  connections_.visit(
       kMostListedAtOnce,
       [this](PeerConnection& connection) {
         if (connection.is_talking()) log_("client " + connection.describe(steady_now()));
       },
       [] {});
-}
-
-// Visits so many connections at once. Peers are served before the next ones.
-void Server::visit_connections(int at_once, const std::function<void(PeerConnection&)>& visit,
-                               const std::function<void()>& done, std::uint64_t after) {
-  auto next = connections_.upper_bound(after);
-  for (int i = 0; i < at_once && next != connections_.end(); ++i) {
-    after = next->first;
-    const auto connection = (next++)->second.connection;  // a visit may close it
-    visit(*connection);
-  }
-  if (next == connections_.end()) return done();
-  asio::post(io_, [=, this] { visit_connections(at_once, visit, done, after); });
 }
 
 void Server::stop() {
@@ -370,7 +248,6 @@ void Server::stop() {
     thread_.join();
   }
   acceptors_.clear();
-  connections_.clear();
   unix_listener_.close();
 }
 
@@ -391,26 +268,13 @@ bool Server::is_quiet() {
 }
 
 void Server::begin_stop() {
-  stopping_ = true;
   // The timer comes first, because the rest may run out of memory.
   stop_timer_.expires_after(kLongestStop);
   stop_timer_.async_wait([this](const asio::error_code& error) {
     if (!error) io_.stop();
   });
   for (Acceptor& acceptor : acceptors_) acceptor.stop();
-  for (auto next = connections_.begin(); next != connections_.end();) {
-    const auto connection = (next++)->second.connection;
-    if (!connection->is_talking()) continue;
-    if (connection->is_version_2())
-      connection->leave(wire::ByeReason::Done);
-    else
-      connection->close();
-  }
-  finish_stop_if_alone();
-}
-
-void Server::finish_stop_if_alone() {
-  if (stopping_ && connections_.empty()) io_.stop();
+  connections_.end_all();
 }
 
 Server::~Server() { stop(); }

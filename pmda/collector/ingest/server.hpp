@@ -8,9 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,11 +17,10 @@
 
 #include "base/result.hpp"
 #include "collector/ingest/acceptor.hpp"
+#include "collector/ingest/connections.hpp"
 #include "collector/ingest/host_finder.hpp"
 #include "collector/ingest/ingest_options.hpp"
-#include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/listener.hpp"
-#include "collector/ingest/peer_connection.hpp"
 #include "collector/ingest/rotation.hpp"
 
 namespace pcp::trace::agent {
@@ -39,18 +35,13 @@ class Server {
   // See Collector.
   Result<void> listen();
   std::uint16_t port() const { return port_; }
-  std::size_t max_connections() const { return max_talking_; }
+  std::size_t max_connections() const { return connections_.max_talking(); }
   void start();
   void stop();
   bool is_quiet();
   void request_client_log();
 
  private:
-  struct OpenConnection {
-    std::shared_ptr<PeerConnection> connection;
-    Admission admission;
-  };
-
   Result<void> listen_on_tcp();
   Result<void> listen_on_unix_socket();
   void accept_from(Descriptor listening);
@@ -64,22 +55,11 @@ class Server {
   void answer(asio::posix::stream_descriptor& bell, const std::function<void()>& act);
   void tell_controls_soon();
   void list_clients();
-  void visit_connections(int at_once, const std::function<void(PeerConnection&)>& visit,
-                         const std::function<void()>& done, std::uint64_t after = 0);
   void begin_stop();
-  void finish_stop_if_alone();
-
-  void accept(Descriptor socket, Peer peer);
-  std::optional<bool> is_users(int socket, const Peer& peer) const;
-  void turn_away(int socket, const Peer& peer);
-  void receive(PeerConnection& connection, OpenConnection& open, bool is_welcome);
-  bool has_room_for(const Peer& peer) const;
-  void release(PeerConnection& connection);
 
   IngestOptions options_;
   Shared& shared_;
   const LogLine log_;
-  LimitedLog limited_log_{log_};
 
   asio::io_context io_{1};
   asio::posix::stream_descriptor list_request_{io_};  // an eventfd
@@ -92,22 +72,14 @@ class Server {
   UnixListener unix_listener_;
   std::list<Acceptor> acceptors_;
   std::uint16_t port_ = 0;
-  std::size_t max_talking_ = 0;
-  std::size_t max_talking_of_user_ = 0;
-  std::size_t max_leaving_ = 0;
 
-  DialogueContext context_{shared_, options_};
-  PeerConnection::Host host_;
-  std::map<std::uint64_t, OpenConnection> connections_;  // by connection number
-  std::uint64_t last_number_ = 0;
-  std::size_t talking_ = 0;                        // connections that are not leaving
-  std::map<std::string, std::size_t> talking_of_;  // the same per owner
-  bool entering_ = false;                          // enter_in_flight_again() will continue
-  bool sweeping_ = false;                          // look_after_spans() will continue
-  bool telling_ = false;  // a round of tell_controls_soon() is not complete
+  DialogueContext context_{shared_, options_, LimitedLog(log_)};
+  Connections connections_{io_, options_, context_};
+  bool entering_ = false;  // enter_in_flight_again() will continue
+  bool sweeping_ = false;  // look_after_spans() will continue
+  bool telling_ = false;   // a round of tell_controls_soon() is not complete
   bool to_tell_again_ = false;
   Instant told_at_{};
-  bool stopping_ = false;
   std::thread thread_;
   HostFinder host_finder_;
 };

@@ -162,7 +162,7 @@ void ArchiveWriter::append(File& file, std::string_view bytes) {
   fail(file, error);
   // Half a record would make the whole file unreadable.
   if (::ftruncate(file.descriptor.get(), static_cast<off_t>(file.bytes)) != 0)
-    failure_->message += ", and what was written of it cannot be taken back";
+    failure_->message += "; the incomplete record cannot be removed";
 }
 
 void ArchiveWriter::fail(const File& file, int error) {

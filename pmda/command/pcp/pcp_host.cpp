@@ -17,7 +17,7 @@ constexpr const char* kHowToBePermitted =
 // Adds advice to PCP's message.
 Error connection_error(const std::string& what, int status) {
   // PCP gives this error for an unknown name, too.
-  if (status == -EHOSTUNREACH) return {what + ": no such host, or no way to it"};
+  if (status == -EHOSTUNREACH) return {what + ": unknown or unreachable host"};
   Error error = pcp_error(what, status);
   if (status == -ECONNREFUSED || status == -ENOENT)
     error.message += ". Does it run? `pcp-trace record COMMAND` needs none";

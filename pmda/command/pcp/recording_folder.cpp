@@ -94,7 +94,7 @@ Result<std::string> find_archive(const std::string& name) {
   std::string archive = RecordingFolder::archive_in(name);
   if (fs::exists(archive + std::string(kIndex), ignored)) return archive;
   return Error{name +
-               ": has no recording, that is to say no file trace.index. If a pmlogger has made it, "
+               ": no recording here (trace.index is missing). If a pmlogger has made it, "
                "name one of its archives, such as " +
                name + "/20261126"};
 }

@@ -128,8 +128,7 @@ std::string PrivateAgent::what_is_missing() const {
   if (counters.refused_permission > 0)
     return "a program of another user was refused; if it belongs to this recording, its calls are"
            " missing";
-  if (counters.said_nothing > 0)
-    return "a traced program gave its connection up before record had answered";
+  if (counters.said_nothing > 0) return "a traced program disconnected before record could answer";
   if (counters.dropped_malformed + counters.dropped_timeout + counters.dropped_limit > 0)
     return "a traced program has lost its connection";
   if (const std::uint64_t left = counters.sessions; left > 0)

@@ -74,7 +74,7 @@ Result<void> check(const RecordOptions& options) {
   if (!options.spans.empty() && !options.command.empty() &&
       wire::parse_capture_filter(options.command.front()))
     return Error{"--spans: " + options.command.front() +
-                 " is a word of the filter: put all of them in quotes"};
+                 " is a word of the filter: quote the whole filter"};
   if (options.host.empty() && options.command.empty())
     return Error{"nothing to record: give a command, or a host with -h HOST"};
   if (!options.host.empty() && !options.command.empty())

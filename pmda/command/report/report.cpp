@@ -54,7 +54,8 @@ Findings check(const std::vector<Condition>& conditions, const Report& report) {
   Findings all;
   for (const Incomplete& each : run.run.incomplete)
     all.push_back(unknown(printed_name(each.archive) + " may lack calls: " + each.why));
-  if (run.run.elapsed_s() <= 0) return {unknown("one sample tells of no time, and of no calls")};
+  if (run.run.elapsed_s() <= 0)
+    return {unknown("only one sample: no duration and no calls can be computed")};
   for (const Condition& condition : conditions) {
     const bool is_complete = run.run.incomplete.empty() &&
                              (!condition.is_relative() || run.base->run.incomplete.empty());

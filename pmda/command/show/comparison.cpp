@@ -148,8 +148,7 @@ std::string ComparisonTable::rows(const ComparedTag& tag, const std::string& nam
 std::string ComparisonTable::notes() const {
   std::string lines;
   if (has_signs_)
-    lines += shown_.faint(shown_.sign("▲ ▼", "^ v") +
-                          " more than noise: equal runs seldom differ so much") +
+    lines += shown_.faint(shown_.sign("▲ ▼", "^ v") + " larger than the noise between equal runs") +
              "\n";
   if (not_judged_ > 0)
     lines += shown_.faint(Shown::counted(not_judged_, "difference") +

@@ -142,7 +142,7 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
   if (what_ == What::Added) return "no counter matches";
   if (what_ == What::Value) return "no observation or counter matches";
   if (is_of_transactions() || is_relative_) return "no transaction matches";
-  return is_time_ ? "no transaction matches; of observations there are no units of time"
+  return is_time_ ? "no transaction matches; time units apply to transactions only"
                   : "no observation matches; for a transaction give a unit: ns, us, ms, s, min";
 }
 

@@ -177,7 +177,7 @@ std::string Waterfall::end(std::size_t not_shown) const {
   };
   if (not_shown > 0) say("and " + Shown::counted(not_shown, "more span") + ", which --json has");
   if (trace_.spans_left_out > 0)
-    say("and " + Shown::counted(trace_.spans_left_out, "span") + ", which are too many");
+    say(Shown::counted(trace_.spans_left_out, "more span") + " left out: the limit is reached");
   if (trace_.is_late)
     say("late: it belongs to a trace that was shown before");
   else if (missing_parents_ > 0)

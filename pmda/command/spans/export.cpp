@@ -59,7 +59,7 @@ int write(const Collected& all, const std::string& path) {
               << Shown::counted(all.spans, "span") << ", for ui.perfetto.dev and speedscope.app\n";
   }
   if (all.is_full())
-    fail("ended early: " + std::to_string(kMostSpans) + " spans are the most", kExported);
+    fail("stopped at the limit of " + std::to_string(kMostSpans) + " spans", kExported);
   return kExported;
 }
 

@@ -27,7 +27,7 @@ constexpr Duration kSilence = std::chrono::seconds(3);  // until the user is tol
 constexpr std::size_t kMostNews = 64;
 
 // Spans that an agent had not delivered at its end are lost, like those captured without an agent.
-constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many";
+constexpr const char* kGap = "; an unknown number of spans is missing";
 
 }  // namespace
 
@@ -126,14 +126,14 @@ class HostThread {
       const Result<PcpHost::Spans> fetched = ask([this] { return host_.fetch_spans(); });
       if (!fetched) return say_trouble(fetched.error().message);
       std::optional<SpanNews> spans = spans_of(*fetched);
-      if (!spans) return say_trouble("the trace agent: what it has sent makes no sense");
+      if (!spans) return say_trouble("the trace agent sent invalid data");
       queue_->note_good_answer(number_);
       const bool has_come = !spans->spans.empty() || spans->missed > 0;
       if (has_come) is_silent_ = false;
       if (has_come || fetched->has_new_agent) {
         HostNews news{.spans = std::move(spans->spans), .missed = spans->missed};
         news.has_gap = fetched->has_new_agent;
-        if (news.has_gap) news.told = std::string(": its trace agent has begun anew") + kGap;
+        if (news.has_gap) news.told = std::string(": its trace agent has restarted") + kGap;
         say(std::move(news));
       }
       if (host_.must_ask_for_spans() && !ask([this] { return host_.ask_for_spans(); }))

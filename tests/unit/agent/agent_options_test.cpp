@@ -62,7 +62,7 @@ TEST_F(OptionsTest, NameTheLabelsThatSplitTags) {
   EXPECT_EQ(good({"--split=service,rank", "--max-tags", "7"}).split, (Keys{"rank", "service"}));
   EXPECT_EQ(good({"--split", "pid"}).split, Keys{"pid"});
   EXPECT_EQ(error({"--split"}), "--split: needs an argument");
-  EXPECT_EQ(error({"--split", "rank,rank"}), "--split: \"rank\" is there twice");
+  EXPECT_EQ(error({"--split", "rank,rank"}), "--split: \"rank\" is given twice");
   for (const char* bad : {"", "rank,", "Rank", "hostname", "tag", "_x", "a b"})
     EXPECT_TRUE(error({"--split", bad}).starts_with("--split: \"")) << bad;
 }

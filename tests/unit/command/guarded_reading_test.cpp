@@ -52,7 +52,7 @@ TEST(Guarded, BlamesNoArchiveForItsOwnFault) {
   };
   EXPECT_EQ(guarded("me", 2, crash_later), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "pcp-trace me: a fault of pcp-trace: too long\n"
+            "pcp-trace me: internal error: too long\n"
             "pcp-trace me: ended with: Segmentation fault, while no archive was open\n");
 }
 

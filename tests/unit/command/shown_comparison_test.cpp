@@ -75,7 +75,7 @@ TEST(ShownComparison, HasBothRunsAndTheChangesBelow) {
   EXPECT_EQ(lines[8],
             "                                                              ±0%     +20%▲    +20%▲"
             "    +20%▲    +20%▲    +20%▲    +20%▲");
-  EXPECT_EQ(lines[10], "▲ ▼ more than noise: equal runs seldom differ so much");
+  EXPECT_EQ(lines[10], "▲ ▼ larger than the noise between equal runs");
 }
 
 TEST(ShownComparison, DropsTheLeastImportantColumnsFirst) {

@@ -99,7 +99,7 @@ TEST(Waterfall, SaysWhatItLacks) {
   late.spans_left_out = 5;
   const std::string text = waterfall(late, kPlain);
   EXPECT_NE(text.find("\n  late: it belongs to a trace that was shown before\n"), text.npos);
-  EXPECT_NE(text.find("\n  and 5 spans, which are too many\n"), text.npos);
+  EXPECT_NE(text.find("\n  5 more spans left out: the limit is reached\n"), text.npos);
 }
 
 TEST(Waterfall, MarksWhatWasNotCaptured) {

@@ -83,8 +83,8 @@ TEST(Glob, SaysWhatIsWrong) {
   EXPECT_EQ(complaint_about("a\\"), "nothing follows its last backslash");
   EXPECT_EQ(complaint_about("a[b\\"), "nothing follows its last backslash");
   EXPECT_EQ(complaint_about("a[b-\\"), "nothing follows its last backslash");
-  EXPECT_EQ(complaint_about("a[bc"), "a [ is without its ]; itself it is \\[");
-  EXPECT_EQ(complaint_about("["), "a [ is without its ]; itself it is \\[");
+  EXPECT_EQ(complaint_about("a[bc"), "] is missing; write a literal [ as \\[");
+  EXPECT_EQ(complaint_about("["), "] is missing; write a literal [ as \\[");
   EXPECT_EQ(complaint_about("[]x]"), "a [] is empty; a ] in it is \\]");
   EXPECT_EQ(complaint_about("[!]"), "a [] is empty; a ] in it is \\]");
   EXPECT_EQ(complaint_about("[z-a]"), "a range in [..] ends before it begins");

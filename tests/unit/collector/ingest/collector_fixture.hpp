@@ -3,23 +3,18 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "collector/collector.hpp"
 #include "support/scratch_directory.hpp"
 #include "unit/collector/ingest/deadline.hpp"
+#include "unit/collector/ingest/reader_fixture.hpp"
 #include "unit/collector/ingest/test_peer.hpp"
 
 namespace pcp::trace::agent {
 
-class CollectorFixture : public testing::Test {
+class CollectorFixture : public ReaderFixture {
  protected:
-  CollectorFixture();
-
   // Options with a free port and a Unix socket in the test's directory.
   IngestOptions options() const;
   void start() { start(options()); }
@@ -40,12 +35,6 @@ class CollectorFixture : public testing::Test {
   TestPeer client(std::uint8_t session = 1) const { return client(session, unix_socket()); }
   std::string socket_path() const { return directory_ + "/trace.socket"; }
 
-  // The values of a tag; nothing if it has no instance.
-  std::optional<TagValues> values(TraceType type, const std::string& tag);
-  std::uint64_t count_of(TraceType type, const std::string& tag);
-  std::optional<InstanceName> instance(TraceType type, const std::string& tag);
-  std::vector<ClientView> clients();
-
   // The collector's computing time shows that it has looked after its sessions.
   bool eventually_looks_after_sessions() {
     const auto once_more = [this] {
@@ -55,11 +44,7 @@ class CollectorFixture : public testing::Test {
     return once_more() && once_more();  // the first look may have begun before
   }
 
-  const IngestCounters& counters() const { return collector_->reader().ingest_counters(); }
-
-  // All logged lines; and one that contains this text, or an empty one.
-  static std::vector<std::string> log();
-  static std::string log_line_with(const std::string& text);
+  Reader reader() const override { return collector_->reader(); }
 
   const ScratchDirectory scratch_;
   const std::string directory_ = scratch_.path();

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.hpp"
-#include "unit/collector/ingest/collector_fixture.hpp"
+#include "unit/collector/ingest/agent_side.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
@@ -48,7 +48,7 @@ TEST(Split, LeavesATagAsItIsIfThatWouldBeTooLong) {
   EXPECT_EQ(split({"rank"}, longest + "x"), "too long: " + longest + "x");
 }
 
-class SplitOf : public CollectorFixture {
+class SplitOf : public AgentSide {
  protected:
   static wire::Hello hello(std::uint8_t session, const std::string& rank) {
     wire::Hello hello = hello_of(session);
@@ -59,12 +59,12 @@ class SplitOf : public CollectorFixture {
 
 TEST_F(SplitOf, ProcessesOfVersion2CountApart) {
   start_with([](auto& options) { options.split = {"rank"}; });
-  TestPeer first = unix_socket();
-  TestPeer second = unix_socket();
+  PduStream& first = unix_socket();
+  PduStream& second = unix_socket();
   ASSERT_TRUE(first.hello(hello(1, "1")));
   ASSERT_TRUE(second.hello(hello(2, "2")));
   const std::string tags = tags_pdu({{1, "tag"}, {2, "(overflow)"}, {3, std::string(254, 'x')}});
-  for (TestPeer* const peer : {&first, &second}) {
+  for (PduStream* const peer : {&first, &second}) {
     ASSERT_TRUE(peer->deliver(
         1, entry(1, Point, {-1}) + entry(2, Point, {-1}) + entry(3, Point, {-1}), tags));
   }
@@ -77,9 +77,9 @@ TEST_F(SplitOf, ProcessesOfVersion2CountApart) {
 
 TEST_F(SplitOf, StockProgramsCountApartByTheirPid) {
   start_with([](auto& options) { options.split = {"pid", "service"}; });
-  TestPeer local = unix_socket();
-  TestPeer remote = tcp();
-  for (TestPeer* const peer : {&local, &remote}) {
+  PduStream& local = unix_socket();
+  PduStream& remote = tcp();
+  for (PduStream* const peer : {&local, &remote}) {
     EXPECT_TRUE(peer->next_ack());
     ASSERT_TRUE(peer->send(data_pdu(Observe, "tag", 1) + data_pdu(Observe, "tag", 1, true)));
     EXPECT_EQ(peer->next_ack(), ack_of(Observe));
@@ -89,17 +89,17 @@ TEST_F(SplitOf, StockProgramsCountApartByTheirPid) {
   EXPECT_EQ(count_of(Observe, "tag{pid=4711}"), 2u);
 }
 
-using DescriptionOf = CollectorFixture;
+using DescriptionOf = AgentSide;
 
 TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
   start();
-  TestPeer first = client(1);
-  TestPeer second = client(2);
+  PduStream& first = client(1);
+  PduStream& second = client(2);
   const auto described = [this] {
     const auto name = instance(Point, "tag");
     return name && name->description ? name->description->members() : "";
   };
-  const auto send = [](TestPeer& peer, std::uint64_t sequence, const std::string& before) {
+  const auto send = [](PduStream& peer, std::uint64_t sequence, const std::string& before) {
     EXPECT_TRUE(peer.deliver(sequence, entry(1, Point, {-1}), before));
   };
   send(first, 1, tags_pdu({{1, "tag"}}));
@@ -112,7 +112,7 @@ TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
   EXPECT_NE(log_line_with("describes \"tag\" differently"), "");
   EXPECT_EQ(log().size(), 1u);
 
-  collector_->reset(steady_now());
+  reset();
   send(second, 2, "");
   EXPECT_EQ(described(), R"("unit":"s")");
   send(first, 3, "");
@@ -121,8 +121,8 @@ TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
 
 TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
   start();
-  TestPeer first = client(1);
-  TestPeer second = client(2);
+  PduStream& first = client(1);
+  PduStream& second = client(2);
   const std::string values = entry(1, Point, {-1}) + entry(1, Observe, {3});
   ASSERT_TRUE(first.deliver(1, values, tags_pdu({{1, "tag"}})));
   ASSERT_TRUE(first.deliver(2, "", tags_pdu({{1, "tag", "ms", ""}})));
@@ -139,7 +139,7 @@ TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
 
 TEST_F(DescriptionOf, AUsersTagsMayTakeSoMuchMemory) {
   start_with([](auto& options) { options.max_kept_label_bytes = 2000; });
-  TestPeer peer = client();
+  PduStream& peer = client();
   std::vector<wire::TagDefinition> tags;
   const std::string text(1000, 'x');  // will be cut
   std::vector<std::string> names;

@@ -77,7 +77,7 @@ bool TestPeer::send(std::string_view bytes) {
   return true;
 }
 
-bool TestPeer::deliver(std::uint64_t sequence, const std::string& entries, std::string pdus) {
+bool PduStream::deliver(std::uint64_t sequence, const std::string& entries, std::string pdus) {
   return send(pdus += batch_pdu(sequence, entries)) && next_batch_ack() == sequence;
 }
 
@@ -106,7 +106,7 @@ bool TestPeer::fill() {
   return true;
 }
 
-std::optional<TestPeer::Pdu> TestPeer::next() {
+std::optional<PduStream::Pdu> PduStream::next() {
   for (;;) {
     if (received_.size() >= wire::kHeaderBytes) {
       const std::size_t length = wire::read_u32(received_);
@@ -121,19 +121,19 @@ std::optional<TestPeer::Pdu> TestPeer::next() {
   }
 }
 
-std::optional<std::int32_t> TestPeer::next_ack() {
+std::optional<std::int32_t> PduStream::next_ack() {
   const auto pdu = next();
   if (!pdu || pdu->type != wire::PduType::Ack) return {};
   return wire::decode_ack(pdu->payload);
 }
 
-std::optional<std::uint64_t> TestPeer::next_batch_ack() {
+std::optional<std::uint64_t> PduStream::next_batch_ack() {
   const auto pdu = next();
   if (!pdu || pdu->type != wire::PduType::BatchAck) return {};
   return wire::decode_batch_ack(pdu->payload);
 }
 
-std::optional<wire::ByeReason> TestPeer::next_bye() {
+std::optional<wire::ByeReason> PduStream::next_bye() {
   const auto pdu = next();
   if (!pdu || pdu->type != wire::PduType::Bye) return {};
   return wire::decode_bye(pdu->payload);
@@ -145,11 +145,11 @@ bool TestPeer::at_end() {
   return end_of_stream_ && !reset_;
 }
 
-std::optional<wire::Welcome> TestPeer::hello(std::uint8_t session) {
+std::optional<wire::Welcome> PduStream::hello(std::uint8_t session) {
   return hello(hello_of(session));
 }
 
-std::optional<wire::Welcome> TestPeer::hello(const wire::Hello& hello) {
+std::optional<wire::Welcome> PduStream::hello(const wire::Hello& hello) {
   std::string out;
   wire::append_hello(out, kPid, hello);
   if (next_ack() != static_cast<std::int32_t>(wire::kBatchVersion) || !send(out)) return {};

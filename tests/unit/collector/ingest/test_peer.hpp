@@ -18,12 +18,10 @@ namespace pcp::trace::agent {
 
 bool has_ipv6();  // whether this machine has it
 
-class TestPeer {
+// The PDUs of a connection, as a program sends and receives them.
+class PduStream {
  public:
-  static TestPeer tcp(std::uint16_t port, const char* address = "127.0.0.1");
-  static TestPeer unix_socket(const std::string& path);
-  static TestPeer unconnected();  // a Unix socket
-  bool connect(const std::string& path);
+  virtual ~PduStream() = default;
 
   struct Pdu {
     wire::PduType type{};
@@ -31,13 +29,12 @@ class TestPeer {
   };
 
   // Sends all bytes. False if the agent has closed.
-  bool send(std::string_view bytes);
+  virtual bool send(std::string_view bytes) = 0;
+  virtual void close() = 0;
+  // Reads the rest of the stream. True if the agent has closed it without a reset.
+  virtual bool at_end() = 0;
   // Sends these PDUs and a BATCH. True once the agent has acknowledged it.
   bool deliver(std::uint64_t sequence, const std::string& entries, std::string pdus = {});
-  // Sends until the agent takes no more for now. Gives the number of bytes sent.
-  std::size_t send_until_full(std::string_view bytes);
-  void half_close();
-  void close() { socket_.reset(); }
 
   // The next PDU; nothing at the end of the stream (see at_end) or at the deadline.
   std::optional<Pdu> next();
@@ -47,21 +44,41 @@ class TestPeer {
   std::optional<std::uint64_t> next_batch_ack();
   // The reason of the next PDU, which must be a BYE.
   std::optional<wire::ByeReason> next_bye();
-  // Reads the rest of the stream. True if the agent has closed it without a reset.
-  bool at_end();
 
   // Reads the greeting, says HELLO with this session id and gives the WELCOME.
   std::optional<wire::Welcome> hello(std::uint8_t session);
   std::optional<wire::Welcome> hello(const wire::Hello& hello);
 
+ protected:
+  // Receives more. False if there is no more.
+  virtual bool fill() = 0;
+
+  std::string received_;
+};
+
+class TestPeer final : public PduStream {
+ public:
+  static TestPeer tcp(std::uint16_t port, const char* address = "127.0.0.1");
+  static TestPeer unix_socket(const std::string& path);
+  static TestPeer unconnected();  // a Unix socket
+  TestPeer(TestPeer&&) = default;
+  TestPeer& operator=(TestPeer&&) = default;
+  bool connect(const std::string& path);
+
+  bool send(std::string_view bytes) override;
+  // Sends until the agent takes no more for now. Gives the number of bytes sent.
+  std::size_t send_until_full(std::string_view bytes);
+  void half_close();
+  void close() override { socket_.reset(); }
+  bool at_end() override;
+
   int descriptor() const { return socket_.get(); }
 
  private:
   explicit TestPeer(Descriptor socket) : socket_(std::move(socket)) {}
-  bool fill();
+  bool fill() override;
 
   Descriptor socket_;
-  std::string received_;
   bool end_of_stream_ = false;
   bool reset_ = false;
 };

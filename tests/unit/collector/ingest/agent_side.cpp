@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "unit/collector/ingest/agent_side.hpp"
+
+#include <unistd.h>
+
+#include "base/clock.hpp"
+
+namespace pcp::trace::agent {
+
+void AgentSide::start(const IngestOptions& options, const EngineOptions& engine) {
+  parts_.reset(new Parts{options, {engine, {}, now_}});
+  parts_->context.agent_instance = 42;
+  parts_->context.end_connection = [this](std::uint64_t number) {
+    parts_->lines.at(number - 1).close();
+  };
+}
+
+PduStream& AgentSide::connect(Peer peer) {
+  peer.number = parts_->lines.size() + 1;
+  return parts_->lines.emplace_back(*parts_, std::move(peer));
+}
+
+PduStream& AgentSide::unix_socket() {
+  return connect({.address = "local:",
+                  .uid = ::getuid(),
+                  .gid = ::getgid(),
+                  .pid = static_cast<std::uint32_t>(::getpid())});
+}
+
+PduStream& AgentSide::tcp() { return connect({.address = "127.0.0.1"}); }
+
+PduStream& AgentSide::client(std::uint8_t session) {
+  PduStream& peer = unix_socket();
+  EXPECT_TRUE(peer.hello(session));
+  return peer;
+}
+
+void AgentSide::reset() {
+  Turn(parts_->shared).engine().reset(now_);
+  pass({});
+}
+
+void AgentSide::pass(Duration time) {
+  now_ += time;
+  Turn turn(parts_->shared, clock);
+  parts_->context.sessions.forget_old(now_, turn);
+  while (parts_->context.sessions.in_flight().enter_again(turn, 1)) continue;
+}
+
+AgentSide::Line::Line(Parts& parts, Peer peer) : parts_(parts), peer_(std::move(peer)) {
+  dialogue_.greet(received_);
+}
+
+bool AgentSide::Line::send(std::string_view bytes) {
+  if (!is_open_) return false;
+  bytes.copy(frames_.prepare(bytes.size()), bytes.size());
+  frames_.commit(bytes.size());
+  Turn turn(parts_.shared, clock);
+  wire::Frame frame;
+  while (frames_.next(frame) == wire::FrameReader::Status::Frame) {
+    const auto ending = dialogue_.on_frame(frame, turn, received_);
+    if (!ending) continue;
+    turn.end();
+    if (ending->reason != wire::ByeReason::Done) {
+      parts_.context.log.say(peer_, ending->why);
+      dialogue_.bye(received_, ending->reason);
+    }
+    close();
+    break;
+  }
+  return true;
+}
+
+void AgentSide::Line::close() {
+  if (std::exchange(is_open_, false)) dialogue_.close(now_);
+}
+
+}  // namespace pcp::trace::agent

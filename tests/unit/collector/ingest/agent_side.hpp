@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The agent's side of the protocol without sockets and threads. The clock stands until a test moves
+// it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "collector/ingest/dialogue.hpp"
+#include "collector/shared.hpp"
+#include "unit/collector/ingest/reader_fixture.hpp"
+#include "unit/collector/ingest/test_peer.hpp"
+
+namespace pcp::trace::agent {
+
+class AgentSide : public ReaderFixture {
+ protected:
+  AgentSide() { now_ = steady_now(); }
+
+  void start(const IngestOptions& options = {}, const EngineOptions& engine = {});
+  template <typename Change>
+  void start_with(Change change) {
+    IngestOptions options;
+    change(options);
+    start(options);
+  }
+
+  // A program of this user on the Unix socket, and one over TCP; and one that has said HELLO.
+  PduStream& unix_socket();
+  PduStream& tcp();
+  PduStream& client(std::uint8_t session = 1);
+
+  void reset();
+  // Lets this time pass, and does the agent's periodic work.
+  void pass(Duration time);
+
+  Reader reader() const override { return Reader(parts_->shared); }
+
+ private:
+  struct Parts;
+
+  class Line final : public PduStream {
+   public:
+    Line(Parts& parts, Peer peer);
+    bool send(std::string_view bytes) override;
+    void close() override;
+    bool at_end() override { return !is_open_; }
+
+   private:
+    bool fill() override { return false; }
+
+    Parts& parts_;
+    const Peer peer_;
+    Dialogue dialogue_{parts_.context, peer_};
+    wire::FrameReader frames_{1 << 20};
+    bool is_open_ = true;
+  };
+
+  struct Parts {
+    IngestOptions options;
+    Shared shared;
+    DialogueContext context{shared, options, LimitedLog(remember_line)};
+    std::deque<Line> lines{};
+  };
+
+  static Instant clock() { return now_; }
+  PduStream& connect(Peer peer);
+
+  static inline Instant now_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace pcp::trace::agent
