@@ -94,6 +94,13 @@ Result<Glob> Glob::parse(std::string_view pattern) {
   return glob;
 }
 
+Glob Glob::exactly(std::string_view text) {
+  Glob glob;
+  for (const char c : text) glob.parts_.push_back({Kind::Byte, byte_of(c)});
+  glob.least_length_ = text.size();
+  return glob;
+}
+
 // Stores a set of one byte as that byte.
 void Glob::add_set(const Set& set) {
   if (set.count() == 1) {
@@ -146,6 +153,16 @@ bool Glob::matches(std::string_view text) const {
   }
   while (part < parts_.size() && parts_[part].kind == Kind::Star) ++part;
   return part == parts_.size();
+}
+
+// From the first star on, any text does.
+bool Glob::may_begin_with(std::string_view begin) const {
+  for (std::size_t at = 0; at < begin.size(); ++at) {
+    if (at == parts_.size()) return false;
+    if (parts_[at].kind == Kind::Star) return true;
+    if (!takes(parts_[at], begin[at])) return false;
+  }
+  return true;
 }
 
 bool Glob::matches_everything() const {

@@ -18,9 +18,13 @@ class Glob {
  public:
   // The error is short advice, to follow the pattern and a colon.
   static Result<Glob> parse(std::string_view pattern);
+  static Glob exactly(std::string_view text);
 
   // Allocates nothing. Takes at most text length times pattern length steps.
   bool matches(std::string_view text) const;
+
+  // True if it may match a text that begins so.
+  bool may_begin_with(std::string_view begin) const;
 
   bool matches_everything() const;
 

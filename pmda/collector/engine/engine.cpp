@@ -300,7 +300,7 @@ void Engine::leave(TagIndex entered, const OpenShare& share) {
 
 void Engine::vanish(TagIndex tag, std::uint64_t open, Instant now) {
   advance_to(now);
-  history_of(tag, 0, now).vanish(open);
+  history_of(tag, open, now).vanish(open);
 }
 
 void Engine::reset(Instant now) {

@@ -139,16 +139,16 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
         agent.reset_s = value;
         break;
       case Quantity::Folded:
-        folded_ = std::max(value, folded_.value_or(0));
+        room_.folded = std::max(value, room_.folded.value_or(0));
         break;
       case Quantity::Folding:
-        folding_ = std::max(value, folding_.value_or(0));
+        room_.folding = std::max(value, room_.folding.value_or(0));
         break;
       case Quantity::Interval:
         interval_s_ = value;
         break;
       case Quantity::Unsplit:
-        unsplit_ = std::max(value, unsplit_);
+        room_.unsplit = std::max(value, room_.unsplit);
         break;
       default:
         period_s_ = value;

@@ -90,9 +90,14 @@ class ArchiveChanges {
   // True of a part of a recording: it lacks calls of some tags before their first sample in it.
   bool may_lack_calls() const { return may_lack_calls_; }
 
-  // False if the archive says that each tag with labels had room in its process and in the agent.
-  bool may_have_folded() const { return folded_.value_or(1) > 0 || folding_.value_or(1) > 0; }
-  bool may_have_unsplit() const { return unsplit_ > 0; }
+  // The greatest values, since they concern all times. Their growth would not do: an agent reads
+  // them after the tags' values, so calls in between are in no growth.
+  struct Room {
+    std::optional<double> folded{};   // calls that the agent had no room for; nothing: not recorded
+    std::optional<double> folding{};  // processes that had no room for label sets
+    double unsplit = 0;               // tags that had no room for the labels of --split
+  };
+  const Room& room() const { return room_; }
 
  private:
   static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
@@ -148,9 +153,7 @@ class ArchiveChanges {
   bool may_lack_calls_ = false;
   std::optional<double> period_s_;
   std::optional<double> interval_s_;
-  std::optional<double> folded_;  // the greatest values: they concern all times
-  std::optional<double> folding_;
-  double unsplit_ = 0;
+  Room room_;
   Agent agent_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag

@@ -44,7 +44,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
       read = Error{source.path() + ": has no samples of the time that is asked for"};
     if (read) read = source.read_to_end();  // also learns whether the archive is complete
     if (read) totals.add(source, archive, changes.may_lack_calls());
-    totals.note_room(changes.may_have_folded(), changes.may_have_unsplit());
+    totals.note_room(changes.room());
     return read;
   });
 }
@@ -80,25 +80,26 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, co
 }
 
 // Leaves tags out and adds tags up. Gives the new tags' members.
-Members choose_tags(Totals& totals, const LabelChoice& choice) {
+Members choose_tags(Totals& totals, const TagNames& names, const LabelChoice& choice) {
   const auto choose = [&](const LabelChoice& by) {
     Groups groups =
         group_tags(totals.tags, [&](const std::string& tag) { return by.group_of(tag); });
     totals.tags = std::move(groups.tags);
     return std::move(groups.members);
   };
-  take_folded(totals, choice);
+  const bool has_all_labels = totals.run.without_room == 0;
+  take_folded(totals, names, choice);
   LabelChoice without_groups = choice;
   without_groups.by.reset();
   Members members = choose(without_groups);
-  totals.imbalances = imbalances_of(totals.tags);
+  if (has_all_labels) totals.imbalances = imbalances_of(totals.tags);
   if (choice.by) {
     Members groups = choose(choice);
     for (auto& group : groups)
       for (std::size_t& member : group) member = members[member].front();
     members = std::move(groups);
   }
-  note_folded(totals, choice);
+  note_folded(totals);
   return members;
 }
 
@@ -128,7 +129,7 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
   if (with_spans)
     if (const Result<void> known = check_labels(model.tags, request.choice); !known)
       return known.error();
-  const Members groups = choose_tags(model, request.choice);
+  const Members groups = choose_tags(model, names, request.choice);
   if (with_series)
     if (const Result<void> read = read_series(request, totals, groups, names, model); !read)
       return read.error();

@@ -171,6 +171,8 @@ Result<Divisors> calls_of(const std::string& name, const Totals& before, const T
   if (found == pairs.end())
     return Error{std::string("no tag of this name is in both runs") +
                  (has_label_sets ? "; its label sets are: --by name adds them up" : "")};
+  if (before.run.without_room + now.run.without_room > 0)
+    return Error{"the agent had no room for all tags"};
   for (const Tag* const tag : {found->before, found->now}) {
     if (tag->folded)
       return Error{tag->is_folded ? "calls of label sets that had no room may count for it"
@@ -193,6 +195,7 @@ std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {
 
 Comparison compare(const Side& before, const Side& now, const Divisors& divisors) {
   Comparison made = paired(before.totals, now.totals);
+  made.older = &before.totals.run;
   made.divisors = divisors;
   for (ComparedTag& tag : made.tags) fill(tag, divisors);
   const Judgement judgement(before, now, divisors.tag);

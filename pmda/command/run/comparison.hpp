@@ -119,6 +119,7 @@ struct Divisors {
 };
 
 struct Comparison {
+  const Run* older = nullptr;
   Divisors divisors;
   bool is_over_runs = false;      // judged by the spread of runs, not of intervals
   std::vector<ComparedTag> tags;  // of both runs; the most lost time first

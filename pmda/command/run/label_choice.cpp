@@ -63,6 +63,10 @@ std::optional<std::string> LabelChoice::group_of(const std::string& tag) const {
   return group;
 }
 
+bool LabelChoice::may_take_sets_of(const std::string& name) const {
+  return !names || names->matches(name) || names->may_begin_with(name + '{');
+}
+
 Result<std::vector<std::string>> parse_by(const std::string& text) {
   std::vector<std::string> labels;
   for (const std::string& key : parts_of(text)) {

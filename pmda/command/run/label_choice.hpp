@@ -30,6 +30,9 @@ struct LabelChoice {
   // The tag that this one is a part of: itself if no tags are added up. Nothing: left out.
   std::optional<std::string> group_of(const std::string& tag) const;
 
+  // True if it may take a tag with this name and some labels.
+  bool may_take_sets_of(const std::string& name) const;
+
   bool leaves_out() const { return !where.empty() || names; }
   std::string options_that_leave_out() const;  // "--where and --filter"; empty: none
   bool changes_tags() const { return by || leaves_out(); }

@@ -106,11 +106,9 @@ struct Tag {
 
   std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
 
-  // The sum of the tags of Run::folded that may have calls of this one; null: none.
+  // The sum of the tags of Run::folded that have its name; null: none.
   std::shared_ptr<const Tag> folded{};
-  // True if it is one of those tags: perhaps no call is its own. Then `folded` has these calls,
-  // too.
-  bool is_folded = false;
+  bool is_folded = false;  // it is one of those tags: perhaps no call is its own
 };
 
 // Calls of any end: a call that fails is work, too.
@@ -170,14 +168,17 @@ struct Run {
   std::vector<std::string> archives;     // names as given
   std::vector<std::string> hosts;        // without duplicates
   std::vector<Incomplete> incomplete{};  // archives known to be incomplete
+  // Calls for whose tags or labels an agent had no room: any tag may lack them, or have them.
+  double without_room = 0;
   // A tag with labels may have had no room in its process or in the agent: then its calls count for
   // a tag of the same name with fewer labels.
   bool may_have_folded = false;
-  bool may_have_unsplit = false;  // a tag may have had no room for the labels of --split
-  std::vector<Tag> folded{};      // those tags and (overflow), also if a report leaves them out
-  std::string command;            // recorded command; empty if unknown
-  std::string filter{};           // filter of captured spans; empty if unknown
-  std::string time_zone;          // for shown times, as in TZ; empty: this machine's
+  // Those tags, added up as in the report, also if it leaves them out. Tag::is_folded is false if
+  // that is the group of all calls that may be theirs.
+  std::vector<Tag> folded{};
+  std::string command;    // recorded command; empty if unknown
+  std::string filter{};   // filter of captured spans; empty if unknown
+  std::string time_zone;  // for shown times, as in TZ; empty: this machine's
   WallTime begin{};
   WallTime end{};
   std::size_t samples = 0;                           // of all archives

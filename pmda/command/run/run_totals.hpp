@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "command/pcp/archive_changes.hpp"
 #include "command/pcp/archive_source.hpp"
 #include "command/run/archive_totals.hpp"
 #include "command/run/label_choice.hpp"
@@ -24,9 +25,9 @@ class RunTotals {
 
   // Adds an archive that was read to its end.
   void add(const ArchiveSource& source, ArchiveTotals& archive, bool may_lack_calls);
-  void note_room(bool may_have_folded, bool may_have_unsplit) {
-    run_.may_have_folded = run_.may_have_folded || may_have_folded;
-    run_.may_have_unsplit = run_.may_have_unsplit || may_have_unsplit;
+  void note_room(const ArchiveChanges::Room& room) {
+    run_.without_room += room.folded.value_or(0) + room.unsplit;
+    run_.may_have_folded |= room.folded.value_or(1) > 0 || room.folding.value_or(1) > 0;
   }
 
   // Gives the totals in model order. Nothing may be added afterwards.

@@ -109,14 +109,19 @@ std::optional<Figure> Condition::figure() const {
 }
 
 std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
+  for (const Run* const run :
+       {&checked.run.run, is_relative_ && checked.comparison != nullptr ? checked.comparison->older
+                                                                        : &checked.run.run})
+    if (run->without_room > 0) return {unknown(no_room(*run))};
   if (is_relative_) return check_changes(checked);
   if (what_ == What::Share) return check_shares(checked);
   if (what_ == What::Imbalance) return check_imbalances(checked);
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags)
-    if (tag_.matches(tag.name) && applies_to(tag.type))
+    if (!tag.is_folded && tag_.matches(tag.name) && applies_to(tag.type))
       findings.push_back(finding(tag, checked.is_complete));
-  std::ranges::move(check_folded(checked), std::back_inserter(findings));
+  std::ranges::move(check_folded(checked.run.run, checked.is_complete),
+                    std::back_inserter(findings));
   if (findings.empty()) findings.push_back(unknown(why_none(checked.run.tags)));
   return findings;
 }
@@ -154,31 +159,26 @@ Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
   if (range && is_complete && !holds(*range) && has_only_an_error(tag))
     shown += ", as a percentile may be 2% off";
   if (!tag.folded || !range) return finding_of(tag.name, range, shown);
-  if (!tag.is_folded)
-    range = with_folded(range, tag, *tag.folded);
-  else
-    range = is_complete ? with_folded({}, tag, *tag.folded) : std::nullopt;
-  const std::string why = why_folded(*tag.folded, tag.is_folded);
+  range = with_folded(range, tag, *tag.folded);
+  const std::string why = ", as " + shown_calls(*tag.folded) + " may belong to it";
   return finding_of(tag.name, range, (range ? shown_range(*range) : kNotKnown) + why,
                     kNotKnown + why);
 }
 
-std::string Condition::why_folded(const Tag& folded, bool is_folded) {
-  return ", as " + shown_calls(folded) +
-         (is_folded ? " may be of label sets that had no room" : " may belong to it");
-}
-
-// The values of tags and label sets that had no room at all, and would match.
-std::vector<Condition::Finding> Condition::check_folded(const Checked& checked) const {
+// For tags that perhaps have no calls of their own, and for label sets that had no room. Perhaps
+// there are none, so the condition is true of none.
+std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_known) const {
   std::vector<Finding> findings;
-  for (const Tag& folded : checked.run.run.folded) {
-    if (!applies_to(folded.type) || !tag_.may_match_without_room(folded.name)) continue;
-    const bool is_known = checked.is_complete && !is_relative_;
-    const auto range = is_known ? with_folded({}, {}, folded) : std::nullopt;
-    const std::string where = " in each tag or label set that had no room";
-    findings.push_back(finding_of(
-        folded.name, range, (range ? shown_range(*range) : kNotKnown) + where + why_folded(folded),
-        kNotKnown + where));
+  for (const Tag& tag : run.folded) {
+    if (!tag.is_folded || !applies_to(tag.type) ||
+        !tag_.may_match_sets_of(std::string(bare_name(tag.name))))
+      continue;
+    const auto range = is_known ? with_folded({}, {}, *tag.folded) : std::nullopt;
+    const std::string why =
+        ", as " + shown_calls(*tag.folded) + " may be of label sets that had no room";
+    findings.push_back(
+        finding_of(tag.name, range && holds(*range) == false ? Outcome::Passed : Outcome::Unknown,
+                   (range ? shown_range(*range) : kNotKnown) + why, kNotKnown + why));
   }
   return findings;
 }

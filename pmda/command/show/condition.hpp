@@ -97,8 +97,7 @@ class Condition {
                      const std::string& why = "") const;
   std::optional<ValueRange> with_folded(const std::optional<ValueRange>& range, const Tag& tag,
                                         const Tag& folded) const;
-  static std::string why_folded(const Tag& folded, bool is_folded = false);
-  std::vector<Finding> check_folded(const Checked& checked) const;
+  std::vector<Finding> check_folded(const Run& run, bool is_known) const;
   Finding unknown(const std::string& why) const;
   std::vector<Finding> check_changes(const Checked& checked) const;
   Finding change_of(const ComparedTag& tag, const Comparison& comparison) const;

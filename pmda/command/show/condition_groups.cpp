@@ -27,15 +27,16 @@ struct CallsOfName {
   double matching = 0;
   double labelled = 0;
   double bare = 0;
-  double folded = 0;  // of bare
   bool has_keys = false;
+  bool has_folded = false;
   bool are_known = true;
 
   // Calls without labels are a total over all label sets, or calls of any label set. Their part
   // in the share is between none and, if label sets may have had no room, all of them.
   ValueRange percent() const {
-    return {100 * matching / (labelled + bare),
-            std::max(100 * matching / labelled, 100 * (matching + folded) / (labelled + bare))};
+    const double all = labelled + bare;
+    return {100 * matching / all,
+            has_folded ? 100 * (matching + bare) / all : 100 * matching / labelled};
   }
 };
 
@@ -65,44 +66,31 @@ TagsOfLabel tags_with(const std::string& label, const TagPattern& pattern,
 
 std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) const {
   std::map<std::pair<TraceType, std::string>, CallsOfName> all;
-  const auto& tags = checked.run.tags;
-  const auto may_be_folded = [this](const Tag& tag) {
-    return tag_.may_match_without_room(tag.name);
-  };
-  const auto has = [&tags](const Tag& folded) {
-    return std::ranges::any_of(tags, [&](const Tag& tag) {
-      return tag.is_folded && tag.type == folded.type && tag.name == folded.name;
-    });
-  };
-  std::map<TraceType, double> overflow;  // perhaps calls of any name
-  for (const Tag& tag : checked.run.run.folded) {
-    if (tag.name == kOverflowName) overflow[tag.type] += all_calls(tag);
-    if (tag.name == kOverflowName || !may_be_folded(tag)) continue;
-    CallsOfName& calls = all[{tag.type, std::string(bare_name(tag.name))}];
-    calls.folded += all_calls(tag);
-    if (!has(tag)) calls.bare += all_calls(tag);
-  }
-  for (const Tag& tag : tags) {
+  const auto take = [&](const Tag& tag) -> CallsOfName* {
     const std::string name(bare_name(tag.name));
-    if (!tag_.matches_name(name)) continue;
+    if (!tag_.matches_name(name)) return nullptr;
     CallsOfName& calls = all[{tag.type, name}];
-    const double its = all_calls(tag);
     if (tag.type == TraceType::Transact && !tag.failed) calls.are_known = false;
-    const std::optional<Dimensions> labels = parse_dimensions(tag.name);
-    if (!labels || (tag.is_folded && may_be_folded(tag))) {
-      calls.bare += its;
-      continue;
+    return &calls;
+  };
+  for (const Tag& tag : checked.run.run.folded)
+    if (CallsOfName* const calls = tag.is_folded ? take(tag) : nullptr) {
+      calls->bare += all_calls(tag);
+      calls->has_folded = true;
     }
-    calls.labelled += its;
-    calls.has_keys = calls.has_keys || tag_.has_keys(*labels);
-    if (tag_.matches_labels(*labels)) calls.matching += its;
+  for (const Tag& tag : checked.run.tags) {
+    CallsOfName* const calls = take(tag);
+    if (calls == nullptr || tag.is_folded) continue;
+    const std::optional<Dimensions> labels = parse_dimensions(tag.name);
+    (labels ? calls->labelled : calls->bare) += all_calls(tag);
+    calls->has_keys = calls->has_keys || (labels && tag_.has_keys(*labels));
+    if (labels && tag_.matches_labels(*labels)) calls->matching += all_calls(tag);
   }
   std::vector<Finding> findings;
-  for (auto& [key, calls] : all) {
-    if (!calls.has_keys) continue;
-    calls.folded += overflow[key.first];
-    calls.bare += overflow[key.first];
-    const bool is_known = checked.is_complete && calls.are_known && calls.labelled > 0;
+  for (const auto& [key, calls] : all) {
+    if (!calls.has_keys && !calls.has_folded) continue;
+    const bool is_known =
+        checked.is_complete && calls.are_known && calls.has_keys && calls.labelled > 0;
     const std::optional<ValueRange> range =
         is_known ? std::optional(calls.percent()) : std::nullopt;
     findings.push_back(
@@ -110,6 +98,7 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
                    is_known ? shown_range(*range) + ", " + Shown::count(calls.matching) + " of " +
                                   Shown::count(calls.labelled + calls.bare) + " calls"
                    : !checked.is_complete ? "calls that may be missing"
+                   : calls.has_folded     ? "calls that may be of label sets that had no room"
                    : calls.labelled == 0  ? "no calls"
                                           : "no count of failed calls in this recording"));
   }
@@ -135,22 +124,15 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
                                     "totals that are unknown, negative or all zero"));
   }
   // Calls that lack the label may be of any value.
-  const auto unknown_by = [&](const Tag& folded, const std::string& name) {
-    findings.push_back(finding_of(
-        name, Outcome::Unknown,
-        "a ratio that is not known, as " + shown_calls(folded) + " may belong to any " + label_));
-  };
-  std::map<TraceType, const Tag*> overflow;
   std::set<std::pair<TraceType, std::string>> unknown_ones;
   for (const Tag& folded : checked.run.run.folded) {
     const auto labels = parse_dimensions(folded.name);
     const std::string name(bare_name(folded.name));
-    if (folded.name == kOverflowName)
-      overflow[folded.type] = &folded;
-    else if (tag_.matches_name(name) &&
-             (!labels || labels->find(label_) == nullptr || !tag_.matches_labels(*labels)) &&
-             unknown_ones.emplace(folded.type, name).second)
-      unknown_by(folded, name);
+    if ((folded.is_folded || !labels || labels->find(label_) == nullptr) &&
+        tag_.matches_name(name) && unknown_ones.emplace(folded.type, name).second)
+      findings.push_back(finding_of(
+          name, Outcome::Unknown,
+          "a ratio that is not known, as " + shown_calls(folded) + " may belong to any " + label_));
   }
   for (const Imbalance& each : all) {
     if (each.label != label_ || !tag_.matches_name(each.name) ||
@@ -158,10 +140,6 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
       continue;
     if (!checked.is_complete) {
       findings.push_back(finding_of(each.name, Outcome::Unknown, "calls that may be missing"));
-      continue;
-    }
-    if (const auto found = overflow.find(each.type); found != overflow.end()) {
-      unknown_by(*found->second, each.name);
       continue;
     }
     const std::string most = label_ + " " + printed_name(each.values.front().value);
@@ -179,7 +157,7 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
   if (checked.comparison == nullptr) return {unknown("there is no older run")};
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags) {
-    if (!tag_.matches(tag.name) || !applies_to(tag.type)) continue;
+    if (tag.is_folded || !tag_.matches(tag.name) || !applies_to(tag.type)) continue;
     const auto& tags = checked.comparison->tags;
     const auto found = std::ranges::find(tags, &tag, &ComparedTag::now);
     if (!checked.is_complete)
@@ -189,7 +167,8 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
     else
       findings.push_back(change_of(*found, *checked.comparison));
   }
-  std::ranges::move(check_folded(checked), std::back_inserter(findings));
+  for (const Run* const run : {&checked.run.run, checked.comparison->older})
+    std::ranges::move(check_folded(*run, false), std::back_inserter(findings));
   for (const Tag* const tag : checked.comparison->only_before)
     if (tag_.matches(tag->name) && applies_to(tag->type))
       findings.push_back(finding_of(tag->name, Outcome::Unknown, "no calls in the newer run"));
@@ -203,8 +182,9 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
                                         const Comparison& comparison) const {
   for (const Tag* const each : {tag.before, tag.now})
     if (each->folded)
-      return finding_of(tag.now->name, Outcome::Unknown,
-                        "a change that is not known" + why_folded(*each->folded, each->is_folded));
+      return finding_of(
+          tag.now->name, Outcome::Unknown,
+          "a change that is not known, as " + shown_calls(*each->folded) + " may belong to it");
   const Figure its = *figure();
   const auto& [before, now, verdict, chance] = tag.of(its);
   if (!before || !now)

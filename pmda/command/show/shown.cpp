@@ -335,6 +335,12 @@ std::string shown_calls(const Tag& tag) {
          printed_name(tag.name);
 }
 
+std::string no_room(const Run& run) {
+  return "the agent had no room for the tags or labels of " +
+         Shown::counted(static_cast<std::uint64_t>(run.without_room), "call") +
+         ": raise its --max-tags; or report --by name, unless (overflow) has calls";
+}
+
 std::string printed_name(std::string_view name) {
   return Shown(Terminal{true, false, 80}).name(name, std::numeric_limits<std::size_t>::max());
 }

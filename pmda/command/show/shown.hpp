@@ -108,6 +108,9 @@ class Shown {
 // "12 calls of checkout", with those that failed.
 std::string shown_calls(const Tag& tag);
 
+// Why nothing is known of any condition. Requires: Run::without_room.
+std::string no_room(const Run& run);
+
 // A whole name for a line of a log: without anything that a terminal interprets.
 std::string printed_name(std::string_view name);
 

@@ -202,7 +202,8 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
 
 std::string folded_line(const Run& run, const Shown& shown) {
   constexpr std::size_t kMostNames = 3;
-  if (run.folded.empty()) return "";
+  const std::string why = run.without_room > 0 ? "folded: " + no_room(run) + "\n" : "";
+  if (run.folded.empty()) return why;
   std::string text;
   for (std::size_t i = 0; i < std::min(run.folded.size(), kMostNames); ++i)
     text += (i > 0 ? ", " : "") + shown_calls(run.folded[i]);
@@ -211,7 +212,7 @@ std::string folded_line(const Run& run, const Shown& shown) {
   const std::string begin = "folded: up to ";
   const std::string end = " may be of tags or label sets that had no room";
   const std::size_t room = room_after(shown.terminal().columns, begin.size() + end.size());
-  return begin + shown.name(text, room) + end + "\n";
+  return why + begin + shown.name(text, room) + end + "\n";
 }
 
 }  // namespace

@@ -6,11 +6,12 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
+#include "command/run/label_choice.hpp"
 #include "wire/dimensions.hpp"
+#include "wire/glob.hpp"
 
 namespace pcp::trace::command {
 
@@ -21,12 +22,12 @@ class TagPattern {
 
   bool matches(const std::string& tag) const;
 
-  // True if it does not match the tag, but perhaps one whose calls count there for want of room:
-  // the tag with more labels, or any for (overflow).
-  bool may_match_without_room(const std::string& tag) const;
-
   bool has_labels() const { return !labels_.empty(); }
-  bool matches_name(const std::string& bare_name) const;
+  bool matches_name(const std::string& bare_name) const { return name_.matches(bare_name); }
+  // True if it matches the name, or may match it with some labels.
+  bool may_match_sets_of(const std::string& name) const {
+    return name_.matches(name) || whole_.may_begin_with(name + '{');
+  }
   // True if it has all keys that the pattern names.
   bool has_keys(const Dimensions& labels) const;
   bool matches_labels(const Dimensions& labels) const;
@@ -35,13 +36,13 @@ class TagPattern {
   std::string keys() const;                          // "status, route"
 
  private:
-  Result<void> take_quoted(std::string_view& rest);
-  bool take_labels(std::string_view text);
+  static Result<std::string> take_quoted(std::string_view& rest);
+  Result<void> take_labels(std::string_view text);
 
   std::string text_;
-  std::string name_;
-  bool is_glob_ = false;
-  std::vector<std::pair<std::string, std::string>> labels_;  // key, pattern of the value
+  Glob whole_;
+  Glob name_;  // without labels
+  std::vector<WantedLabel> labels_;
 };
 
 }  // namespace pcp::trace::command

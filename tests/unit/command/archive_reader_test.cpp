@@ -91,12 +91,27 @@ TEST_F(TotalsOf, CallsWithoutLabelsArePartOfTheirNameUnlessTheyAreLeftOut) {
   EXPECT_NE(tag_of(read_totals(by_name)->tags, "a").folded, nullptr);
 }
 
-TEST_F(TotalsOf, CallsWithoutALabelOfAnyTagMayHaveHadNoRoomForIt) {
-  make().begin(0).sample(1, {{"trace.agent.folded", {{"", 0.0}}},
-                             {"trace.agent.folding", {{"", 0.0}}},
-                             {"trace.agent.unsplit", {{"", 1.0}}},
-                             {kCalls, {{"a{x=1}", 5.0}, {"b", 5.0}}}});
-  EXPECT_EQ(totals().run.folded.at(0).name, "b");
+TEST_F(TotalsOf, NothingIsKnownIfAnAgentHadNoRoom) {
+  for (const char* const metric : {"trace.agent.folded", "trace.agent.unsplit"}) {
+    const ArchiveOfTags::Values sets{{"a{x=1}", 1.0}, {"a{x=2}", 2.0}};
+    make().begin(0).sample(1, {{metric, {{"", 2.0}}}, {kCalls, sets}, {kTime, sets}});
+    make("other").begin(0).sample(1, {{kCalls, {{"b", 10.0}}}});
+    EXPECT_EQ(totals({"run", "other"}).run.without_room, 2) << metric;
+    EXPECT_EQ(totals({"other"}).run.without_room, 0);
+    ReadRequest by_name = request({"run", "other"}, {});
+    by_name.choice.by.emplace();
+    const Totals names = *read_totals(by_name);
+    EXPECT_EQ(names.run.without_room, 0);
+    EXPECT_TRUE(names.imbalances.empty());
+  }
+}
+
+// In a part of the run no label set has a call.
+TEST_F(TotalsOf, CallsWithoutLabelsMayBeOfLabelSetsThatWereCalledBefore) {
+  make().begin(0);
+  archives_.back().sample(1, {{kCalls, {{"a{x=1}", 5.0}}}}).sample(2, {{kCalls, {{"a", 1.0}}}});
+  archives_.back().sample(3, {{kCalls, {{"a", 2.0}}}});
+  EXPECT_TRUE(tag_of(totals({"run"}, {moment(1.5), moment(4)}).tags, "a").is_folded);
 }
 
 // Two runs at the same time.

@@ -206,6 +206,8 @@ TEST(Comparison, IsPerCallsThatAreKnownInBothRuns) {
         std::pair("b", "the number of its failed calls was not recorded"),
         std::pair("s{n=0}", "some of its calls may count without their labels")})
     EXPECT_EQ(calls_of(name, before, now).error().message, why);
+  before.run.without_room = 1;
+  EXPECT_EQ(calls_of("a", before, now).error().message, "the agent had no room for all tags");
 }
 
 // One in twenty is slow: the 95th percentile jumps from the fast ones to the slow ones.

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "command/run/folded_calls.hpp"
+#include "command/run/groups.hpp"
 #include "command/run/imbalance.hpp"
 #include "command/show/condition.hpp"
 
@@ -254,8 +255,8 @@ TEST_F(Shares, BesideCallsWithoutLabelsAreKnownAsFarAsTheyAre) {
             "unknown: request{status=5*} share > 0.7%: request has 0.5% to 1%, 10 of 2,000 calls");
   EXPECT_EQ(outcome("request{status=5*} share > 1%"), Outcome::Passed);
   EXPECT_EQ(outcome("request{status=5*} share >= 0.5%"), Outcome::Broken);
-  run_.run.folded = {transaction("request", 1000)};
   run_.tags.back().is_folded = true;
+  run_.run.folded = {run_.tags.back()};
   EXPECT_EQ(of("request{status=5*} share > 1%").line,
             "unknown: request{status=5*} share > 1%: request has 0.5% to 50.5%, 10 of 2,000 calls");
 }
@@ -271,11 +272,21 @@ TEST_F(Shares, AreUnknownIfCallsAre) {
 // condition for all tags.
 class Folded : public testing::Test {
  protected:
-  Folded() {
-    run_.run.may_have_folded = true;
-    run_.imbalances = plain_.imbalances = imbalances_of(run_.tags);
-    take_folded(run_, {});
-    note_folded(run_, {});
+  Folded() { fold(run_); }
+  // As archive_reader.cpp does.
+  static void fold(Totals& run, const LabelChoice& choice = {}) {
+    TagNames names;
+    for (const Tag& tag : run.tags) names.find_or_add(tag.type, tag.name);
+    run.run.may_have_folded = true;
+    take_folded(run, names, choice);
+    run.imbalances = imbalances_of(run.tags);
+    run.tags =
+        group_tags(run.tags, [&](const std::string& tag) { return choice.group_of(tag); }).tags;
+    note_folded(run);
+  }
+  static Outcome chosen(Totals run, const LabelChoice& choice, const std::string& text) {
+    fold(run, choice);
+    return outcome_of(run, text);
   }
   Outcome outcome(const std::string& text) { return outcome_of(run_, text); }
   static Outcome outcome_of(const Totals& run, const std::string& text) {
@@ -289,7 +300,7 @@ class Folded : public testing::Test {
               {transaction("request{route=/a;status=200}", 900),
                transaction("request{route=/a;status=500}", 5), transaction("request", 1000, 20),
                transaction("rest{status=404}", 7)}};
-  Totals plain_ = run_;  // all had room
+  Totals plain_{{}, run_.tags, imbalances_of(run_.tags)};  // all had room
 };
 
 TEST_F(Folded, LetNoConditionPassThatTheyMayBreak) {
@@ -315,20 +326,36 @@ TEST_F(Folded, LetNoConditionPassThatTheyMayBreak) {
             Outcome::Unknown);
 }
 
-// A label of --split makes a tag too long: perhaps its calls are of a rank.
-TEST_F(Folded, MayBeOfLabelsThatATagHadNoRoomFor) {
-  run_ = {{}, {transaction("a{rank=0}", 90), transaction("a{rank=1}", 92), transaction("b", 99)}};
-  run_.imbalances = imbalances_of(run_.tags);
-  plain_ = run_;
-  run_.run.may_have_unsplit = true;
-  take_folded(run_, {});
-  note_folded(run_, {});
+// Perhaps there is no such label set, and no call of the name itself.
+TEST_F(Folded, MakeNoConditionTrue) {
   for (const char* const text :
-       {"*{rank=*} count > 95", "*{rank=0} mean > 0.4 s", "* max/mean by rank > 1.2"}) {
+       {"request{status=404} max < 1 s", "request{zone=eu} count < 2000", "request p99 < 1 s"})
     EXPECT_EQ(outcome(text), Outcome::Unknown) << text;
-    EXPECT_EQ(outcome_of(plain_, text), Outcome::Passed) << text;
-  }
-  EXPECT_EQ(outcome("b count > 98"), Outcome::Broken);
+  EXPECT_EQ(outcome("\"request{status=404}\" count > 1020"), Outcome::Passed);
+}
+
+TEST_F(Folded, MayBeOfTagsThatAReportChooses) {
+  const Totals shop{{},
+                    {transaction("cart{status=500}", 5), transaction("checkout{zone=eu}", 5),
+                     transaction("checkout", 9, 3)}};
+  const LabelChoice of_500{.where = *parse_where("status=500")};
+  const LabelChoice by_zone{.by = {{"zone"}}, .where = of_500.where};
+  for (const char* const text : {"* failed > 0", "c*{status=*} share < 95%", "c* count > 8"})
+    for (const LabelChoice& choice : {of_500, by_zone})
+      EXPECT_EQ(chosen(shop, choice, text), Outcome::Unknown) << text;
+  EXPECT_EQ(chosen(shop, {.names = *Glob::parse("ch*{status*")}, "* failed > 0"), Outcome::Unknown);
+  EXPECT_EQ(chosen(shop, {.names = *Glob::parse("ca*")}, "* failed > 0"), Outcome::Passed);
+  EXPECT_EQ(chosen(shop, {.by = {{}}}, "checkout failed > 2"), Outcome::Broken);
+}
+
+// Without a rank of its own, a process folds to the bare name; with one, to the rank's.
+TEST_F(Folded, OfSeveralTagsMayBeOfOne) {
+  run_ = {{}, {transaction("w{rank=0;x=1}", 1), transaction("w{rank=0}", 7), transaction("w", 7)}};
+  fold(run_);
+  EXPECT_EQ(outcome("w{x=1} count > 14"), Outcome::Unknown);
+  EXPECT_EQ(outcome("w{x=1} count > 15"), Outcome::Passed);
+  EXPECT_EQ(outcome("w{x=2} count > 13"), Outcome::Unknown);
+  EXPECT_EQ(outcome("w max/mean by rank > 9"), Outcome::Unknown);
 }
 
 TEST_F(Folded, DecideNothingThatTheyCannotChange) {
@@ -339,25 +366,44 @@ TEST_F(Folded, DecideNothingThatTheyCannotChange) {
   EXPECT_EQ(outcome("request{status=500} count > 4"), Outcome::Broken);
   EXPECT_EQ(outcome("request{route=*} max > 0.4 s"), Outcome::Broken);
   Comparison comparison = compare(Side{run_, {}, {}}, Side{run_, {}, {}});
-  EXPECT_EQ(
-      finding("\"request{route=/a;status=500}\" count > +20%", {run_, true, &comparison}).line,
-      "unknown: \"request{route=/a;status=500}\" count > +20%: request{route=/a;status=500} has a"
-      " change that is not known, as 1,020 calls of request may belong to it");
+  const Condition change = *Condition::parse("\"request{route=/a;status=500}\" count > +20%");
+  EXPECT_EQ(change.check({run_, true, &comparison}).at(0).line,
+            "unknown: \"request{route=/a;status=500}\" count > +20%: request{route=/a;status=500} "
+            "has a change that is not known, as 1,020 calls of request may belong to it");
 }
 
-// Tags of any name count for (overflow) if there is no room.
-TEST_F(Folded, MayBeOfAnyTagIfTheyOverflowed) {
-  run_ = {{}, {transaction("request{status=200}", 900), transaction("(overflow)", 1000, 20)}};
-  take_folded(run_, {});
-  note_folded(run_, {});
-  run_.tags.push_back(transaction("request{status=500}", 5));
-  run_.imbalances = imbalances_of(run_.tags);
+TEST_F(Folded, OfTheOlderRunLeaveChangesUnknown) {
+  Totals now{{}, {transaction("other", 1)}};
+  Totals before{{}, {transaction("other", 1), transaction("rest{x=1}", 1), transaction("rest", 1)}};
+  fold(before, {.where = *parse_where("status=500")});
+  before.tags = now.tags;
+  const Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
+  const auto found = Condition::parse("* count < -5%")->check({now, true, &comparison});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].outcome, Outcome::Unknown);
+}
+
+// Then it counted calls anywhere.
+TEST_F(Folded, OfAnAgentWithoutRoomLeaveNothingKnown) {
+  Totals full{{}, {transaction("r{i=3}", 9), transaction("r{i=2}", 9), transaction("q", 2)}};
+  full.run.without_room = 2;
   for (const char* const text :
-       {"request{status=200} count > 1899", "req* count > 950", "request{status=5*} share > 1%",
-        "request max/mean by status > 1.999"})
-    EXPECT_EQ(outcome(text), Outcome::Unknown) << text;
-  EXPECT_EQ(outcome("request{status=200} count > 1900"), Outcome::Passed);
-  EXPECT_EQ(outcome("req* count > 800"), Outcome::Broken);
+       {"r{i=3} count > 1", "r*{i=2} share < 95%", "* max/mean by i > 5", "q count > 5"})
+    EXPECT_EQ(chosen(full, {}, text), Outcome::Unknown) << text;
+  const LabelChoice by_name{.by = {{}}};
+  EXPECT_EQ(chosen(full, by_name, "r count > 17"), Outcome::Broken);
+  EXPECT_EQ(chosen(full, {.by = {{}}, .where = *parse_where("i=*")}, "r count > 17"),
+            Outcome::Unknown);
+  Totals overflown{{}, {transaction("q", 2), transaction("(overflow)", 1)}};
+  EXPECT_EQ(chosen(overflown, by_name, "q count > 1"), Outcome::Unknown);
+  fold(overflown);
+  EXPECT_EQ(
+      finding("q count > 1", {overflown, true, nullptr}).line,
+      "unknown: q count > 1: the agent had no room for the tags or labels of 1 call: raise its "
+      "--max-tags; or report --by name, unless (overflow) has calls");
+  const Comparison comparison = compare(Side{overflown, {}, {}}, Side{plain_, {}, {}});
+  EXPECT_EQ(finding("re* count > +5%", {plain_, true, &comparison}).outcome, Outcome::Unknown);
+  EXPECT_NE(finding("rest* count > 1", {plain_, true, &comparison}).outcome, Outcome::Unknown);
 }
 
 // Rank 3 takes 60 s, the mean of all is 50 s.

@@ -32,6 +32,18 @@ TEST(Glob, MatchesTheWholeText) {
   EXPECT_FALSE(matches("request", ""));
 }
 
+TEST(Glob, MayMatchTextsWithABeginning) {
+  for (const char* const pattern : {"request{*", "r*x", "reque?t{a=[0-9]}", "request{", "*"})
+    EXPECT_TRUE(glob(pattern).may_begin_with("request{")) << pattern;
+  for (const char* const pattern : {"request", "req?x*", "a*", ""})
+    EXPECT_FALSE(glob(pattern).may_begin_with("request{")) << pattern;
+}
+
+TEST(Glob, MayBeAText) {
+  EXPECT_TRUE(Glob::exactly("a*[").matches("a*["));
+  EXPECT_FALSE(Glob::exactly("a*").matches("ab"));
+}
+
 TEST(Glob, HasAStarForAnyBytesOrNone) {
   EXPECT_TRUE(matches("*", ""));
   EXPECT_TRUE(matches("db*", "db"));

@@ -143,6 +143,8 @@ TEST(InFlight, OfTagsWithLabelsAndNoRoomIsUnderTheirName) {
   world.leave(second);
   EXPECT_EQ(world.in_flight("b").open, 2u);
   EXPECT_EQ(world.engine.counters().folded, 0u);
+  world.engine.vanish(world.engine.tag(Transact, "b{k=1}"), 2, world.now);
+  EXPECT_EQ(world.engine.counters().folded, 2u);
 }
 
 // Room is reserved for bare names of tags with labels that have none. A bare name may get it after
