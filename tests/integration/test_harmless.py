@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from private_pmcd import PATIENCE_S, completed
-from trace_test import TraceTestCase, library_environment, program
+from trace_test import TraceTestCase, library_environment, program, without_leaks
 
 LONG_S = 100  # a wait that shows even on the busiest machine
 
@@ -42,7 +42,8 @@ class Signals(TraceTestCase):
 class Sandbox(TraceTestCase):
     def live(self, pmcd, what):
         """Runs the program with a short flush interval, so that the library's thread sleeps soon."""
-        done = completed(program("sandbox"), what, env=self.environment(pmcd, PCP_TRACE_FLUSH=10, PCP_TRACE_LINGER=1))
+        environment = without_leaks(self.environment(pmcd, PCP_TRACE_FLUSH=10, PCP_TRACE_LINGER=1))
+        done = completed(program("sandbox"), what, env=environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(0 < int(done.stdout) < 120, "a library that looks a hundred times a second begins 200 waits")
 
@@ -71,7 +72,7 @@ class MainsEnd(TraceTestCase):
 
     def test_comes_although_a_destructor_of_its_thread_traces(self):
         pmcd = self.start_pmcd()
-        done = completed(program("main_leaves"), "later", env=self.environment(pmcd))
+        done = completed(program("main_leaves"), "later", env=without_leaks(self.environment(pmcd)))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(pmcd.values("trace.point.count"), {"main": 1, "key": 1, "handler": 1})
 

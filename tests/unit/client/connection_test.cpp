@@ -96,7 +96,7 @@ TEST(Connection, ToABusyAgentIsNoneYet) {
   ASSERT_EQ(::listen(listener, 0), 0);
   ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length), 0);
   ClientOptions options;
-  options.host = "127.0.0.1";
+  options.tcp_only = true;
   options.port = ntohs(address.sin_port);
   const Endpoint agent = find_endpoints(options, Reach::All).front();
   OwnDescriptor first_socket, socket;
