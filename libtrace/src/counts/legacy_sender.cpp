@@ -65,7 +65,11 @@ void LegacySender::on_disconnected() {
 void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   until_ = std::max(until, until_);
   if (!is_connected_ || chunk_records_ > 0) return;
+  // Both have room before a value is taken: without memory none is lost.
   std::vector<wire::LegacyData> values;
+  values.reserve(kChunkBytes / wire::data_pdu_bytes(1));
+  std::string chunk;
+  chunk.reserve(kChunkBytes);
   std::size_t bytes = 0;
   while (rest_.delta.count > 0 || take_entry(until_)) {
     bytes += wire::data_pdu_bytes(rest_name_.size());
@@ -78,7 +82,6 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   values.back().wants_ack = true;
   chunk_records_ = values.size();
 
-  std::string chunk;
   for (const wire::LegacyData& value : values) wire::append_data(chunk, own_pid(), value);
   counters_.sent += chunk_records_;
   counters_.batches += 1;
