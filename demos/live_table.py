@@ -42,7 +42,7 @@ def number(value):
 
 def duration(seconds):
     """Formats with three significant digits, in a suitable unit."""
-    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= 0.9995 * size:
             return f"{seconds / size:#.3g}".rstrip(".") + f" {unit}"
     return f"{seconds * 1e9:.0f} ns"

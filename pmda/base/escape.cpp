@@ -59,12 +59,7 @@ void append_json(char*& end, char c) {
 std::size_t stays_in_name(std::string_view text) {
   const auto [bytes, number] = first_character(text);
   const bool is_control = number < 0x20 || (number >= 0x7f && number < 0xa0);
-  return is_control ? 0 : bytes;
-}
-
-std::size_t stays_in_terminal(std::string_view text) {
-  const std::size_t length = stays_in_name(text);
-  return length > 0 && !is_invisible(first_character(text).number) ? length : 0;
+  return is_control || is_invisible(number) ? 0 : bytes;
 }
 
 std::size_t stays_in_log(std::string_view text) {

@@ -13,11 +13,9 @@ namespace pcp::trace {
 // the text is not empty.
 using EscapeRule = std::size_t (*)(std::string_view text);
 
-// For PCP's tools: valid UTF-8 without control characters.
+// For people and PCP's tools: valid UTF-8 without control characters, and without characters that
+// are invisible or change the writing direction.
 std::size_t stays_in_name(std::string_view text);
-
-// For a terminal: without characters that are invisible or change the writing direction, too.
-std::size_t stays_in_terminal(std::string_view text);
 
 // For a quoted part of a log line: printable ASCII without quotes and backslashes.
 std::size_t stays_in_log(std::string_view text);
@@ -36,8 +34,8 @@ std::string escaped(std::string_view text, EscapeRule stays);
 // The most bytes of a shown name. Every tag that needs no \xNN fits.
 inline constexpr std::size_t kMaxShownBytes = 254;
 
-// Gives valid UTF-8 without control bytes and leading blanks, fit for PCP's tools. Text longer than
-// `most` bytes is cut between two characters, and ends in "...". Requires: `stays` escapes as much.
+// Gives text fit for PCP's tools: escaped, without leading blanks. Text longer than `most` bytes is
+// cut between two characters, and ends in "...". Requires: `stays` escapes as much.
 std::string printable(std::string_view text, std::size_t most, EscapeRule stays = stays_in_name);
 
 // The same as a JSON string, in quotes. Leading blanks stay; ASCII's control bytes get JSON's

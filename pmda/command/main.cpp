@@ -74,7 +74,7 @@ int start(int argc, char** argv) {
     std::cout << overview();
     return EXIT_SUCCESS;
   }
-  const std::string shown = printable(word, kMaxShownBytes, stays_in_terminal);
+  const std::string shown = printable(word, kMaxShownBytes);
   if (word.empty())
     std::cerr << kUsage;
   else

@@ -20,6 +20,7 @@ TAGS = [
     b"overlong \xc0\xaf",
     b"surrogate \xed\xa0\x80",
     b"C1 \xc2\x9b31m",
+    b"\xe2\x80\xaefrom right to left",
     b"new\nline",
     b"\n[Fri Nov 20 12:00:00] pmdatrace(1) Error: a lie",
     b"return\rand\x08back",
@@ -42,9 +43,9 @@ class HostileTags(TraceTestCase):
         self.pmcd = self.start_pmcd()
 
     def assert_clean(self, output, what):
-        """The output is UTF-8, and without control characters except line ends and tabs."""
+        """The output is UTF-8, without control characters except line ends and tabs, and from left to right."""
         text = output.decode()  # raises if it is not UTF-8
-        self.assertEqual(re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text), [], what)
+        self.assertEqual(re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text), [], what)
         return text
 
     def tool(self, *command):

@@ -37,7 +37,7 @@ class Table(unittest.TestCase):
         return re.split(r"\s{2,}", next(line for line in live_table.table(METRICS) if f" {tag}" in line))
 
     def test_shows_durations_in_a_unit_that_says_something(self):
-        for seconds, text in ((0, "0 ns"), (3e-7, "300 ns"), (0.00002, "20.0 us"), (0.00123, "1.23 ms"),
+        for seconds, text in ((0, "0 ns"), (3e-7, "300 ns"), (0.00002, "20.0 µs"), (0.00123, "1.23 ms"),
                               (0.9996, "1.00 s"), (123.4, "123 s")):
             self.assertEqual(live_table.duration(seconds), text)
 

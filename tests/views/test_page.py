@@ -107,7 +107,7 @@ class Text(PageTestCase):
         self.page("hostile")
         names = self.texts("#tags .name")
         for name in ("</script><script>window.broken = 1</script>", '<img src=x onerror="window.broken = 2">',
-                     "\"'`${window.broken = 3}\\", "\\u202egnp.exe", "w" * 250, "\\x01\\x1b[31mred\\x7f\\x09\\x0a",
+                     "\"'`${window.broken = 3}\\", "\\xe2\\x80\\xaegnp.exe", "w" * 250, "\\x01\\x1b[31mred\\x7f\\x09\\x0a",
                      "\\xff\\xfe not UTF-8", "\\x20leading blank", "@PAGE_DATA@ {{x}} %s", "מחיר سعر", "🐟"):
             self.assertIn(name, names)
         for tag in range(len(names)):

@@ -93,7 +93,7 @@ class Tags(PageTestCase):
         self.click("#kinds button[data-kind=observe]")
         self.click("#tags tr.choice")
         self.assertEqual(self.texts("#detail-title small"), ["observation, in job"])
-        self.assertEqual(self.texts("#detail-text"), ["Jobs that wait <b>for</b> a\\u202e worker"])
+        self.assertEqual(self.texts("#detail-text"), ["Jobs that wait <b>for</b> a\\xe2\\x80\\xae worker"])
         self.assertRegex(self.texts("#figures dd")[-1], "\u202fjob$")
         self.evaluate("pcpTrace.page.choose(pcpTrace.data.tags.slice(0, 2))")
         self.assertEqual(self.texts("#detail-text"), [])

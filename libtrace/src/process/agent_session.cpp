@@ -86,15 +86,15 @@ bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns
   defined_.clear();
   outbox_.open.begin_anew();
 
-  const bool is_same = std::exchange(agent_, welcome.agent_instance) == welcome.agent_instance;
-  const AgentChange agent = !is_same                 ? AgentChange::Another
-                            : has_forgotten(welcome) ? AgentChange::SameThatForgot
-                                                     : AgentChange::Same;
+  const AgentChange agent = agent_ != welcome.agent_instance ? AgentChange::Another
+                            : has_forgotten(welcome)         ? AgentChange::SameThatForgot
+                                                             : AgentChange::Same;
   if (!batches_.on_welcome(agent, welcome.last_sequence)) return false;
   if (!has_feature(wire::Feature::Events))
     outbox_.spans.on_welcome_without();
   else if (!outbox_.spans.on_welcome(agent, welcome.last_events, welcome.control))
     return false;
+  agent_ = welcome.agent_instance;  // not before: if a step fails, the next welcome repeats all
   for (CountBatch& batch : batches_.in_flight()) send(batch, now_ns, out);
   return true;
 }

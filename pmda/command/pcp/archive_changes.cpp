@@ -29,7 +29,6 @@ Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
 void ArchiveChanges::take_mark() {
   if (samples_ > 0 && !before_mark_) before_mark_ = at_;
   last_.reset();
-  in_flight_before_.clear();
   nearby_.clear();
   sampled_.fill({});
   agent_ = {};
@@ -52,9 +51,7 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
 
   if (before_mark_) begin_with_agent(taker);
   if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_, interval_s_});
-  if (at_ >= window_.begin)
-    for (const auto& [tag, value] : std::exchange(in_flight_before_, {}))
-      taker.take({tag, Quantity::InFlight, value, at_, false});
+  if (at_ >= window_.begin && !last_) take_older_tags(taker);
   for (const QuantityValues& values : sample.quantities)
     if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
   if (at_ >= window_.begin) {
@@ -63,6 +60,18 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
       taker.take_before(tag, std::move(nearby));
   }
   if (samples_ == 1 && source_.is_sparse() && agent_.uptime_s == 0.0) begin_with_recording();
+}
+
+// A recording's samples lack the tags that do not change. A pmlogger's lack only metrics.
+void ArchiveChanges::take_older_tags(ChangeTaker& taker) {
+  for (std::size_t tag = 0; tag < known_.size(); ++tag) {
+    const Known& its = known_[tag];
+    for (std::size_t i = 0; i < kKept; ++i) {
+      const Quantity quantity = quantity_at(i);
+      if (its.is_known[i] && (source_.is_sparse() || quantity == Quantity::InFlight))
+        taker.take({tag, quantity, only_grows(quantity) ? 0 : its.last[i], at_, false});
+    }
+  }
 }
 
 // Reads on to the next distributions. True if there are no more to wait for.
@@ -199,8 +208,10 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
       else if (const double number = values.number(value);
                is_level(quantity) || (from && !std::isnan(number)))
         taker.take({tag, quantity, number, from.value_or(at), false});
-    } else if (quantity == Quantity::InFlight) {
-      in_flight_before_[tag_of(values, value.inst)] = values.number(value);
+    } else if (is_level(quantity)) {
+      Known& its = known(tag_of(values, value.inst));
+      its.last[index_of(quantity)] = values.number(value);
+      its.is_known[index_of(quantity)] = true;
     } else if (quantity == Quantity::Histogram) {
       nearby_[tag_of(values, value.inst)] = {std::string(values.text(value)), 0};
     }

@@ -101,13 +101,14 @@ class ArchiveChanges {
 
  private:
   static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
+  static constexpr std::size_t kKept = index_of(Quantity::Rate);  // what grows, and levels
 
   // A tag's last values. Agents count from 0.
   struct Known {
     bool is_older = false;  // than the first sample since the last mark, which may lack it
     bool is_gone = false;   // with its agent, until it has a value again
-    std::array<double, kGrowing> last{};
-    std::array<bool, kGrowing> is_known{};
+    std::array<double, kKept> last{};  // levels: only from before the window
+    std::array<bool, kKept> is_known{};
     std::uint64_t began_anew = 0;  // the sample in which the values restarted; 0: none
   };
 
@@ -125,6 +126,7 @@ class ArchiveChanges {
   void begin_with_agent(ChangeTaker& taker);
   void begin_with_recording();
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
+  void take_older_tags(ChangeTaker& taker);
   bool take_beyond_end(const ArchiveSample& sample, ChangeTaker& taker);
   void count_nearby(std::size_t tag, Quantity quantity, double grown);
   void take_facts_of_agent(const ArchiveSample& sample);
@@ -157,7 +159,6 @@ class ArchiveChanges {
   Agent agent_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag
-  std::unordered_map<std::size_t, double> in_flight_before_;                   // the window, by tag
   std::unordered_map<std::size_t, NearbyText> nearby_;                         // by tag
   std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
   std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample

@@ -60,6 +60,9 @@ constexpr bool is_level(Quantity quantity) {
 constexpr std::size_t index_of(Quantity quantity) {
   return static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::Calls);
 }
+constexpr Quantity quantity_at(std::size_t index) {
+  return static_cast<Quantity>(index + static_cast<std::size_t>(Quantity::Calls));
+}
 constexpr std::size_t kGrowing = index_of(Quantity::Last);  // number of quantities that only grow
 
 // Index of p50 to p999 in kPercentiles.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/report/report_options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -15,6 +17,10 @@
 namespace pcp::trace::command {
 
 namespace {
+
+Result<Condition> parse_condition(const std::string& text) {
+  return Condition::parse(text, terminal_of(STDOUT_FILENO));
+}
 
 constexpr const char* kNoHosts =
     "a report reads archives. To record a host: pcp-trace record -h HOST";
@@ -75,7 +81,7 @@ std::vector<Option> table_for(ReportOptions& options) {
       {"per", 0, "TAG", "with --compare: show sums per call of this tag",
        parses(parse_text, options.per)},
       {"fail-if", 0, "CONDITION", "end with status 1 if this is true; may be repeated",
-       adds(Condition::parse, options.conditions)},
+       adds(parse_condition, options.conditions)},
       {"start", 'S', "TIME", "show the run from this time on", parses(parse_moment, options.start)},
       {"finish", 'T', "TIME", "show the run up to this time", parses(parse_moment, options.finish)},
       {"origin", 'O', "TIME", "like -S; see PCPIntro(1)", parses(parse_moment, options.origin)},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/condition.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +10,6 @@
 #include <utility>
 
 #include "command/show/model_json.hpp"
-#include "command/show/shown.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
@@ -317,7 +314,7 @@ std::optional<bool> Condition::holds(const ValueRange& range) const {
 }
 
 std::string Condition::shown_value(double value) const {
-  if (is_time_) return Shown(terminal_of(STDOUT_FILENO)).duration(value);
+  if (is_time_) return Shown(terminal_).duration(value);
   return Shown::number(value) + (is_percent() ? "%" : "");
 }
 

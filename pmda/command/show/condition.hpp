@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "command/run/comparison.hpp"
 #include "command/run/model.hpp"
+#include "command/show/shown.hpp"
 #include "command/show/tag_pattern.hpp"
 #include "command/show/value_range.hpp"
 
@@ -18,8 +19,9 @@ namespace pcp::trace::command {
 
 class Condition {
  public:
-  // Parses 'TAG WHAT OP NUMBER[UNIT]'. An error lists the valid values.
-  static Result<Condition> parse(const std::string& text);
+  // Parses 'TAG WHAT OP NUMBER[UNIT]'. An error lists the valid values. Findings are for this
+  // terminal.
+  static Result<Condition> parse(const std::string& text, const Terminal& terminal = {});
 
   enum class Outcome { Passed, Broken, Unknown };
 
@@ -111,6 +113,7 @@ class Condition {
   bool has_only_an_error(const Tag& tag) const;
 
   std::string text_;
+  Terminal terminal_;
   TagPattern tag_;
   What what_{};
   Figure percentile_{};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The part of Condition that is about more than one tag: changes since an older run, and shares of
 // label sets.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -14,7 +12,6 @@
 #include "command/run/noise.hpp"
 #include "command/show/comparison_columns.hpp"
 #include "command/show/condition.hpp"
-#include "command/show/shown.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/trace_type.hpp"
 
@@ -189,7 +186,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   const auto& [before, now, verdict, chance] = tag.of(its);
   if (!before || !now)
     return finding_of(tag.now->name, Outcome::Unknown, "a change that is not known");
-  const Shown shown(terminal_of(STDOUT_FILENO));
+  const Shown shown(terminal_);
   const auto value = [&](double number) {
     return may_be_time() ? shown.value(tag.now->type, number)
                          : Shown::number(number) + (is_percent() ? "%" : "");

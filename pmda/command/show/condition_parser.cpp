@@ -54,9 +54,10 @@ const std::vector<Condition::Word>& Condition::words() {
   return all;
 }
 
-Result<Condition> Condition::parse(const std::string& text) {
+Result<Condition> Condition::parse(const std::string& text, const Terminal& terminal) {
   Condition condition;
   condition.text_ = text;
+  condition.terminal_ = terminal;
   std::string_view rest = text;
   for (const auto take : {&Condition::take_tag, &Condition::take_what, &Condition::take_label,
                           &Condition::take_operator, &Condition::take_number}) {

@@ -78,7 +78,7 @@ struct Piece {
 };
 
 std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
-  const auto stays = is_utf8 ? stays_in_terminal : stays_in_ascii_terminal;
+  const auto stays = is_utf8 ? stays_in_name : stays_in_ascii_terminal;
   std::vector<Piece> pieces;
   while (!text.empty()) {
     Piece piece{"", stays(text) > 0 ? width_of(first_character(text)) : 4};

@@ -164,8 +164,7 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
   else if (missing > 0)
     note("p50..p99", "miss up to " + Shown::number(missing * 100) + "% of a tag's calls: " +
                          (has_intervals ? "those of the agent's first and last interval"
-                                        : "a thread had no room for them, or pmlogger"
-                                          " logged counts and histograms at different moments"));
+                                        : "no recorded distribution has them"));
   if (nonfinite > 0)
     note("NaN, inf", Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
                          " not finite: counted as calls, in no other column");

@@ -54,7 +54,7 @@ constexpr std::array kTableColumns{
     ColumnLook{Column::Max, "max", 9, {"max", "max", ""}},
     ColumnLook{Column::Busy, "busy", 7, {"busy", "last", "value"}}};
 
-// A narrow terminal drops these columns, in this order.
+// A narrow terminal drops these columns, in this order, but never the one of --sort.
 constexpr std::array kDropped{Column::Rate, Column::Mean, Column::P50, Column::Busy,
                               Column::P99,  Column::Max,  Column::P95};
 constexpr std::size_t kLeastNameColumns = 24;
@@ -172,8 +172,7 @@ std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice
 
 class TablePrinter {
  public:
-  // `gives_room`: a name that is too long for its column gets a line of its own.
-  TablePrinter(const Shown& shown, bool shows_failed, bool gives_room);
+  TablePrinter(const Shown& shown, bool shows_failed, const TableChoice& choice);
 
   std::string heading(const Section& section) const;
   std::string rows(const Entry& entry, const std::string& name) const;
@@ -191,13 +190,13 @@ class TablePrinter {
   std::string behind_name(const Entry& entry) const;
 
   const Shown& shown_;
-  const bool gives_room_;
+  const bool gives_room_;  // a name that is too long for its column gets a line of its own
   std::vector<Column> columns_;
   std::size_t name_columns_ = 0;
 };
 
-TablePrinter::TablePrinter(const Shown& shown, bool shows_failed, bool gives_room)
-    : shown_(shown), gives_room_(gives_room) {
+TablePrinter::TablePrinter(const Shown& shown, bool shows_failed, const TableChoice& choice)
+    : shown_(shown), gives_room_(choice.shows_all) {
   for (const ColumnLook& look : kTableColumns)
     if (look.column != Column::Failed || shows_failed) columns_.push_back(look.column);
   const auto width = [this] {
@@ -206,7 +205,8 @@ TablePrinter::TablePrinter(const Shown& shown, bool shows_failed, bool gives_roo
     return sum;
   };
   for (const Column each : kDropped)
-    if (width() + kLeastNameColumns > shown.terminal().columns) std::erase(columns_, each);
+    if (width() + kLeastNameColumns > shown.terminal().columns && each != choice.sort)
+      std::erase(columns_, each);
   name_columns_ = shown.terminal().columns - width();
 }
 
@@ -350,7 +350,7 @@ SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& ch
   }
   const bool shows_failed =
       std::ranges::any_of(tags, [](const Tag& tag) { return has_failed(tag); });
-  const TablePrinter printer(shown, shows_failed, choice.shows_all);
+  const TablePrinter printer(shown, shows_failed, choice);
   SummaryTables tables;
   bool are_all = true;
   for (const Section& section : sections) {

@@ -49,7 +49,7 @@ std::string names_of(const std::vector<std::string>& recordings) {
   if (recordings.empty()) return "none in this directory";
   std::string names;
   for (std::size_t i = 0; i < std::min(recordings.size(), kMostNames); ++i)
-    names += (i == 0 ? "" : ", ") + printable(recordings[i], kLongestName, stays_in_terminal);
+    names += (i == 0 ? "" : ", ") + printable(recordings[i], kLongestName);
   if (recordings.size() > kMostNames)
     names += " and " + std::to_string(recordings.size() - kMostNames) + " more";
   return names;

@@ -13,6 +13,7 @@
 #include "process/agent_session.hpp"
 #include "support/add_records.hpp"
 #include "support/pdus.hpp"
+#include "support/scarce_memory.hpp"
 #include "tags/description.hpp"
 #include "wire/legacy.hpp"
 
@@ -256,6 +257,13 @@ TEST_F(SessionTest, SendsAgainWhatTheAgentHasNotApplied) {
 TEST_F(SessionTest, SendsAllAgainToAnotherAgent) {
   begin();
   record_batches(2);
+  reconnect();
+  const wire::Welcome impossible{
+      .agent_instance = 2,
+      .max_pdu_bytes = 1 << 20,
+      .features = wire::FeatureSet().set(wire::number_of(wire::Feature::Events)),
+      .last_events = 1};
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_welcome, impossible).frame(), kNow, heard.out));
   reconnect();
   EXPECT_TRUE(welcome(2, false, 0));
   EXPECT_EQ(take_sequences(), (Sequences{1, 2}));
@@ -732,6 +740,12 @@ TEST_F(LegacySessionTest, PassesOverWhatIsSaidOfATag) {
 TEST_F(LegacySessionTest, SettlesAllInTheEnd) {
   sender.on_connected(heard.out);
   record("settled", 100);
+#ifdef TRACE_SCARCE_MEMORY
+  {
+    const ScarceMemory scarce(1);
+    EXPECT_TRUE(throws([this] { flush(); }));
+  }
+#endif
   flush();
   for (int chunk = 0; chunk < 100 && !sender.has_settled(1); ++chunk) EXPECT_TRUE(acknowledge(0));
   EXPECT_TRUE(sender.has_settled(1));

@@ -233,7 +233,19 @@ TEST_F(ArchiveChangesOf, AWindowBeginsWithASampleThatTellsOfNothing) {
   archive.begin(0);
   for (int second = 1; second <= 5; ++second)
     archive.sample(second, {{kCalls, {{"a", 10.0 * second}}}});
-  EXPECT_EQ(told({moment(1.5), moment(4)}), (Lines{"a 0 0 2-2", "a 0 10 2-3", "a 0 10 3-4"}));
+  EXPECT_EQ(told({moment(1.5), moment(4)}),
+            (Lines{"a 0 0 2-2", "a 0 0 2-2", "a 0 10 2-3", "a 0 10 3-4"}));
+}
+
+TEST_F(ArchiveChangesOf, AWindowHasTheTagsThatDoNotChangeInIt) {
+  const std::string counter = "trace.counter.count";
+  const std::string level = "trace.counter.value";
+  ArchiveOfTags& archive = make();
+  archive.begin(0).sample(1, {{counter, {{"old", 1.0}}}, {level, {{"old", 5.0}}}}).mark(2);
+  archive.sample(3, {{counter, {{"c", 7.0}}}, {level, {{"c", 40.0}}}});
+  archive.sample(4, {{kCalls, {{"a", 1.0}}}}).sample(5, {{kCalls, {{"a", 3.0}}}});
+  EXPECT_EQ(told({moment(3.5), moment(9)}),
+            (Lines{"c 0 0 4-4", "c 6 40 4-4", "a 0 0 4-4", "a 0 2 4-5"}));
 }
 
 TEST_F(ArchiveChangesOf, TextsComeAsTheyAre) {

@@ -220,6 +220,9 @@ TEST(Summary, SaysThatAnAgentsIntervalsLackCallsAtBothEnds) {
   EXPECT_NE(text.find("miss up to 75% of a tag's calls: those of the agent's first and last int"),
             std::string::npos)
       << text;
+  tag.percentile_source = PercentileSource::NearlyAllCalls;
+  EXPECT_NE(summary({an_hour(), {tag}}, "", kPlain).find("calls: no recorded distribution has"),
+            std::string::npos);
 }
 
 TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
@@ -294,6 +297,10 @@ TEST(Summary, ShowsMoreColumnsOnAWideTerminal) {
   EXPECT_TRUE(has(88, "mean"));
   EXPECT_FALSE(has(87, "mean"));
   EXPECT_TRUE(has(80, "p50"));
+  TableChoice by_rate;
+  by_rate.sort = Column::Rate;
+  const std::string narrow = table_of({transaction("a")}, by_rate, 40).front();
+  EXPECT_NE(narrow.find("/s"), std::string::npos) << narrow;
 }
 
 TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {

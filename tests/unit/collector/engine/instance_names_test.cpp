@@ -20,6 +20,11 @@ TEST(ShownName, EscapesControlBytes) {
   EXPECT_EQ(shown_name("\xc2\x85", 1, 0), "\\xc2\\x85");
 }
 
+TEST(ShownName, EscapesWhatIsInvisibleOrTurnsOthersAround) {
+  EXPECT_EQ(shown_name("\u202egnp", 1, 0), "\\xe2\\x80\\xaegnp");
+  EXPECT_EQ(shown_name("a\u00ad\u2069", 1, 0), "a\\xc2\\xad\\xe2\\x81\\xa9");
+}
+
 TEST(ShownName, EscapesWhatIsNotUtf8) {
   EXPECT_EQ(shown_name("a\xff", 1, 0), "a\\xff");
   EXPECT_EQ(shown_name("\xe2\x82", 1, 0), "\\xe2\\x82");                    // cut off
