@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the flusher: waits for the doorbell, the agent's socket and the next time. The only file of
-// the library that waits.
+// Runs the flusher: waits for the doorbell, the agent's socket and the next time, as nothing else of
+// the library does.
 //
 // It works only while forks wait (harmless/rest_at_fork.hpp). After a lack of memory, and after the
 // program has closed our descriptors, it begins anew.
