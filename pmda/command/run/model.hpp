@@ -170,6 +170,7 @@ struct Run {
   std::vector<Incomplete> incomplete{};  // archives known to be incomplete
   // Calls for whose tags or labels an agent had no room: any tag may lack them, or have them.
   double without_room = 0;
+  double unsplit = 0;  // of these: tags that were too long for the labels of --split
   // A tag with labels may have had no room in its process or in the agent: then its calls count for
   // a tag of the same name with fewer labels.
   bool may_have_folded = false;

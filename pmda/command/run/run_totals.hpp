@@ -27,6 +27,7 @@ class RunTotals {
   void add(const ArchiveSource& source, ArchiveTotals& archive, bool lacks_begin);
   void note_room(const ArchiveChanges::Room& room) {
     run_.without_room += room.folded.value_or(0) + room.unsplit;
+    run_.unsplit += room.unsplit;
     run_.may_have_folded |= room.folded.value_or(1) > 0 || room.folding.value_or(1) > 0;
   }
 
