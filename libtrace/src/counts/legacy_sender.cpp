@@ -65,13 +65,14 @@ void LegacySender::on_disconnected() {
 void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   until_ = std::max(until, until_);
   if (!is_connected_ || chunk_records_ > 0) return;
-  // Both have room before a value is taken: without memory none is lost.
   std::vector<wire::LegacyData> values;
-  values.reserve(kChunkBytes / wire::data_pdu_bytes(1));
   std::string chunk;
-  chunk.reserve(kChunkBytes);
   std::size_t bytes = 0;
   while (rest_.delta.count > 0 || take_entry(until_)) {
+    if (values.empty()) {  // room before a value is taken: without memory none is lost
+      values.reserve(kChunkBytes / wire::data_pdu_bytes(1));
+      chunk.reserve(kChunkBytes);
+    }
     bytes += wire::data_pdu_bytes(rest_name_.size());
     if (bytes > kChunkBytes) break;
     values.push_back(

@@ -30,7 +30,7 @@ double all_that_began(const Tag& tag) { return all_calls(tag) + tag.vanished.val
 void take_folded(Totals& totals, const TagNames& names, const LabelChoice& choice) {
   Run& run = totals.run;
   // The sum over all labels of a name needs none.
-  if (choice.by && choice.by->empty() && !choice.leaves_out()) run.without_room = 0;
+  if (choice.by && choice.by->empty() && !choice.leaves_out()) run.without_room = run.unsplit = 0;
   std::map<std::string, std::size_t> most;  // labels, by name
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::size_t& its = most[bare_of(names.name(i))];

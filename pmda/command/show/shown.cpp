@@ -336,10 +336,11 @@ std::string shown_calls(const Tag& tag) {
 }
 
 std::string no_room(const Run& run) {
-  if (run.unsplit == run.without_room)
+  const double calls = run.without_room - run.unsplit;
+  if (calls == 0)
     return "tags were too long for the labels of --split: make them shorter; or report --by name";
   return "the agent had no room for the tags or labels of " +
-         Shown::counted(static_cast<std::uint64_t>(run.without_room), "call") +
+         Shown::counted(static_cast<std::uint64_t>(calls), "call") +
          ": raise its --max-tags; or report --by name, unless (overflow) has calls";
 }
 
