@@ -27,6 +27,7 @@ constexpr std::int64_t kBegin = 1'800'000'000;
 constexpr std::int64_t kBetweenDistributions = 60;
 constexpr unsigned kCalls = 10;  // of a tag between two samples
 const pmInDom kDomain = pmInDom_build(10, 0);
+const pmID kState = pmID_build(10, 4095, 0);
 
 Stamp stamp(std::int64_t second) { return {kBegin + second, 0}; }
 
@@ -141,6 +142,8 @@ class Hour {
   void add_first_sample() {
     Sample none;
     for (std::size_t i = 0; i < metrics_.size(); ++i) none.push_back({id(i), PM_VAL_INSITU, {}});
+    writer_.add_metric({kState, PM_TYPE_STRING, PM_INDOM_NULL, PM_SEM_DISCRETE, {}}, kStateMetric);
+    writer_.add_sample(stamp(0), TextSample(kState, kBegins).sample());
     writer_.add_sample(stamp(0), none);
     writer_.add_instances(stamp(interval_), kDomain, names_);
   }
@@ -228,6 +231,7 @@ int write(const std::string& path, int tags, std::int64_t seconds, std::int64_t 
       if (with_distributions) distributions_at = second;
       hour.add_sample(second, with_distributions);
     }
+    writer->add_end(kState, std::string(kComplete));
     if (const Result<void> finished = writer->finish(); finished) return EXIT_SUCCESS;
   }
   std::fputs("hour_archive: it could not be written\n", stderr);

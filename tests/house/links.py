@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks that each link of a page leads to a file and, behind `#`, to a heading of that page; that each path of ours
-between backticks is there; and that the index of libtrace/docs has each page.
+between backticks is there; that the index of libtrace/docs has each page; and that no line of a text is too long.
 
 Usage: links.py [DIRECTORY]"""
 
@@ -12,6 +12,8 @@ from house import answer, files
 INDEX = "libtrace/docs/README.md"
 ROOMS = "demos|fortran|java|libtrace|pmda|tests"
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+LONGEST_LINE = 100
+NO_TEXT = re.compile(r" {4}| *\||!\[")  # code, and what cannot be broken
 PATH = re.compile(rf"`((?:{ROOMS})/[\w./*-]+)`")
 
 
@@ -49,6 +51,8 @@ def breaches(root):
             for target in LINK.findall(line):
                 if problem := problem_of(page, target):
                     yield f"{name}:{number}: {target}: {problem}"
+            if len(line) > LONGEST_LINE and not NO_TEXT.match(line):
+                yield f"{name}:{number}: {len(line)} columns, more than {LONGEST_LINE}"
             for path in PATH.findall(line):
                 if not any(root.glob(path.rstrip("/"))):
                     yield f"{name}:{number}: {path}: no such file"

@@ -302,11 +302,12 @@ class OfPrograms(RecordSpansTestCase):
         made = os.path.join(self.directory, "chrome.json")
         whole = os.path.getsize(data)
         with open(data, "rb") as file:
-            label, = struct.unpack(">I", file.read(4))
-            file.seek(label)
-            sample, = struct.unpack(">I", file.read(4))
+            end = 0
+            for _ in ("label", "statement", "sample"):
+                file.seek(end)
+                end += struct.unpack(">I", file.read(4))[0]
         for size, said in ((whole * 3 // 4, r"^.*: its end is missing; what comes before it is exported\n$"),
-                           (label + sample + 8, r"\n.*: there is no transaction before that\n$")):
+                           (end + 8, r"\n.*: there is no transaction before that\n$")):
             os.truncate(data, size)
             done = completed(recorded.COMMAND, "export", "--chrome", made, "-a", self.folder)
             self.assertRegex(done.stderr, said)

@@ -150,11 +150,11 @@ class OfARecording(ReportTestCase):
         self.assertIn("NaN, inf 5 values are not finite: counted as calls, in no other column\n", shown)
 
     def test_does_not_know_a_sum_that_was_too_great(self):
-        folder = self.record(*["obs 1.7e308 great"] * 4, *["obs 1.7e308 both"] * 2,
-                             *["obs -1.7e308 both"] * 2)
+        # Three, so that wherever a batch ends, one sum is too great: 1.7e308 and then 1.7e308 - 3.4e308 are known, and are 0.
+        folder = self.record(*["obs 1.7e308 great"] * 6, *["obs 1.7e308 both"] * 3, *["obs -1.7e308 both"] * 3)
         for name in ("great", "both"):
             tag = tags_of(folder)["observe", name]
-            self.assertEqual((tag["count"], tag["sum"], tag["mean"]), (4, None, None))
+            self.assertEqual((tag["count"], tag["sum"], tag["mean"]), (6, None, None))
             done = report("--fail-if", f"{name} mean > 1e300", folder)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(f"unknown: {name} mean > 1e300: ", done.stdout)

@@ -50,7 +50,7 @@ class PkgConfig(PackageTestCase):
 
     def assert_survives_what_the_library_throws_at_its_end(self, *arguments):
         program = self.build(*arguments, source=os.path.join(HERE, "../integration/static_end.c"))
-        environment = library_environment(OUR_LIBRARY, PCP_TRACE_SOCKET="/nowhere")
+        environment = library_environment(OUR_LIBRARY, PCP_TRACE_SOCKET="/nowhere", PCP_TRACE_LINGER=1)
         self.assertEqual(run(program, "throws", env=environment), "buffered")
 
     def test_fully_static(self):

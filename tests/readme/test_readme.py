@@ -135,7 +135,7 @@ for wrong in (17, "a\\0b"):
         self.assertEqual(listed, read)
 
     def test_the_packages_to_build_with_are_those_of_run(self):
-        named = re.sub(r" \(in sid [^)]+\)", "", re.search(r"with these packages: ([^:]+):", page("installing.md"))[1])
+        named = re.sub(r" \(in sid [^)]+\)", "", re.search(r"with these packages:\s([^:]+):", page("installing.md"))[1])
         run = (SOURCE / "run").read_text(encoding="utf-8")
         (of_run,) = re.findall(r"^readonly build_packages=\((.*?)\)", run, re.MULTILINE | re.DOTALL)
         (libpcp_dev,) = re.findall(r"bookworm\) libpcp_dev=(\S+)", run)

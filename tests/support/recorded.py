@@ -8,7 +8,7 @@ import subprocess
 from private_pmcd import PATIENCE_S, children_of, completed, parse_value
 
 COMMAND = os.environ.get("TRACE_COMMAND")
-END = "trace.recording.end"  # the record about the whole recording; it is no sample
+END = "trace.recording.state"  # the record about the whole recording; it is no sample
 
 
 def start(folder, *command, environment, options=(), **arguments):

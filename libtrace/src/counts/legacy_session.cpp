@@ -63,12 +63,13 @@ void LegacySession::on_disconnected(std::uint64_t) {
 
 void LegacySession::send_pending(std::uint64_t until, std::uint64_t, std::string& out) {
   if (!is_connected_ || chunk_records_ > 0) return;
-  // Both have room before a value is taken: without memory none is lost.
   std::vector<wire::LegacyData> values;
-  values.reserve(kChunkBytes / wire::data_pdu_bytes(1));
-  out.reserve(out.size() + kChunkBytes);
   std::size_t bytes = 0;
   while (rest_.delta.count > 0 || take_entry(until)) {
+    if (values.empty()) {  // room before a value is taken: without memory none is lost
+      values.reserve(kChunkBytes / wire::data_pdu_bytes(1));
+      out.reserve(out.size() + kChunkBytes);
+    }
     bytes += wire::data_pdu_bytes(rest_name_.size());
     if (bytes > kChunkBytes) break;
     values.push_back(

@@ -159,8 +159,7 @@ void Server::run() {
       io_.run();
       break;
     } catch (const std::exception& problem) {
-      context_.log.say(std::string("error in the ingest thread: ") + problem.what(),
-                       steady_now());
+      context_.log.say(std::string("error in the ingest thread: ") + problem.what(), steady_now());
     }
   }
   if (!options_.vanish_at_end) return;

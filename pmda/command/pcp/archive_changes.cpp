@@ -33,10 +33,7 @@ void ArchiveChanges::take_mark() {
   sampled_.fill({});
   agent_ = {};
   counts_since_.reset();
-  for (Known& each : known_) {
-    each.is_older = false;
-    each.is_known.fill(false);
-  }
+  for (Known& each : known_) each.is_known.fill(false);
 }
 
 void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker) {
@@ -59,7 +56,9 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
     for (auto& [tag, nearby] : std::exchange(nearby_, {}))
       taker.take_before(tag, std::move(nearby));
   }
-  if (samples_ == 1 && source_.is_sparse() && agent_.uptime_s == 0.0) begin_with_recording();
+  // A part of a recording may begin with a sample that has all values, too.
+  if (sample.says == kBegins || (sample.says == kHasAll && samples_ > 1)) sampled_.fill(at_);
+  lacks_begin_ |= source_.is_sparse() && at_ >= window_.begin && !sampled_.front();
 }
 
 // A recording's samples lack the tags that do not change. A pmlogger's lack only metrics.
@@ -95,12 +94,6 @@ void ArchiveChanges::count_nearby(std::size_t tag, Quantity quantity, double gro
   if (quantity == Quantity::Nonfinite) nearby_[tag].calls -= grown;
 }
 
-// An agent that has just begun has no values, and a recorder writes no metrics without values.
-void ArchiveChanges::begin_with_recording() {
-  for (std::optional<WallTime>& sampled : sampled_)
-    if (!sampled) sampled = at_;
-}
-
 // If the agent began to count after the last sample before a mark, it counted from 0.
 void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   const WallTime before_mark = *std::exchange(before_mark_, std::nullopt);
@@ -109,12 +102,12 @@ void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   WallTime begin = *counts_since_;
   // A sample's time is the request's, not the answer's.
   if (has_begun_anew) begin = std::max(begin, before_mark + std::chrono::nanoseconds(1));
-  if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
+  if (begin <= before_mark || begin >= at_) return;
+  sampled_.fill(begin);
   for (auto& tags : tags_) tags.clear();  // the new agent may number tags differently
-  for (Known& each : known_) each.is_gone = true;
+  if (begin < window_.begin) return;
   taker.take_sample({begin, {}, period_s_, interval_s_});
   last_ = begin;
-  sampled_.fill(begin);
 }
 
 bool ArchiveChanges::Agent::is_other_than(const Agent& before) const {
@@ -181,19 +174,15 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
 // The start of the time that a metric's new values cover: its last reading. In sparse archives
 // unchanged metrics are omitted, so each sample counts as a reading of all.
 std::optional<WallTime> ArchiveChanges::since(const QuantityValues& values) {
-  const std::optional<WallTime>& own = sampled_at(values.what);
-  if (!own || at_ < window_.begin) return {};
-  if (source_.is_sparse()) return last_;
-  return *own < window_.begin ? std::nullopt : own;
+  if (at_ < window_.begin) return {};
+  const std::optional<WallTime>& own = source_.is_sparse() ? last_ : sampled_at(values.what);
+  return own < window_.begin ? std::nullopt : own;
 }
 
 void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker) {
   const Quantity quantity = values.what.quantity;
   const std::optional<WallTime> from = since(values);
-  if (quantity == Quantity::Calls) {
-    forget_names_if_begun_anew(values);
-    if (source_.is_sparse() && !sampled_at(values.what)) note_older_tags(values);
-  }
+  if (quantity == Quantity::Calls) forget_names_if_begun_anew(values);
   for (const pmValue& value : values.values()) {
     if (only_grows(quantity)) {
       take_growing(values, value, from, taker);
@@ -216,18 +205,10 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
       nearby_[tag_of(values, value.inst)] = {std::string(values.text(value)), 0};
     }
   }
-  sampled_at(values.what) = at;
+  if (!source_.is_sparse()) sampled_at(values.what) = at;
 }
 
-// A recording begins with all tags. A part of it may begin with a sample that lacks the tags that
-// did not change, but the archive has their names.
-void ArchiveChanges::note_older_tags(const QuantityValues& values) {
-  for (const auto& [number, name] : source_.instances(values.metric.indom)) {
-    Known& its = known(names_.find_or_add(values.what.type, name));
-    its.is_older = !its.is_gone;
-  }
-}
-
+// A tag that a reading of all lacked began at 0. Otherwise its first value is only a start.
 void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& value,
                                   std::optional<WallTime> from, ChangeTaker& taker) {
   const double now = values.number(value);
@@ -235,17 +216,14 @@ void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& v
   const std::size_t tag = tag_of(values, value.inst);
   const std::size_t index = index_of(values.what.quantity);
   Known& its = known(tag);
-  const bool was_sampled = sampled_at(values.what).has_value();
   const bool is_new = !its.is_known[index];
-  const bool begins = is_new && was_sampled && !its.is_older;
+  const bool begins = is_new && sampled_at(values.what);
   if (is_new) its.last[index] = begins ? 0 : now;
   const double grown = growth(values, its, now);
   its.is_known[index] = true;
-  its.is_gone = false;
   its.last[index] = now;
   if (!from || at_ > window_.end) count_nearby(tag, values.what.quantity, grown);
   if (at_ < window_.begin || at_ > window_.end) return;
-  may_lack_calls_ |= is_new && was_sampled && its.is_older;
   const bool is_from_zero = begins || its.began_anew == samples_;
   taker.take(
       {tag, values.what.quantity, from ? grown : 0, from.value_or(at_), from && is_from_zero});

@@ -87,8 +87,9 @@ class ArchiveChanges {
 
   Result<void> read_all(ChangeTaker& taker);
 
-  // True of a part of a recording: it lacks calls of some tags before their first sample in it.
-  bool may_lack_calls() const { return may_lack_calls_; }
+  // True if the recording began before the archive. Then it may lack calls of tags before their
+  // first sample in it.
+  bool lacks_begin() const { return lacks_begin_; }
 
   // The greatest values, since they concern all times. Their growth would not do: an agent reads
   // them after the tags' values, so calls in between are in no growth.
@@ -105,8 +106,6 @@ class ArchiveChanges {
 
   // A tag's last values. Agents count from 0.
   struct Known {
-    bool is_older = false;  // than the first sample since the last mark, which may lack it
-    bool is_gone = false;   // with its agent, until it has a value again
     std::array<double, kKept> last{};  // levels: only from before the window
     std::array<bool, kKept> is_known{};
     std::uint64_t began_anew = 0;  // the sample in which the values restarted; 0: none
@@ -124,14 +123,12 @@ class ArchiveChanges {
 
   void take_mark();
   void begin_with_agent(ChangeTaker& taker);
-  void begin_with_recording();
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
   void take_older_tags(ChangeTaker& taker);
   bool take_beyond_end(const ArchiveSample& sample, ChangeTaker& taker);
   void count_nearby(std::size_t tag, Quantity quantity, double grown);
   void take_facts_of_agent(const ArchiveSample& sample);
   void take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker);
-  void note_older_tags(const QuantityValues& values);
   void take_growing(const QuantityValues& values, const pmValue& value,
                     std::optional<WallTime> from, ChangeTaker& taker);
   double growth(const QuantityValues& values, Known& known, double now) const;
@@ -150,9 +147,10 @@ class ArchiveChanges {
   WallTime at_{};
   std::optional<WallTime> last_;         // the previous sample since the last mark
   std::optional<WallTime> before_mark_;  // the last sample before a mark, until tags follow
-  std::array<std::optional<WallTime>, kSlots> sampled_{};  // last reading of each metric
-  bool has_begun_anew_ = false;                            // since `before_mark_`
-  bool may_lack_calls_ = false;
+  // The last reading of each metric. If the archive is sparse: the last sample with all values.
+  std::array<std::optional<WallTime>, kSlots> sampled_{};
+  bool has_begun_anew_ = false;  // since `before_mark_`
+  bool lacks_begin_ = false;
   std::optional<double> period_s_;
   std::optional<double> interval_s_;
   Room room_;

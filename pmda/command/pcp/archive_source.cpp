@@ -132,8 +132,9 @@ Result<void> ArchiveSource::find_metrics() {
     if (what.quantity == Quantity::Calls) has_tags = true;
   }
   events_ = lookup(kEventsMetric);
-  end_metric_ = lookup(kEndMetric);
-  is_sparse_ = lookup("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes this metric
+  state_metric_ = lookup(kStateMetric);
+  // Every pmlogger writes this metric, but an archive of one program may lack it.
+  is_sparse_ = of_all == kOfAgent && lookup("pmcd.pmlogger.host") == PM_ID_NULL;
   if (has_tags) return {};
   return failed(
       "has no counts of a trace agent. Record with `pcp-trace record`, or let pmlogger log "
@@ -194,24 +195,24 @@ Result<bool> ArchiveSource::read_record() {
   if (error == PM_ERR_EOL || error == PM_ERR_LOGREC) return false;
   if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
   result_.reset(read);
-  note_end();
+  note_statement();
   return true;
 }
 
-// Such a record has only single transactions, or the statement at the end.
+// Such a record has only single transactions, or a statement.
 bool ArchiveSource::is_between_samples() const {
   if (result_->numpmid != 1) return false;
   const pmID only = result_->vset[0]->pmid;
-  return only != PM_ID_NULL && (only == events_ || only == end_metric_);
+  return only != PM_ID_NULL && (only == events_ || only == state_metric_);
 }
 
 // Marks, which PCP's tools may add after the end, are ignored.
-void ArchiveSource::note_end() {
-  if (result_->numpmid > 0) said_.reset();
-  if (result_->numpmid != 1 || result_->vset[0]->pmid != end_metric_) return;
+void ArchiveSource::note_statement() {
+  if (result_->numpmid == 0) return;
+  said_before_ = std::exchange(said_, "");
   const pmValueSet& set = *result_->vset[0];
   pmAtomValue text{};
-  if (set.numval != 1 ||
+  if (result_->numpmid != 1 || set.pmid != state_metric_ || set.numval != 1 ||
       pmExtractValue(set.valfmt, &set.vlist[0], PM_TYPE_STRING, &text, PM_TYPE_STRING) < 0)
     return;
   said_ = text.cp;
@@ -220,18 +221,17 @@ void ArchiveSource::note_end() {
 
 std::string ArchiveSource::why_incomplete() const {
   if (is_cut_) return "its end is missing";
-  if (!tells_whether_complete())
-    return command_.empty() ? ""
-                            : "it does not say whether all is there, as recordings of older"
-                              " releases and parts of one do not";
-  if (!said_) return "it has no end mark: the recording still runs, or record was killed";
-  return *said_ == kComplete ? "" : *said_;
+  if (!is_sparse_ || said_ == kComplete) return "";
+  if (said_.empty() || said_ == kBegins || said_ == kHasAll)
+    return "it has no end mark: the recording still runs, or record was killed";
+  return said_;
 }
 
 ArchiveSample ArchiveSource::sorted_sample() const {
   ArchiveSample sample;
   sample.at = moment_of(result_->timestamp);
   sample.is_mark = result_->numpmid == 0;
+  if (!sample.is_mark) sample.says = said_before_;
   for (const pmValueSet* const set : sets_of(*result_)) {
     const auto metric = metrics_.find(set->pmid);
     if (metric == metrics_.end() || set->numval < 0) continue;

@@ -35,6 +35,7 @@ struct QuantityValues {
 struct ArchiveSample {
   WallTime at{};
   bool is_mark = false;  // nothing is known of the time between the neighbouring samples
+  std::string says{};    // the recorder's statement before it; or empty
 
   // The readable quantities, ascending; valid until the next sample is read.
   std::vector<QuantityValues> quantities;
@@ -69,13 +70,11 @@ class ArchiveSource {
   WallTime begin() const { return begin_; }
   WallTime end() const { return end_; }
 
-  // True if the recorder states at the end whether the recording is complete.
-  bool tells_whether_complete() const { return end_metric_ != PM_ID_NULL; }
-
-  // Why calls may be missing, known after the last record; empty: complete, or (pmlogger) unknown.
+  // Why calls may be missing at the end, known after the last record; empty: none are, or
+  // (pmlogger) unknown.
   std::string why_incomplete() const;
 
-  // True if samples omit metrics that did not change.
+  // True if samples omit metrics that did not change: those of `record`.
   bool is_sparse() const { return is_sparse_; }
   bool has(TraceType type, Quantity quantity) const;
   std::string unit_of(TraceType type) const;
@@ -111,7 +110,7 @@ class ArchiveSource {
   Result<void> find_metrics();
   Result<bool> read_record();
   bool is_between_samples() const;
-  void note_end();
+  void note_statement();
   ArchiveSample sorted_sample() const;
   void show_labels_in(Instances& names, pmInDom domain) const;
   Error failed(const std::string& why) const { return {path_ + ": " + why}; }
@@ -126,9 +125,10 @@ class ArchiveSource {
   WallTime end_{};
   std::string command_;
   std::string filter_;
-  pmID end_metric_ = PM_ID_NULL;
-  std::optional<std::string> said_;  // statement in the last record about the recording
-  bool is_cut_ = false;              // the last record is incomplete: its writer was killed
+  pmID state_metric_ = PM_ID_NULL;
+  std::string said_;         // the recorder's statement in the last record; or empty
+  std::string said_before_;  // in the one before
+  bool is_cut_ = false;      // the last record is incomplete: its writer was killed
   bool is_sparse_ = false;
   std::vector<std::string> shown_labels_;
 };

@@ -15,10 +15,12 @@ namespace pcp::trace::command {
 // Single transactions.
 inline constexpr const char* kEventsMetric = "tracing.events";
 
-// The recorder's statement in the archive's last record: the recording is complete, or why it is
-// not.
-inline constexpr const char* kEndMetric = "trace.recording.end";
-inline constexpr std::string_view kComplete = "complete";
+// The recorder's statements, each a record of its own: PCP's pmlogreduce repeats older values, but
+// then with other metrics.
+inline constexpr const char* kStateMetric = "trace.recording.state";
+inline constexpr std::string_view kBegins = "begins";          // before the first sample
+inline constexpr std::string_view kHasAll = "has all values";  // after a gap, before a sample
+inline constexpr std::string_view kComplete = "complete";      // at the end; or why not
 
 // In the order in which a sample's metrics must be handled.
 enum class Quantity : std::uint8_t {

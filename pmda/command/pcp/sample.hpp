@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <list>
 #include <map>
 #include <span>
@@ -98,7 +97,7 @@ class TextSample {
     auto* const block = reinterpret_cast<pmValueBlock*>(memory_.data());
     block->vtype = PM_TYPE_STRING;
     block->vlen = (PM_VAL_HDR_SIZE + text.size()) & 0xffffff;
-    std::memcpy(block->vbuf, text.data(), text.size());
+    text.copy(block->vbuf, text.size());
     pmValue value{};
     value.inst = static_cast<int>(PM_IN_NULL);
     value.value.pval = block;

@@ -62,8 +62,8 @@ std::string time_zone(Stamp at) {
   return text;
 }
 
-// The metric for the recording's result; no agent has it.
-pmDesc end_metric() {
+// The metric for what the recorder says of the recording; no agent has it.
+pmDesc state_metric() {
   pmDesc metric{};
   metric.pmid = pmID_build(10, 4095, 0);
   metric.type = PM_TYPE_STRING;
@@ -72,13 +72,16 @@ pmDesc end_metric() {
   return metric;
 }
 
-void describe_end(ArchiveWriter& writer) {
-  const pmDesc metric = end_metric();
-  writer.add_metric(metric, kEndMetric);
+void describe_state(ArchiveWriter& writer) {
+  const pmDesc metric = state_metric();
+  writer.add_metric(metric, kStateMetric);
   writer.add_text(PM_TEXT_PMID | PM_TEXT_ONELINE, metric.pmid, "whether the recording is complete");
-  writer.add_text(PM_TEXT_PMID | PM_TEXT_HELP, metric.pmid,
-                  "The last value of the archive: \"complete\", or why calls may be missing. A"
-                  " recording that goes on,\nor whose recorder was killed, has none.");
+  writer.add_text(
+      PM_TEXT_PMID | PM_TEXT_HELP, metric.pmid,
+      "The last value of the archive: \"complete\", or why calls may be missing. A"
+      " recording that goes on,\nor whose recorder was killed, has none. The first value"
+      " is \"begins\"; a part of a recording may have none.\nAfter a gap the value is"
+      " \"has all values\".");
 }
 
 Stamp present() {
@@ -110,7 +113,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
       new Recording(options, begin, *std::move(folder), *std::move(writer), agent, at));
   // At the archive's very begin: PCP's tools begin there.
   if (const Result<void> taken =
-          made->take(SampleWriter::Extent::ChangesAndDistributions, at, begin);
+          made->take(SampleWriter::Extent::ChangesAndDistributions, at, begin, kBegins);
       !taken) {
     made->take_back();
     return taken.error();
@@ -132,7 +135,7 @@ Recording::Recording(const RecordOptions& options, Instant begin, RecordingFolde
       samples_(agent, writer_, at),
       events_(agent, writer_),
       events_at_(begin) {
-  describe_end(writer_);
+  describe_state(writer_);
 }
 
 // The wall clock may be set back.
@@ -186,18 +189,24 @@ Result<void> Recording::finish(const std::string& missing) {
   // The unfinished interval is taken as if it had ended.
   const Result<void> taken =
       take(SampleWriter::Extent::Everything, stamp(), boundary(intervals_ + 1));
-  writer_.add_end(end_metric().pmid, !taken             ? taken.error().message
-                                     : !missing.empty() ? missing
-                                                        : std::string(kComplete));
+  writer_.add_end(state_metric().pmid, !taken             ? taken.error().message
+                                       : !missing.empty() ? missing
+                                                          : std::string(kComplete));
   const Result<void> finished = writer_.finish();
   return finished ? taken : finished;
 }
 
 // A missing agent may return. The archive then has a gap, and after the gap a full sample.
-Result<void> Recording::take(SampleWriter::Extent extent, Stamp at, Instant now) {
+Result<void> Recording::take(SampleWriter::Extent extent, Stamp at, Instant now,
+                             std::string_view says) {
   if (writer_.failure()) return {};
+  if (has_gap_) {
+    extent = SampleWriter::Extent::Everything;
+    says = kHasAll;
+  }
+  const TextSample statement(state_metric().pmid, says);
   Result<void> taken =
-      samples_.sample(has_gap_ ? SampleWriter::Extent::Everything : extent, at, now);
+      samples_.sample(extent, at, now, says.empty() ? Sample() : statement.sample());
   if (!taken && !has_gap_) writer_.add_sample(at, {});
   has_gap_ = !taken;
   return taken ? take_events(at, now) : taken;

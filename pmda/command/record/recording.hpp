@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "command/pcp/recording_folder.hpp"
 #include "command/record/event_writer.hpp"
@@ -49,7 +50,7 @@ class Recording {
   Stamp stamp();
   Result<void> take_interval(Instant now);
   void lengthen_interval(Instant now);
-  Result<void> take(SampleWriter::Extent extent, Stamp at, Instant now);
+  Result<void> take(SampleWriter::Extent extent, Stamp at, Instant now, std::string_view says = {});
   Result<void> take_events(Stamp at, Instant now);
   Instant next_sample() const;
   std::int64_t intervals_until(Instant now) const { return (now - counted_from_) / interval_; }

@@ -98,7 +98,7 @@ void SampleWriter::describe_metrics(Stamp at) {
   }
 }
 
-Result<void> SampleWriter::sample(Extent extent, Stamp at, Instant now) {
+Result<void> SampleWriter::sample(Extent extent, Stamp at, Instant now, const Sample& before) {
   Result<Sample> all = agent_.read(extent == Extent::Changes ? without_distributions_ : all_, now);
   if (!all) {
     // When the agent returns, its instances may have changed.
@@ -116,6 +116,7 @@ Result<void> SampleWriter::sample(Extent extent, Stamp at, Instant now) {
   if (goes_back)
     if (const ZeroSample begun = counters_at_begin(*all); !begun.sample().empty())
       writer_.add_sample(begin_, begun.sample());
+  if (!before.empty()) writer_.add_sample(at, before);
   writer_.add_sample(at, part(*std::move(all), extent));
   if (extent != Extent::Changes) with_distributions_ = samples_;
   return {};

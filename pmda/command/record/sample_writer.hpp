@@ -49,8 +49,9 @@ class SampleWriter {
   // Contents of a sample: changes; changes with distributions (large); or everything.
   enum class Extent { Changes, ChangesAndDistributions, Everything };
 
-  // Writes a sample. Fails if the agent fails; the writer knows its own failures.
-  Result<void> sample(Extent extent, Stamp at, Instant now);
+  // Writes a sample, and `before` as a record before it. Fails if the agent fails; the writer knows
+  // its own failures.
+  Result<void> sample(Extent extent, Stamp at, Instant now, const Sample& before = {});
 
   // The number of instances in the archive.
   std::size_t instances() const;

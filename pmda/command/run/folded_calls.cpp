@@ -21,7 +21,7 @@ std::size_t labels_of(const std::string& tag) {
   return parse_dimensions(tag).value_or(Dimensions{}).labels.size();
 }
 
-std::string name_of(const std::string& tag) { return std::string(bare_name(tag)); }
+std::string bare_of(const std::string& tag) { return std::string(bare_name(tag)); }
 
 double all_that_began(const Tag& tag) { return all_calls(tag) + tag.vanished.value_or(0); }
 
@@ -30,21 +30,21 @@ double all_that_began(const Tag& tag) { return all_calls(tag) + tag.vanished.val
 void take_folded(Totals& totals, const TagNames& names, const LabelChoice& choice) {
   Run& run = totals.run;
   // The sum over all labels of a name needs none.
-  if (choice.by && choice.by->empty() && !choice.leaves_out()) run.without_room = 0;
+  if (choice.by && choice.by->empty() && !choice.leaves_out()) run.without_room = run.unsplit = 0;
   std::map<std::string, std::size_t> most;  // labels, by name
   for (std::size_t i = 0; i < names.size(); ++i) {
-    std::size_t& its = most[name_of(names.name(i))];
+    std::size_t& its = most[bare_of(names.name(i))];
     its = std::max(its, labels_of(names.name(i)));
   }
   for (Tag& tag : totals.tags) {
     if (tag.name == kOverflowName) run.without_room += all_that_began(tag);
     tag.is_folded = run.may_have_folded && all_that_began(tag) > 0 &&
-                    labels_of(tag.name) < most[name_of(tag.name)];
+                    labels_of(tag.name) < most[bare_of(tag.name)];
   }
   if (std::ranges::none_of(totals.tags, &Tag::is_folded)) return;
   const LabelChoice groups{.by = choice.by};
   run.folded = group_tags(totals.tags, [&](const std::string& tag) {
-                 return choice.may_take_sets_of(name_of(tag)) ? groups.group_of(tag) : std::nullopt;
+                 return choice.may_take_sets_of(bare_of(tag)) ? groups.group_of(tag) : std::nullopt;
                }).tags;
   std::erase_if(run.folded, [](const Tag& tag) { return !tag.is_folded; });
   if (!choice.by || choice.leaves_out()) return;
@@ -61,7 +61,7 @@ void note_folded(Totals& totals) {
   for (Tag& sum : group_by_name(std::move(folded)).tags)
     sums[{sum.type, sum.name}] = std::make_shared<const Tag>(sum);
   for (std::vector<Tag>* const tags : {&totals.run.folded, &totals.tags})
-    for (Tag& tag : *tags) tag.folded = sums[{tag.type, name_of(tag.name)}];
+    for (Tag& tag : *tags) tag.folded = sums[{tag.type, bare_of(tag.name)}];
 }
 
 }  // namespace pcp::trace::command

@@ -168,8 +168,10 @@ struct Run {
   std::vector<std::string> archives;     // names as given
   std::vector<std::string> hosts;        // without duplicates
   std::vector<Incomplete> incomplete{};  // archives known to be incomplete
-  // Calls for whose tags or labels an agent had no room: any tag may lack them, or have them.
+  // Calls for whose tags or labels an agent had no room, and tags that were too long for the labels
+  // of --split: any tag may lack these calls, or have them.
   double without_room = 0;
+  double unsplit = 0;  // of these: the tags
   // A tag with labels may have had no room in its process or in the agent: then its calls count for
   // a tag of the same name with fewer labels.
   bool may_have_folded = false;

@@ -78,9 +78,9 @@ bool is_the_longest(const LongestSpan& span, const Extreme& max) {
 
 }  // namespace
 
-void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive, bool may_lack_calls) {
+void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive, bool lacks_begin) {
   run_.archives.push_back(source.path());
-  note_incompleteness(source, archive, may_lack_calls);
+  note_incompleteness(source, archive, lacks_begin);
   run_.samples += archive.samples().size();
   if (run_.command.empty()) run_.command = source.command();
   if (run_.filter.empty()) run_.filter = source.filter();
@@ -114,16 +114,15 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive, bool ma
 
 // A pmlogger's gaps are only shown as gaps: it does not promise to be complete.
 void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
-                                    bool may_lack_calls) {
-  if (const std::string why = source.why_incomplete(); !why.empty())
+                                    bool lacks_begin) {
+  if (lacks_begin)
+    run_.incomplete.push_back(
+        {source.path(), "it is a part of a recording, without its begin, or of an older release"});
+  else if (const std::string why = source.why_incomplete(); !why.empty())
     run_.incomplete.push_back({source.path(), why});
-  else if (source.tells_whether_complete() && archive.stretches().size() > 1)
+  else if (source.is_sparse() && archive.stretches().size() > 1)
     run_.incomplete.push_back(
         {source.path(), "it has gaps: the host or its agent was away, began anew, or was reset"});
-  else if (may_lack_calls)
-    run_.incomplete.push_back({source.path(),
-                               "it is a part of a recording, and may lack calls of tags before"
-                               " their first sample in it"});
 }
 
 std::uint16_t RunTotals::host_number(const std::string& host) {

@@ -24,9 +24,10 @@ class RunTotals {
       : names_(names), are_runs_(are_runs) {}
 
   // Adds an archive that was read to its end.
-  void add(const ArchiveSource& source, ArchiveTotals& archive, bool may_lack_calls);
+  void add(const ArchiveSource& source, ArchiveTotals& archive, bool lacks_begin);
   void note_room(const ArchiveChanges::Room& room) {
     run_.without_room += room.folded.value_or(0) + room.unsplit;
+    run_.unsplit += room.unsplit;
     run_.may_have_folded |= room.folded.value_or(1) > 0 || room.folding.value_or(1) > 0;
   }
 
@@ -57,7 +58,7 @@ class RunTotals {
   };
 
   void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
-                           bool may_lack_calls);
+                           bool lacks_begin);
   std::uint16_t host_number(const std::string& host);
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
   static void describe(Tag& tag, const MetricDescription& its);

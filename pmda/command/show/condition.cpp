@@ -106,10 +106,7 @@ std::optional<Figure> Condition::figure() const {
 }
 
 std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
-  for (const Run* const run :
-       {&checked.run.run, is_relative_ && checked.comparison != nullptr ? checked.comparison->older
-                                                                        : &checked.run.run})
-    if (run->without_room > 0) return {unknown(no_room(*run))};
+  if (checked.run.run.without_room > 0) return {unknown(no_room(checked.run.run))};
   if (is_relative_) return check_changes(checked);
   if (what_ == What::Share) return check_shares(checked);
   if (what_ == What::Imbalance) return check_imbalances(checked);

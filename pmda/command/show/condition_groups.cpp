@@ -152,6 +152,8 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
 
 std::vector<Condition::Finding> Condition::check_changes(const Checked& checked) const {
   if (checked.comparison == nullptr) return {unknown("there is no older run")};
+  const Run& older = *checked.comparison->older;
+  if (older.without_room > 0) return {unknown(no_room(older))};
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags) {
     if (tag.is_folded || !tag_.matches(tag.name) || !applies_to(tag.type)) continue;
@@ -164,7 +166,7 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
     else
       findings.push_back(change_of(*found, *checked.comparison));
   }
-  for (const Run* const run : {&checked.run.run, checked.comparison->older})
+  for (const Run* const run : {&checked.run.run, &older})
     std::ranges::move(check_folded(*run, false), std::back_inserter(findings));
   for (const Tag* const tag : checked.comparison->only_before)
     if (tag_.matches(tag->name) && applies_to(tag->type))

@@ -336,9 +336,13 @@ std::string shown_calls(const Tag& tag) {
 }
 
 std::string no_room(const Run& run) {
+  const double calls = run.without_room - run.unsplit;
+  if (calls == 0)
+    return "tags were too long for the labels of --split: make them shorter; or report --by name";
   return "the agent had no room for the tags or labels of " +
-         Shown::counted(static_cast<std::uint64_t>(run.without_room), "call") +
-         ": raise its --max-tags; or report --by name, unless (overflow) has calls";
+         Shown::counted(static_cast<std::uint64_t>(calls), "call") +
+         (run.command.empty() ? ": raise its --max-tags" : ": use fewer values of labels") +
+         "; or report --by name, unless (overflow) has calls";
 }
 
 std::string printed_name(std::string_view name) {

@@ -201,7 +201,7 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
 
 std::string folded_line(const Run& run, const Shown& shown) {
   constexpr std::size_t kMostNames = 3;
-  const std::string why = run.without_room > 0 ? "folded: " + no_room(run) + "\n" : "";
+  std::string why = run.without_room > 0 ? "folded: " + no_room(run) + "\n" : "";
   if (run.folded.empty()) return why;
   std::string text;
   for (std::size_t i = 0; i < std::min(run.folded.size(), kMostNames); ++i)

@@ -51,8 +51,8 @@ struct ArchiveKind {
   std::set<std::string> metrics{};  // empty: all that a report knows
   std::string time_zone = "CET-1";
   double begin = 0;
-  std::string command{};      // the recorded one; empty: of an agent
-  bool is_recording = false;  // its end says whether it is complete
+  std::string command{};  // the recorded one; empty: of an agent
+  bool is_part = false;   // of a recording, without its begin and end
 };
 
 class ArchiveOfTags {
@@ -60,6 +60,7 @@ class ArchiveOfTags {
   explicit ArchiveOfTags(const std::string& path, const ArchiveKind& kind = {})
       : writer_(std::move(*ArchiveWriter::create(
             path, {ArchiveVersion::V3, 1, stamp(kind.begin), kind.host, kind.time_zone}))) {
+    if (kind.is_pmloggers || kind.is_part) begins_ = end_ = "";
     if (kind.is_pmloggers)
       writer_.add_metric(described(pmID_build(2, 3, 3), PM_TYPE_STRING, PM_INDOM_NULL),
                          "pmcd.pmlogger.host");
@@ -73,8 +74,8 @@ class ArchiveOfTags {
       writer_.add_labels(stamp(kind.begin), PM_LABEL_CONTEXT, PM_IN_NULL,
                          OwnedLabels(released, count).all());
     }
-    if (kind.is_recording)
-      writer_.add_metric(described(kEnd, PM_TYPE_STRING, PM_INDOM_NULL), kEndMetric);
+    if (!kind.is_pmloggers)
+      writer_.add_metric(described(kState, PM_TYPE_STRING, PM_INDOM_NULL), kStateMetric);
     unsigned item = 0;
     for (const RecordedQuantity& what : kRecordedQuantities) {
       ++item;
@@ -94,7 +95,7 @@ class ArchiveOfTags {
   ArchiveOfTags& begin(double second) {
     Reading reading;
     for (const auto& [name, metric] : metrics_) reading.add(metric.pmid, {});
-    writer_.add_sample(stamp(second), reading.sample());
+    add(second, reading.sample());
     return *this;
   }
 
@@ -109,7 +110,7 @@ class ArchiveOfTags {
     }
     for (const auto& [domain, added] : added_) writer_.add_instances(stamp(second), domain, added);
     added_.clear();
-    writer_.add_sample(stamp(second), reading.sample());
+    add(second, reading.sample());
     return *this;
   }
 
@@ -118,7 +119,14 @@ class ArchiveOfTags {
     return *this;
   }
 
-  void end(const std::string& said) { writer_.add_end(kEnd, said); }
+  // Adds the recorder's statement of the next sample.
+  ArchiveOfTags& say(double second, std::string_view text) {
+    writer_.add_sample(stamp(second), TextSample(kState, text).sample());
+    return *this;
+  }
+
+  // The statement at the end; empty: none.
+  void end(const std::string& said) { end_ = said; }
 
   // Gives the instance of this number another name from then on.
   void rename(TraceType type, double second, int number, const std::string& name) {
@@ -129,16 +137,22 @@ class ArchiveOfTags {
 
   void finish() {
     if (std::exchange(is_finished_, true)) return;
+    if (!end_.empty()) writer_.add_end(kState, end_);
     ASSERT_TRUE(writer_.finish());
   }
 
  private:
-  static inline const pmID kEnd = pmID_build(10, 4095, 0);
+  static inline const pmID kState = pmID_build(10, 4095, 0);
 
   static Stamp stamp(double second) {
     const auto since_1970 = moment(second).time_since_epoch();
     const auto whole = std::chrono::floor<std::chrono::seconds>(since_1970);
     return {whole.count(), static_cast<std::int32_t>((since_1970 - whole).count())};
+  }
+
+  void add(double second, const Sample& sample) {
+    if (const std::string_view text = std::exchange(begins_, ""); !text.empty()) say(second, text);
+    writer_.add_sample(stamp(second), sample);
   }
 
   int number_of(pmInDom domain, const std::string& tag) {
@@ -150,6 +164,8 @@ class ArchiveOfTags {
   }
 
   ArchiveWriter writer_;
+  std::string_view begins_ = kBegins;
+  std::string end_{kComplete};
   std::map<std::string, pmDesc> metrics_;
   std::map<pmInDom, std::map<std::string, int>> numbers_;
   std::map<pmInDom, Instances> added_;  // not yet written: with the next sample

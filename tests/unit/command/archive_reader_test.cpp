@@ -284,7 +284,7 @@ TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
 }
 
 TEST_F(TotalsOf, AnArchiveWhoseEndIsMissingIsReadUpToThere) {
-  ArchiveOfTags& archive = make();
+  ArchiveOfTags& archive = make("run", {"saturn", true});
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 1.0}}}});
   archive.sample(2, {{kCalls, {{"a", 2.0}}}});
@@ -303,13 +303,11 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
   const auto why_incomplete = [this](const std::string& end, bool has_gap,
                                      const Window& window = {}) {
     const std::string name = "run " + end;
-    ArchiveKind kind;
-    kind.is_recording = true;
-    ArchiveOfTags& archive = make(name, kind);
+    ArchiveOfTags& archive = make(name);
     archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
-    if (has_gap) archive.mark(2);
+    if (has_gap) archive.mark(2).say(3, kHasAll);
     archive.sample(3, {{kCalls, {{"a", 2.0}}}});
-    if (!end.empty()) archive.end(end);
+    archive.end(end);
     const Totals found = totals({name}, window);
     EXPECT_EQ(found.run.samples, window.end == WallTime::max() ? 3U : 2U);
     return found.run.incomplete.empty() ? "" : found.run.incomplete.front().why;
@@ -433,7 +431,7 @@ TEST_F(TotalsOf, AnArchiveWithoutSamplesOfThatTimeIsAnError) {
 }
 
 TEST_F(TotalsOf, AnArchiveWithoutAnySampleIsAnError) {
-  make();
+  make().end("");
   const Result<Totals> read = read_totals(request({"run"}, {}));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message,
