@@ -47,11 +47,17 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   if (!has_tags && !source_.is_sparse()) return;
 
   if (before_mark_) begin_with_agent(taker);
-  if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_, interval_s_});
-  if (at_ >= window_.begin && !last_) take_older_tags(taker);
+  has_calls_ = source_.is_sparse() || std::any_of(sample.quantities.begin(),
+                                                  sample.quantities.end(), [](const auto& values) {
+                                                    return values.what.quantity == Quantity::Calls;
+                                                  });
+  const bool is_wanted = has_calls_ && at_ >= window_.begin;
+  if (is_wanted) taker.take_sample({at_, last_, period_s_, interval_s_});
+  if (is_wanted && !last_) take_older_tags(taker);
   for (const QuantityValues& values : sample.quantities)
     if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
-  if (at_ >= window_.begin) {
+  if (is_wanted) {
+    is_torn_ |= !has_all_that_grows();
     last_ = at_;
     for (auto& [tag, nearby] : std::exchange(nearby_, {}))
       taker.take_before(tag, std::move(nearby));
@@ -59,6 +65,20 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   // A part of a recording may begin with a sample that has all values, too.
   if (sample.says == kBegins || (sample.says == kHasAll && samples_ > 1)) sampled_.fill(at_);
   lacks_begin_ |= source_.is_sparse() && at_ >= window_.begin && !sampled_.front();
+}
+
+bool ArchiveChanges::is_before_window() const {
+  return at_ < window_.begin || (!last_ && !has_calls_);
+}
+
+// Calls, failures and sums of different times cannot be set against each other.
+bool ArchiveChanges::has_all_that_grows() {
+  const auto is_missing = [this](const RecordedQuantity& what) {
+    return only_grows(what.quantity) && source_.has(what.type, what.quantity) &&
+           sampled_at(what) != at_;
+  };
+  return source_.is_sparse() ||
+         std::none_of(std::begin(kRecordedQuantities), std::end(kRecordedQuantities), is_missing);
 }
 
 // A recording's samples lack the tags that do not change. A pmlogger's lack only metrics.
@@ -174,7 +194,7 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
 // The start of the time that a metric's new values cover: its last reading. In sparse archives
 // unchanged metrics are omitted, so each sample counts as a reading of all.
 std::optional<WallTime> ArchiveChanges::since(const QuantityValues& values) {
-  if (at_ < window_.begin) return {};
+  if (is_before_window()) return {};
   const std::optional<WallTime>& own = source_.is_sparse() ? last_ : sampled_at(values.what);
   return own < window_.begin ? std::nullopt : own;
 }
@@ -190,7 +210,7 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
       NearbyText& nearby = nearby_[tag_of(values, value.inst)];
       nearby.text = values.text(value);
       taker.take_after(tag_of(values, value.inst), nearby);
-    } else if (at >= window_.begin) {
+    } else if (!is_before_window()) {
       const std::size_t tag = tag_of(values, value.inst);
       if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
       // Windows of the first sample cover the time before it, which is not reported.
@@ -223,7 +243,7 @@ void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& v
   its.is_known[index] = true;
   its.last[index] = now;
   if (!from || at_ > window_.end) count_nearby(tag, values.what.quantity, grown);
-  if (at_ < window_.begin || at_ > window_.end) return;
+  if (is_before_window() || at_ > window_.end) return;
   const bool is_from_zero = begins || its.began_anew == samples_;
   taker.take(
       {tag, values.what.quantity, from ? grown : 0, from.value_or(at_), from && is_from_zero});

@@ -91,6 +91,9 @@ class ArchiveChanges {
   // first sample in it.
   bool lacks_begin() const { return lacks_begin_; }
 
+  // True if a pmlogger read some calls, failures or sums at other times than the others.
+  bool is_torn() const { return is_torn_; }
+
   // The greatest values, since they concern all times. Their growth would not do: an agent reads
   // them after the tags' values, so calls in between are in no growth.
   struct Room {
@@ -124,6 +127,8 @@ class ArchiveChanges {
   void take_mark();
   void begin_with_agent(ChangeTaker& taker);
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
+  bool is_before_window() const;
+  bool has_all_that_grows();
   void take_older_tags(ChangeTaker& taker);
   bool take_beyond_end(const ArchiveSample& sample, ChangeTaker& taker);
   void count_nearby(std::size_t tag, Quantity quantity, double grown);
@@ -151,6 +156,10 @@ class ArchiveChanges {
   std::array<std::optional<WallTime>, kSlots> sampled_{};
   bool has_begun_anew_ = false;  // since `before_mark_`
   bool lacks_begin_ = false;
+  // A report's time begins and ends with a reading of calls. With other metrics, which a pmlogger
+  // may read more often, it would seem to have no calls at its ends.
+  bool has_calls_ = false;  // the sample
+  bool is_torn_ = false;
   std::optional<double> period_s_;
   std::optional<double> interval_s_;
   Room room_;

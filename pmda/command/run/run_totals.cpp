@@ -78,9 +78,10 @@ bool is_the_longest(const LongestSpan& span, const Extreme& max) {
 
 }  // namespace
 
-void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive, bool lacks_begin) {
+void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive,
+                    const ArchiveChanges& changes) {
   run_.archives.push_back(source.path());
-  note_incompleteness(source, archive, lacks_begin);
+  note_incompleteness(source, archive, changes);
   run_.samples += archive.samples().size();
   if (run_.command.empty()) run_.command = source.command();
   if (run_.filter.empty()) run_.filter = source.filter();
@@ -114,8 +115,14 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive, bool la
 
 // A pmlogger's gaps are only shown as gaps: it does not promise to be complete.
 void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
-                                    bool lacks_begin) {
-  if (lacks_begin)
+                                    const ArchiveChanges& changes) {
+  if (changes.is_torn())
+    run_.incomplete.push_back(
+        {source.path(),
+         "its counts, failures and sums were logged at different times: log "
+         "trace.transact, trace.point, trace.observe and trace.counter in one "
+         "group"});
+  else if (changes.lacks_begin())
     run_.incomplete.push_back(
         {source.path(), "it is a part of a recording, without its begin, or of an older release"});
   else if (const std::string why = source.why_incomplete(); !why.empty())

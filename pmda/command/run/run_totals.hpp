@@ -24,7 +24,7 @@ class RunTotals {
       : names_(names), are_runs_(are_runs) {}
 
   // Adds an archive that was read to its end.
-  void add(const ArchiveSource& source, ArchiveTotals& archive, bool lacks_begin);
+  void add(const ArchiveSource& source, ArchiveTotals& archive, const ArchiveChanges& changes);
   void note_room(const ArchiveChanges::Room& room) {
     run_.without_room += room.folded.value_or(0) + room.unsplit;
     run_.unsplit += room.unsplit;
@@ -58,7 +58,7 @@ class RunTotals {
   };
 
   void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
-                           bool lacks_begin);
+                           const ArchiveChanges& changes);
   std::uint16_t host_number(const std::string& host);
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
   static void describe(Tag& tag, const MetricDescription& its);

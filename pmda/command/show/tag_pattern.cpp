@@ -49,7 +49,7 @@ Result<std::string> TagPattern::take_quoted(std::string_view& rest) {
     name += rest.front();
     rest.remove_prefix(1);
   }
-  if (rest.empty()) return Error{"the tag's second quotation mark is missing"};
+  if (rest.empty()) return Error{"the tag's closing quote is missing"};
   rest.remove_prefix(1);
   return name;
 }

@@ -284,7 +284,7 @@ TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
 }
 
 TEST_F(TotalsOf, AnArchiveWhoseEndIsMissingIsReadUpToThere) {
-  ArchiveOfTags& archive = make("run", {"saturn", true});
+  ArchiveOfTags& archive = make("run", {"saturn", true, {kCalls}});
   archive.begin(0);
   archive.sample(1, {{kCalls, {{"a", 1.0}}}});
   archive.sample(2, {{kCalls, {{"a", 2.0}}}});
@@ -427,7 +427,36 @@ TEST_F(TotalsOf, AnArchiveWithoutSamplesOfThatTimeIsAnError) {
   archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
   const Result<Totals> read = read_totals(request({"run"}, {moment(50), moment(60)}));
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().message, path() + ": has no samples of the time that is asked for");
+  EXPECT_EQ(read.error().message,
+            path() + ": has no samples of calls in the time that is asked for");
+}
+
+// Or a tag would have no calls in a time in which none were read.
+TEST_F(TotalsOf, OnlyReadingsOfCallsBeginAndEndTheTimeOfAPmlogger) {
+  ArchiveOfTags& archive = make("run", {"saturn", true, {kCalls, kShape}});
+  const auto shape_at = [&](double second) {
+    archive.sample(second, {{kShape, {{"a", shape(0, of_values({1, 2, 3}))}}}});
+  };
+  shape_at(5);
+  archive.sample(10, {{kCalls, {{"a", 10.0}}}});
+  shape_at(15);
+  archive.sample(20, {{kCalls, {{"a", 20.0}}}});
+  shape_at(25);
+  const Totals all = totals();
+  EXPECT_EQ(all.run.begin, moment(10));
+  EXPECT_EQ(all.run.end, moment(20));
+  EXPECT_EQ(all.tags.at(0).rate, 1);
+  EXPECT_TRUE(all.run.incomplete.empty());
+  EXPECT_EQ(error_of(read_totals(request({"run"}, {moment(21), moment(30)}))),
+            path() + ": has no samples of calls in the time that is asked for");
+}
+
+TEST_F(TotalsOf, CallsAndFailuresOfDifferentTimesAreIncomplete) {
+  ArchiveOfTags& archive = make("run", {"saturn", true, {kCalls, kFailed}});
+  archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}}).sample(2, {{kFailed, {{"a", 1.0}}}});
+  ASSERT_EQ(totals().run.incomplete.size(), 1U);
+  EXPECT_TRUE(totals().run.incomplete[0].why.starts_with(
+      "its counts, failures and sums were logged at different times"));
 }
 
 TEST_F(TotalsOf, AnArchiveWithoutAnySampleIsAnError) {

@@ -427,7 +427,7 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"checkout max/mean > 1.2", "max/mean needs a label"},
            {"checkout max/mean by > 1.2", "max/mean needs a label"},
            {"checkout p99 > 1ms and more", "\"ms and more\" is not a unit"},
-           {"\"checkout p99 > 1ms", "second quotation mark"},
+           {"\"checkout p99 > 1ms", "closing quote is missing"},
            {"[v max > 1", "'[v max > 1': \"[v\": ] is missing; write a literal [ as \\["},
            {"\"v\"{i=[a} max > 1", "\"i=[a\": ] is missing"}}) {
     const Result<Condition> condition = Condition::parse(text);
