@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pcp/trace.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +31,12 @@ static int status_of(pid_t child) {
   int status = -1;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+/* With an agent a flush delivers all, without one nothing. */
+static int flushes_rightly(void) {
+  const int has_agent = getenv("LIFECYCLE_NO_AGENT") == NULL;
+  return pmtrace_flush(has_agent ? 60 : 0.1) == has_agent;
 }
 
 /* The number of open descriptors, except the directory's own. */
@@ -281,6 +289,57 @@ static int begun_anew(int expected) {
   return found == expected ? 0 : 1;
 }
 
+/* A program's own handlers of fork, which are older than the library's, flush and fork. */
+static int handled;
+
+static void handle_fork(void) {
+  static int is_inside;
+  if (is_inside++ == 0) {
+    pmtracepoint("handler");
+    handled += flushes_rightly();
+    if (fork() == 0) _exit(0);
+    wait(NULL);
+  }
+  is_inside--;
+}
+
+static int forks_in_handlers(void) {
+  pthread_atfork(handle_fork, handle_fork, NULL);
+  pmtracepoint("parent");
+  if (fork() == 0) _exit(0);
+  wait(NULL);
+  pmtracepoint("parent");
+  return flushes_rightly() && handled == 2 ? 0 : 97;
+}
+
+static void* fork_on(void* unused) {
+  for (;;) {
+    const pid_t child = fork();
+    if (child == 0) syscall(SYS_exit_group, 0);
+    waitpid(child, NULL, 0);
+  }
+  return unused;
+}
+
+/* Ends while threads fork, ten times. */
+static int ended_among_forks(void) {
+  int status = 0;
+  int i;
+  for (i = 0; i < 10; i++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      pthread_t thread;
+      pmtracepoint("child");
+      for (i = 0; i < 4; i++) pthread_create(&thread, NULL, fork_on, NULL);
+      usleep(50000); /* load: they fork */
+      pmtracepoint("child");
+      exit(0);
+    }
+    status |= status_of(child);
+  }
+  return status;
+}
+
 /* Threads. ----------------------------------------------------------------------------------
  */
 
@@ -298,10 +357,28 @@ static int threadless(void) {
 
 static int threadless_flush(void) {
   call_ten_times();
-  return pmtrace_flush(getenv("LIFECYCLE_NO_AGENT") != NULL ? 0.1 : 60) ==
-                 (getenv("LIFECYCLE_NO_AGENT") == NULL)
-             ? 0
-             : 97;
+  return flushes_rightly() ? 0 : 97;
+}
+
+/* Signals interrupt the waits. */
+static void on_alarm(int unused) { (void)unused; }
+
+static int threadless_alarms(void) {
+  const struct itimerval often = {{0, 300}, {0, 300}};
+  struct sigaction handler;
+  int i;
+  memset(&handler, 0, sizeof handler);
+  handler.sa_handler = on_alarm;
+  handler.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &handler, NULL);
+  setitimer(ITIMER_REAL, &often, NULL);
+  for (i = 0; i < 10; i++) {
+    errno = 77;
+    pmtrace_point(pmtrace_tag("threadless"));
+    if (errno != 77) return 96;
+    if (pmtrace_flush(60) != 1) return 97;
+  }
+  return 0;
 }
 
 /* Once threads are possible again, a later call makes the library's thread. */
@@ -463,6 +540,8 @@ int main(int argc, char** argv) {
       {"destructor", nothing},
       {"forked", forked},
       {"forked-twice", forked_twice},
+      {"forks-in-handlers", forks_in_handlers},
+      {"ended-among-forks", ended_among_forks},
       {"vforked", vforked},
       {"forked-and-execed", forked_and_execed},
       {"spawned", spawned},
@@ -480,6 +559,7 @@ int main(int argc, char** argv) {
       {"stuck", stuck},
       {"threadless", threadless},
       {"threadless-flush", threadless_flush},
+      {"threadless-alarms", threadless_alarms},
       {"threadless-at-first", threadless_at_first},
       {"left-quickly", left_quickly},
       {"main-left", main_left},

@@ -16,6 +16,6 @@ int pthread_create(pthread_t* restrict thread, const pthread_attr_t* restrict at
       (int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*))dlsym(RTLD_NEXT,
                                                                                  "pthread_create");
   const char* file = getenv("NO_THREADS");
-  if (file != NULL && access(file, F_OK) == 0) return EAGAIN;
+  if (file != NULL && access(file, F_OK) == 0) return errno = EAGAIN; /* as clone() */
   return next(thread, attributes, run, argument);
 }

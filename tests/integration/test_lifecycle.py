@@ -13,6 +13,8 @@ MOMENTS = {
     "destructor": {"destructor": 1},
     "forked": {"parent": 1, "child": 1},
     "forked-twice": {"parent": 1, "grandchild": 1},
+    "forks-in-handlers": {"parent": 2, "handler": 2},
+    "ended-among-forks": {"child": 20},
     "vforked": {"parent": 1, "child": 1},
     "forked-and-execed": {"parent": 1, "begun anew": 1},
     "spawned": {"parent": 1, "begun anew": 1},
@@ -87,7 +89,7 @@ class Lifecycle(TraceTestCase):
         with tempfile.NamedTemporaryFile(delete=False) as none:
             environment = self.environment(pmcd, LD_PRELOAD=program("no_threads.so"),
                                            NO_THREADS=none.name)
-        for moment in ("threadless", "threadless-flush"):
+        for moment in ("threadless", "threadless-flush", "threadless-alarms"):
             with self.subTest(moment=moment):
                 pmcd.pmstore("trace.control.reset", 1)
                 self.live(moment, environment)

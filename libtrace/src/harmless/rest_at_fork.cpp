@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "harmless/rest_at_fork.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "harmless/at_fork.hpp"
 #include "harmless/wiped_memory.hpp"
 
 namespace pcp::trace::client {
@@ -34,6 +33,8 @@ struct Work {
 // Null if there is no memory. In wiped memory: a child finds the lock free.
 Work* flushers_work = nullptr;
 thread_local bool forker_has_lock [[gnu::tls_model("initial-exec")]] = false;
+// This thread's forks. There are several if a program's own handler forks.
+thread_local int forks_under_way [[gnu::tls_model("initial-exec")]] = 0;
 
 bool try_lock() {
   return !flushers_work->is_being_made.load(std::memory_order_acquire) &&
@@ -50,13 +51,27 @@ bool try_lock_for_a_while() {
   return true;
 }
 
-void before_fork() { forker_has_lock = try_lock_for_a_while(); }
-
-void after_fork_in_parent() {
-  if (std::exchange(forker_has_lock, false)) flushers_work->lock.unlock();
+void before_fork() {
+  if (forks_under_way++ == 0) forker_has_lock = try_lock_for_a_while();
 }
 
-void after_fork_in_child() { forker_has_lock = false; }
+// A program's handler may have made the first call: then this fork began without before_fork().
+bool is_fork_over() { return forks_under_way == 0 || --forks_under_way == 0; }
+
+bool give_lock_back() {
+  if (!std::exchange(forker_has_lock, false)) return false;
+  flushers_work->lock.unlock();
+  return true;
+}
+
+void after_fork_in_parent() {
+  if (is_fork_over()) give_lock_back();
+}
+
+void after_fork_in_child() {
+  is_fork_over();
+  forker_has_lock = false;
+}
 
 }  // namespace
 
@@ -64,7 +79,7 @@ void let_flusher_rest_at_forks() {
   void* memory = allocate_wiped_memory(sizeof *flushers_work);
   if (memory == nullptr) return;
   flushers_work = new (memory) Work;
-  ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  call_at_forks(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 void say_flusher_is_being_made(bool it_is) {
@@ -84,6 +99,11 @@ OtherForksWait::OtherForksWait()
       they_wait_(has_lock_ || flushers_work == nullptr || forker_has_lock) {}
 OtherForksWait::~OtherForksWait() {
   if (has_lock_) flushers_work->lock.unlock();
+}
+
+OwnForkWaits::OwnForkWaits() : had_lock_(give_lock_back()) {}
+OwnForkWaits::~OwnForkWaits() {
+  if (had_lock_) forker_has_lock = try_lock_for_a_while();
 }
 
 ForksGoOn::ForksGoOn() {

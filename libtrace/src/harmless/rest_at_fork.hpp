@@ -52,4 +52,16 @@ class OtherForksWait {
   const bool they_wait_;
 };
 
+// The thread of a fork, in the program's own handler, waits for our thread inside such a scope.
+class OwnForkWaits {
+ public:
+  OwnForkWaits();
+  ~OwnForkWaits();
+  OwnForkWaits(const OwnForkWaits&) = delete;
+  OwnForkWaits& operator=(const OwnForkWaits&) = delete;
+
+ private:
+  const bool had_lock_;
+};
+
 }  // namespace pcp::trace::client

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "harmless/wiped_memory.hpp"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <atomic>
 #include <cstring>
+
+#include "harmless/at_fork.hpp"
 
 // Present with the leak sanitizer, which does not search mapped memory by itself.
 extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* memory, std::size_t bytes);
@@ -33,7 +34,7 @@ void wipe_all() {
 
 void wipe_by_hand(void* memory, std::size_t bytes) {
   static std::atomic_flag registered = ATOMIC_FLAG_INIT;
-  if (!registered.test_and_set()) ::pthread_atfork(nullptr, nullptr, wipe_all);
+  if (!registered.test_and_set()) call_at_forks(nullptr, nullptr, wipe_all);
   WipedPiece* piece = static_cast<WipedPiece*>(memory);
   piece->bytes = bytes;
   piece->next = pieces.load(std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
+#include "harmless/at_fork.hpp"
 #include "harmless/diagnostics.hpp"
 #include "harmless/guards.hpp"
 #include "harmless/rest_at_fork.hpp"
@@ -78,7 +79,7 @@ void note_fork() {
 
 // Runs once per process image; forked children inherit the effects.
 void prepare_process() {
-  ::pthread_atfork(note_fork, nullptr, [] {
+  call_at_forks(note_fork, nullptr, [] {
     start_forked_in(around_fork);
     // The program's own handler may have traced before: then these descriptors are the child's, and
     // the parent's are already closed.
@@ -194,6 +195,7 @@ bool Client::ensure_flusher() {
   // After a ring: pairs with may_give_flusher_up().
   if (flusher_runs_.load()) return true;
   const NoCancellation guard;
+  const ErrnoStays errno_stays;
   if (now_ns() < next_start_ns_.load(std::memory_order_relaxed)) return false;
   if (flusher_runs_.exchange(true)) return true;
   if (start_thread()) return true;
@@ -288,6 +290,7 @@ bool Client::may_give_flusher_up() {
 }
 
 bool Client::deliver(std::chrono::nanoseconds timeout, Deliveries::Patience patience) {
+  const OwnForkWaits meanwhile;
   const Deliveries::Waiter waiter(deliveries_);
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring();
@@ -302,9 +305,8 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   bool delivered = false;
   try {
     flusher_thread().resume();
-    delivered = deliveries_.await(ticket, timeout, patience, [this](Instant until) {
-      return flusher_thread_->run_once(until);
-    });
+    delivered = deliveries_.await(ticket, timeout, patience,
+                                  [this](Instant until) { flusher_thread_->run_once(until); });
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
@@ -331,12 +333,10 @@ void Client::finish_in_handler() {
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;  // as ensure_flusher()
-  deliveries_.await(ticket, options_.last_patience, Deliveries::Patience::Progress,
-                    [](Instant until) {
-                      const timespec pause{0, 200'000};
-                      ::nanosleep(&pause, nullptr);
-                      return steady_now() < until;
-                    });
+  deliveries_.await(ticket, options_.last_patience, Deliveries::Patience::Progress, [](Instant) {
+    const timespec pause{0, 200'000};
+    ::nanosleep(&pause, nullptr);
+  });
 }
 
 std::uint64_t Client::pending_calls() {

@@ -2,12 +2,14 @@
 #include "process/deliveries.hpp"
 
 #include "harmless/guards.hpp"
+#include "harmless/rest_at_fork.hpp"
 #include "pcp/trace.h"
 
 namespace pcp::trace::client {
 
 int Deliveries::wait_for_first_attempt(std::chrono::nanoseconds timeout) {
   const NoCancellation guard;
+  const OwnForkWaits meanwhile;
   const auto deadline = steady_now() + timeout;
   const Lock lock(mutex_);
   while (first_connection() == kUnknown && changed_.wait_until(mutex_, deadline)) continue;
@@ -27,7 +29,6 @@ bool Deliveries::await(std::uint64_t ticket, std::chrono::nanoseconds timeout, P
   return await(ticket, timeout, patience, [&](Instant deadline) {
     const Lock lock(mutex_);
     while (!is_settled(ticket) && changed_.wait_until(mutex_, deadline)) continue;
-    return is_settled(ticket);
   });
 }
 

@@ -97,25 +97,24 @@ void FlusherThread::run() {
   while (must_look_ || !flusher_.has_left()) work_or_recover(kNever);
 }
 
-bool FlusherThread::run_once(Instant until) {
+void FlusherThread::run_once(Instant until) {
   const auto until_ns = std::max<Duration::rep>(until.time_since_epoch().count(), 0);
-  return work_or_recover(static_cast<std::uint64_t>(until_ns));
+  work_or_recover(static_cast<std::uint64_t>(until_ns));
 }
 
-bool FlusherThread::work_or_recover(std::uint64_t until_ns) {
+void FlusherThread::work_or_recover(std::uint64_t until_ns) {
   try {
     if (std::exchange(must_recover_, false)) recover();
-    return work(until_ns);
+    work(until_ns);
   } catch (const std::exception& problem) {  // a lack of memory
     must_recover_ = true;
     // No connection attempt will follow before there is memory again.
     deliveries_.attempt_ended(kNoMemoryToConnect);
     diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
-    return true;
   }
 }
 
-bool FlusherThread::work(std::uint64_t until_ns) {
+void FlusherThread::work(std::uint64_t until_ns) {
   if (doorbell_.is_lost() || output_->is_lost()) renew_descriptors();
   const bool must_look = std::exchange(must_look_, false);
   const Ready ready =
@@ -130,7 +129,6 @@ bool FlusherThread::work(std::uint64_t until_ns) {
     if (watches_counter_) watch_counter(tick_rate_);
     flusher_.on_timer();
   }
-  return ready.bell || ready.output || is_time;
 }
 
 FlusherThread::Ready FlusherThread::wait(std::uint64_t until_ns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the flusher: waits for the doorbell, the agent's socket and the next time, as nothing else of
-// the library does.
+// Runs the flusher: waits for the doorbell, the agent's socket and the next time. Nothing else of
+// the library does that.
 //
 // It works only while forks wait (harmless/rest_at_fork.hpp). After a lack of memory, and after the
 // program has closed our descriptors, it begins anew.
@@ -34,8 +34,8 @@ class FlusherThread {
   // Works until main has left and no other program thread lives.
   void run();
 
-  // Works until something was done. False if there was nothing to do before `until`.
-  bool run_once(Instant until);
+  // Works once, after a wait until then at most.
+  void run_once(Instant until);
 
  private:
   struct Ready {
@@ -43,8 +43,8 @@ class FlusherThread {
     bool output;
   };
 
-  bool work_or_recover(std::uint64_t until_ns);
-  bool work(std::uint64_t until_ns);
+  void work_or_recover(std::uint64_t until_ns);
+  void work(std::uint64_t until_ns);
   Ready wait(std::uint64_t until_ns);
   void on_bell(bool must_look);
   void renew_descriptors();
@@ -59,8 +59,7 @@ class FlusherThread {
 
   TickRate tick_rate_{named_seconds_per_tick()};
   const bool watches_counter_;
-  std::uint64_t next_look_ns_ =
-      0;  // pause before the next look at the agent's socket, without poll()
+  std::uint64_t next_look_ns_ = 0;  // without poll(): pause before the next look at the socket
   bool must_look_ = true;
   bool must_recover_ = false;  // after an exception
 };

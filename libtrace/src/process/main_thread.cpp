@@ -11,6 +11,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "harmless/at_fork.hpp"
 #include "harmless/guards.hpp"
 #include "process/client.hpp"
 
@@ -83,7 +84,7 @@ void begin_child() {
 [[gnu::constructor]] void watch_main() {
   if (::pthread_key_create(&key, note_end) != 0) return;
   mark_main();
-  ::pthread_atfork(nullptr, nullptr, begin_child);
+  call_at_forks(nullptr, nullptr, begin_child);
 }
 
 }  // namespace

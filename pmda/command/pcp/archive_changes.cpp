@@ -34,6 +34,7 @@ void ArchiveChanges::take_mark() {
   agent_ = {};
   counts_since_.reset();
   for (Known& each : known_) each.is_known.fill(false);
+  for (auto& tags : tags_) tags.clear();  // another agent may number tags differently
 }
 
 void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker) {
@@ -124,7 +125,6 @@ void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   if (has_begun_anew) begin = std::max(begin, before_mark + std::chrono::nanoseconds(1));
   if (begin <= before_mark || begin >= at_) return;
   sampled_.fill(begin);
-  for (auto& tags : tags_) tags.clear();  // the new agent may number tags differently
   if (begin < window_.begin) return;
   taker.take_sample({begin, {}, period_s_, interval_s_});
   last_ = begin;
@@ -156,6 +156,7 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
         break;
       case Quantity::Started:
         agent.started_s = value;
+        starts_.insert(value);
         break;
       case Quantity::Reset:
         agent.reset_s = value;

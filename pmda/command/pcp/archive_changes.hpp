@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -94,6 +95,9 @@ class ArchiveChanges {
   // True if a pmlogger read some calls, failures or sums at other times than the others.
   bool is_torn() const { return is_torn_; }
 
+  // When the agents of the archive started, by themselves.
+  const std::set<double>& starts() const { return starts_; }
+
   // The greatest values, since they concern all times. Their growth would not do: an agent reads
   // them after the tags' values, so calls in between are in no growth.
   struct Room {
@@ -164,6 +168,7 @@ class ArchiveChanges {
   std::optional<double> interval_s_;
   Room room_;
   Agent agent_;
+  std::set<double> starts_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag
   std::unordered_map<std::size_t, NearbyText> nearby_;                         // by tag

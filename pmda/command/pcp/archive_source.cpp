@@ -216,6 +216,7 @@ void ArchiveSource::note_statement() {
       pmExtractValue(set.valfmt, &set.vlist[0], PM_TYPE_STRING, &text, PM_TYPE_STRING) < 0)
     return;
   said_ = text.cp;
+  said_at_ = moment_of(result_->timestamp);
   std::free(text.cp);
 }
 
@@ -231,7 +232,7 @@ ArchiveSample ArchiveSource::sorted_sample() const {
   ArchiveSample sample;
   sample.at = moment_of(result_->timestamp);
   sample.is_mark = result_->numpmid == 0;
-  if (!sample.is_mark) sample.says = said_before_;
+  if (!sample.is_mark && said_at_ == sample.at) sample.says = said_before_;
   for (const pmValueSet* const set : sets_of(*result_)) {
     const auto metric = metrics_.find(set->pmid);
     if (metric == metrics_.end() || set->numval < 0) continue;

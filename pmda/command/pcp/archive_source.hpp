@@ -128,7 +128,9 @@ class ArchiveSource {
   pmID state_metric_ = PM_ID_NULL;
   std::string said_;         // the recorder's statement in the last record; or empty
   std::string said_before_;  // in the one before
-  bool is_cut_ = false;      // the last record is incomplete: its writer was killed
+  // The time of the latest statement, and of its sample. pmlogextract may have left that out.
+  WallTime said_at_{};
+  bool is_cut_ = false;  // the last record is incomplete: its writer was killed
   bool is_sparse_ = false;
   std::vector<std::string> shown_labels_;
 };

@@ -43,7 +43,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
     if (read && archive.samples().empty())
       read = Error{source.path() + ": has no samples of calls in the time that is asked for"};
     if (read) read = source.read_to_end();  // also learns whether the archive is complete
-    if (read) totals.add(source, archive, changes);
+    if (read) read = totals.add(source, archive, changes);
     totals.note_room(changes.room());
     return read;
   });

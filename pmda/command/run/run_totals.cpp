@@ -78,8 +78,18 @@ bool is_the_longest(const LongestSpan& span, const Extreme& max) {
 
 }  // namespace
 
-void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive,
-                    const ArchiveChanges& changes) {
+Result<void> RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive,
+                            const ArchiveChanges& changes) {
+  const WallTime begin = archive.samples().front();
+  const WallTime end = archive.samples().back();
+  for (const double start : changes.starts()) {
+    std::vector<Part>& parts = parts_[{source.host(), start}];
+    for (const Part& part : parts)
+      if (part.begin < end && begin < part.end)
+        return Error{source.path() + ": has calls of the same agent and time as " + part.archive +
+                     "; name one of them"};
+    parts.push_back({begin, end, source.path()});
+  }
   run_.archives.push_back(source.path());
   note_incompleteness(source, archive, changes);
   run_.samples += archive.samples().size();
@@ -111,6 +121,7 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive,
     auto& hosts = tags_[i].tag.hosts;
     if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
   }
+  return {};
 }
 
 // A pmlogger's gaps are only shown as gaps: it does not promise to be complete.

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command/pcp/archive_changes.hpp"
@@ -23,8 +25,10 @@ class RunTotals {
   explicit RunTotals(const TagNames& names, bool are_runs = false)
       : names_(names), are_runs_(are_runs) {}
 
-  // Adds an archive that was read to its end.
-  void add(const ArchiveSource& source, ArchiveTotals& archive, const ArchiveChanges& changes);
+  // Adds an archive that was read to its end, and has samples. An error if another one has calls of
+  // the same agent and time: they would count twice.
+  Result<void> add(const ArchiveSource& source, ArchiveTotals& archive,
+                   const ArchiveChanges& changes);
   void note_room(const ArchiveChanges::Room& room) {
     run_.without_room += room.folded.value_or(0) + room.unsplit;
     run_.unsplit += room.unsplit;
@@ -57,6 +61,13 @@ class RunTotals {
     std::optional<AgentWindow> only_window;  // with all calls, if only one archive has calls
   };
 
+  // The time in which an archive has an agent's calls.
+  struct Part {
+    WallTime begin;
+    WallTime end;
+    std::string archive;
+  };
+
   void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
                            const ArchiveChanges& changes);
   std::uint16_t host_number(const std::string& host);
@@ -76,6 +87,7 @@ class RunTotals {
   Run run_;
   std::vector<Merged> tags_;  // by number
   std::vector<std::size_t> order_;
+  std::map<std::pair<std::string, double>, std::vector<Part>> parts_;  // by host and agent
   std::vector<std::vector<WallTime>> samples_;
   std::vector<std::vector<Stretch>> stretches_;  // per host
 };

@@ -140,7 +140,8 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
   }
   if (what_ == What::Added) return "no counter matches";
   if (what_ == What::Value) return "no observation or counter matches";
-  if (is_of_transactions() || is_relative_) return "no transaction matches";
+  if (is_of_transactions()) return "no transaction matches";
+  if (is_relative_) return "no tag that matches has this value in a comparison";
   return is_time_ ? "no transaction matches; time units apply to transactions only"
                   : "no observation matches; for a transaction give a unit: ns, us, ms, s, min";
 }

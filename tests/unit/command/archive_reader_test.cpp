@@ -431,6 +431,43 @@ TEST_F(TotalsOf, AnArchiveWithoutSamplesOfThatTimeIsAnError) {
             path() + ": has no samples of calls in the time that is asked for");
 }
 
+TEST_F(TotalsOf, CallsOfOneAgentAndTimeInTwoArchivesAreAnError) {
+  const auto write = [this](const std::string& name, double agent, double first) {
+    make(name)
+        .sample(first, {{"trace.agent.started", {{"", agent}}}, {kCalls, {{"a", 1.0}}}})
+        .sample(first + 2, {{kCalls, {{"a", 2.0}}}});
+  };
+  write("run", 5, 0);
+  write("copy", 5, 1);
+  write("later", 5, 3);
+  write("other", 6, 0);
+  EXPECT_EQ(error_of(read_totals(request({"run", "copy"}, {}))),
+            path("copy") + ": has calls of the same agent and time as " + path("run") +
+                "; name one of them");
+  EXPECT_TRUE(read_totals(request({"run", "later", "other"}, {})));
+}
+
+// pmlogextract may have left out the first sample, but not the statement.
+TEST_F(TotalsOf, AStatementIsOnlyOfTheSampleAtItsTime) {
+  for (const double second : {0.0, 1.0}) {
+    ArchiveOfTags& archive = make("run", {.command = "x", .is_part = true});
+    archive.say(0, kBegins).sample(second, {{kCalls, {{"a", 1.0}}}});
+    archive.sample(2, {{kCalls, {{"a", 3.0}}}}).end(std::string(kComplete));
+    EXPECT_EQ(totals().run.incomplete.empty(), second == 0);
+  }
+}
+
+TEST_F(TotalsOf, AfterAMarkInstancesMayHaveOtherNames) {
+  ArchiveOfTags& archive = make("run", {"saturn", true, {kCalls}});
+  archive.sample(1, {{kCalls, {{"a", 1.0}, {"b", 1.0}}}}).mark(2);
+  archive.rename(TraceType::Transact, 3, 1, "c");  // a was number 1
+  archive.sample(3, {{kCalls, {{"c", 10.0}, {"b", 1.0}}}});
+  archive.sample(4, {{kCalls, {{"c", 30.0}, {"b", 2.0}}}});
+  std::map<std::string, double> calls;
+  for (const Tag& tag : totals().tags) calls[tag.name] = tag.calls;
+  EXPECT_EQ(calls, (std::map<std::string, double>{{"a", 0}, {"b", 1}, {"c", 20}}));
+}
+
 // Or a tag would have no calls in a time in which none were read.
 TEST_F(TotalsOf, OnlyReadingsOfCallsBeginAndEndTheTimeOfAPmlogger) {
   ArchiveOfTags& archive = make("run", {"saturn", true, {kCalls, kShape}});
