@@ -2,8 +2,9 @@
 // Handlers of fork().
 #pragma once
 
-extern "C" int __register_atfork(void (*before)(), void (*in_parent)(), void (*in_child)(),
-                                 void* library) noexcept;
+// The C library's own function below pthread_atfork().
+extern "C" int add_fork_handlers(void (*before)(), void (*in_parent)(), void (*in_child)(),
+                                 void* library) noexcept __asm__("__register_atfork");
 
 namespace pcp::trace::client {
 
@@ -11,7 +12,7 @@ namespace pcp::trace::client {
 // handlers away while other threads may be in fork(), and then ends the process with an error. Ours
 // belong to no library, so they stay: nothing unloads us (-z nodelete).
 inline void call_at_forks(void (*before)(), void (*in_parent)(), void (*in_child)()) {
-  __register_atfork(before, in_parent, in_child, nullptr);
+  add_fork_handlers(before, in_parent, in_child, nullptr);
 }
 
 }  // namespace pcp::trace::client

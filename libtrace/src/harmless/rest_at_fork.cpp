@@ -6,7 +6,6 @@
 #include <mutex>
 #include <new>
 #include <thread>
-#include <utility>
 
 #include "base/clock.hpp"
 #include "harmless/at_fork.hpp"
@@ -28,11 +27,13 @@ struct Work {
   // True while our thread starts. Released by that thread once it runs our code, acquired by a
   // fork: after that the thread holds no lock of its start.
   std::atomic<bool> is_being_made{false};
+  // The thread that forks and holds the lock, by its forks_under_way. Written by that thread only,
+  // so it orders nothing. Null in a child, also for handlers of the program that come before ours.
+  std::atomic<const int*> forker{nullptr};
 };
 
 // Null if there is no memory. In wiped memory: a child finds the lock free.
 Work* flushers_work = nullptr;
-thread_local bool forker_has_lock [[gnu::tls_model("initial-exec")]] = false;
 // This thread's forks. There are several if a program's own handler forks.
 thread_local int forks_under_way [[gnu::tls_model("initial-exec")]] = 0;
 
@@ -51,15 +52,26 @@ bool try_lock_for_a_while() {
   return true;
 }
 
+void hold_lock() {
+  if (try_lock_for_a_while())
+    flushers_work->forker.store(&forks_under_way, std::memory_order_relaxed);
+}
+
+bool has_lock() {
+  return flushers_work != nullptr &&
+         flushers_work->forker.load(std::memory_order_relaxed) == &forks_under_way;
+}
+
 void before_fork() {
-  if (forks_under_way++ == 0) forker_has_lock = try_lock_for_a_while();
+  if (forks_under_way++ == 0) hold_lock();
 }
 
 // A program's handler may have made the first call: then this fork began without before_fork().
 bool is_fork_over() { return forks_under_way == 0 || --forks_under_way == 0; }
 
 bool give_lock_back() {
-  if (!std::exchange(forker_has_lock, false)) return false;
+  if (!has_lock()) return false;
+  flushers_work->forker.store(nullptr, std::memory_order_relaxed);
   flushers_work->lock.unlock();
   return true;
 }
@@ -68,10 +80,7 @@ void after_fork_in_parent() {
   if (is_fork_over()) give_lock_back();
 }
 
-void after_fork_in_child() {
-  is_fork_over();
-  forker_has_lock = false;
-}
+void after_fork_in_child() { is_fork_over(); }
 
 }  // namespace
 
@@ -95,15 +104,15 @@ ForksWait::~ForksWait() {
 }
 
 OtherForksWait::OtherForksWait()
-    : has_lock_(flushers_work != nullptr && !forker_has_lock && flushers_work->lock.try_lock()),
-      they_wait_(has_lock_ || flushers_work == nullptr || forker_has_lock) {}
+    : has_lock_(flushers_work != nullptr && !has_lock() && flushers_work->lock.try_lock()),
+      they_wait_(has_lock_ || flushers_work == nullptr || has_lock()) {}
 OtherForksWait::~OtherForksWait() {
   if (has_lock_) flushers_work->lock.unlock();
 }
 
 OwnForkWaits::OwnForkWaits() : had_lock_(give_lock_back()) {}
 OwnForkWaits::~OwnForkWaits() {
-  if (had_lock_) forker_has_lock = try_lock_for_a_while();
+  if (had_lock_) hold_lock();
 }
 
 ForksGoOn::ForksGoOn() {

@@ -305,8 +305,9 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   bool delivered = false;
   try {
     flusher_thread().resume();
-    delivered = deliveries_.await(ticket, timeout, patience,
-                                  [this](Instant until) { flusher_thread_->run_once(until); });
+    delivered = deliveries_.await(ticket, timeout, patience, [this](Instant until) {
+      return flusher_thread_->run_once(until);
+    });
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
@@ -333,10 +334,12 @@ void Client::finish_in_handler() {
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;  // as ensure_flusher()
-  deliveries_.await(ticket, options_.last_patience, Deliveries::Patience::Progress, [](Instant) {
-    const timespec pause{0, 200'000};
-    ::nanosleep(&pause, nullptr);
-  });
+  deliveries_.await(ticket, options_.last_patience, Deliveries::Patience::Progress,
+                    [](Instant until) {
+                      const timespec pause{0, 200'000};
+                      ::nanosleep(&pause, nullptr);
+                      return steady_now() < until;
+                    });
 }
 
 std::uint64_t Client::pending_calls() {

@@ -29,6 +29,7 @@ bool Deliveries::await(std::uint64_t ticket, std::chrono::nanoseconds timeout, P
   return await(ticket, timeout, patience, [&](Instant deadline) {
     const Lock lock(mutex_);
     while (!is_settled(ticket) && changed_.wait_until(mutex_, deadline)) continue;
+    return is_settled(ticket);
   });
 }
 

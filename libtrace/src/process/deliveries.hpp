@@ -57,7 +57,8 @@ class Deliveries {
   static constexpr int kParts = 20;
 
   // Waits until the ticket is settled. True if everything it covers has certainly arrived. `pause`
-  // waits until the given time at most, or for less. A caller that may not lock supplies its own.
+  // waits for a change until the given time at most, and gives false after that time. A caller that
+  // may not lock supplies its own `pause`.
   template <typename Pause>
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
              Pause pause) {
@@ -65,9 +66,7 @@ class Deliveries {
     for (int left = parts; left > 0 && !is_settled(ticket);) {
       const std::uint64_t before = progress_.load(std::memory_order_relaxed);
       const Instant end = steady_now() + timeout / parts;
-      do {
-        pause(end);
-      } while (!is_settled(ticket) && steady_now() < end);
+      while (!is_settled(ticket) && pause(end) && steady_now() < end) continue;
       const bool restarts =
           patience == Patience::Progress && progress_.load(std::memory_order_relaxed) != before;
       left = restarts ? parts : left - 1;

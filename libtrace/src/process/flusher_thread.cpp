@@ -97,9 +97,10 @@ void FlusherThread::run() {
   while (must_look_ || !flusher_.has_left()) work_or_recover(kNever);
 }
 
-void FlusherThread::run_once(Instant until) {
+bool FlusherThread::run_once(Instant until) {
   const auto until_ns = std::max<Duration::rep>(until.time_since_epoch().count(), 0);
   work_or_recover(static_cast<std::uint64_t>(until_ns));
+  return steady_now() < until;
 }
 
 void FlusherThread::work_or_recover(std::uint64_t until_ns) {

@@ -34,8 +34,8 @@ class FlusherThread {
   // Works until main has left and no other program thread lives.
   void run();
 
-  // Works once, after a wait until then at most.
-  void run_once(Instant until);
+  // Works once. False after that time.
+  bool run_once(Instant until);
 
  private:
   struct Ready {
