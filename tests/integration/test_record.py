@@ -334,8 +334,8 @@ class Intervals(Recording):
         """So PCP's tools know the rates of the first interval, too."""
         self.record_well(program("traced"), input="point a\n", options=["-t", "1min"])
         for metric in ("trace.point.count", "trace.agent.uptime"):
-            shown = completed("pmval", "-a", f"{self.folder}/trace", "-r", metric, check=True).stdout.splitlines()[-1]
-            self.assertRegex(shown, r"^\d\d:\d\d:\d\d\.\d+ +0(\.0)? *$")
+            shown = completed("pmval", "-a", f"{self.folder}/trace", "-r", "-s", "1", metric, check=True).stdout
+            self.assertRegex(shown, r"\n\d\d:\d\d:\d\d\.\d+ +0(\.0)? *\n$")
         self.assertEqual([sample.get("trace.point.count") for sample in recorded.samples(self.folder)],
                          [None, {"a": 0}, {"a": 1}])
         self.assertEqual(self.report()["run"]["samples"], 2)
