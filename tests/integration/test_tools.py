@@ -154,7 +154,9 @@ class Pmlogconf(ViewsTestCase):
             logger.terminate()
         shown = run([COMMAND, "report", archive]).replace(archive, "/var/log/pcp/pmlogger/shop/20261124")
         views_page.check(self, "pcp-trace report /var/log/pcp/pmlogger/shop/20261124", shown)
-        tags = json.loads(run([COMMAND, "report", "--json", archive]))["tags"]
+        report = json.loads(run([COMMAND, "report", "--json", archive]))
+        self.assertEqual(report["run"]["incomplete"], [])
+        tags = report["tags"]
         self.assertEqual({tag["name"] for tag in tags if tag["type"] == "transact" and tag["p99"]}, set(TAGS))
 
 

@@ -66,8 +66,9 @@ void before_fork() {
   if (forks_under_way++ == 0) hold_lock();
 }
 
-// A program's handler may have made the first call: then this fork began without before_fork().
-bool is_fork_over() { return forks_under_way == 0 || --forks_under_way == 0; }
+// True after the outermost fork. A program's handler may have made the first call: then this fork
+// began without before_fork().
+bool end_fork() { return forks_under_way == 0 || --forks_under_way == 0; }
 
 bool give_lock_back() {
   if (!has_lock()) return false;
@@ -77,10 +78,10 @@ bool give_lock_back() {
 }
 
 void after_fork_in_parent() {
-  if (is_fork_over()) give_lock_back();
+  if (end_fork()) give_lock_back();
 }
 
-void after_fork_in_child() { is_fork_over(); }
+void after_fork_in_child() { end_fork(); }
 
 }  // namespace
 

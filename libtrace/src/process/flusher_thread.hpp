@@ -34,7 +34,7 @@ class FlusherThread {
   // Works until main has left and no other program thread lives.
   void run();
 
-  // Works once. False after that time.
+  // Works once, after a wait until then at most. False after that time.
   bool run_once(Instant until);
 
  private:

@@ -56,7 +56,7 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   if (is_wanted) taker.take_sample({at_, last_, period_s_, interval_s_});
   if (is_wanted && !last_) take_older_tags(taker);
   for (const QuantityValues& values : sample.quantities)
-    if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
+    if (is_of_tags(values.what.quantity)) take_values(values, taker);
   if (is_wanted) {
     is_torn_ |= !has_all_that_grows();
     last_ = at_;
@@ -104,7 +104,7 @@ bool ArchiveChanges::take_beyond_end(const ArchiveSample& sample, ChangeTaker& t
   bool has_distributions = false;
   for (const QuantityValues& values : sample.quantities) {
     const Quantity quantity = values.what.quantity;
-    if (only_grows(quantity) || quantity == Quantity::Histogram) take_values(values, at_, taker);
+    if (only_grows(quantity) || quantity == Quantity::Histogram) take_values(values, taker);
     has_distributions |= quantity == Quantity::Histogram;
   }
   return has_distributions;
@@ -200,14 +200,14 @@ std::optional<WallTime> ArchiveChanges::since(const QuantityValues& values) {
   return own < window_.begin ? std::nullopt : own;
 }
 
-void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker) {
+void ArchiveChanges::take_values(const QuantityValues& values, ChangeTaker& taker) {
   const Quantity quantity = values.what.quantity;
   const std::optional<WallTime> from = since(values);
   if (quantity == Quantity::Calls) forget_names_if_begun_anew(values);
   for (const pmValue& value : values.values()) {
     if (only_grows(quantity)) {
       take_growing(values, value, from, taker);
-    } else if (at > window_.end) {
+    } else if (at_ > window_.end) {
       NearbyText& nearby = nearby_[tag_of(values, value.inst)];
       nearby.text = values.text(value);
       taker.take_after(tag_of(values, value.inst), nearby);
@@ -217,7 +217,7 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
       // Windows of the first sample cover the time before it, which is not reported.
       else if (const double number = values.number(value);
                is_level(quantity) || (from && !std::isnan(number)))
-        taker.take({tag, quantity, number, from.value_or(at), false});
+        taker.take({tag, quantity, number, from.value_or(at_), false});
     } else if (is_level(quantity)) {
       Known& its = known(tag_of(values, value.inst));
       its.last[index_of(quantity)] = values.number(value);
@@ -226,7 +226,7 @@ void ArchiveChanges::take_values(const QuantityValues& values, WallTime at, Chan
       nearby_[tag_of(values, value.inst)] = {std::string(values.text(value)), 0};
     }
   }
-  if (!source_.is_sparse()) sampled_at(values.what) = at;
+  if (!source_.is_sparse()) sampled_at(values.what) = at_;
 }
 
 // A tag that a reading of all lacked began at 0. Otherwise its first value is only a start.

@@ -137,7 +137,7 @@ class ArchiveChanges {
   bool take_beyond_end(const ArchiveSample& sample, ChangeTaker& taker);
   void count_nearby(std::size_t tag, Quantity quantity, double grown);
   void take_facts_of_agent(const ArchiveSample& sample);
-  void take_values(const QuantityValues& values, WallTime at, ChangeTaker& taker);
+  void take_values(const QuantityValues& values, ChangeTaker& taker);
   void take_growing(const QuantityValues& values, const pmValue& value,
                     std::optional<WallTime> from, ChangeTaker& taker);
   double growth(const QuantityValues& values, Known& known, double now) const;

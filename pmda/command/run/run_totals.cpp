@@ -130,9 +130,8 @@ void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTo
   if (changes.is_torn())
     run_.incomplete.push_back(
         {source.path(),
-         "its counts, failures and sums were logged at different times: log "
-         "trace.transact, trace.point, trace.observe and trace.counter in one "
-         "group"});
+         "its counts, failures and sums were logged at different times: log trace.transact,"
+         " trace.point, trace.observe and trace.counter in one group"});
   else if (changes.lacks_begin())
     run_.incomplete.push_back(
         {source.path(), "it is a part of a recording, without its begin, or of an older release"});
