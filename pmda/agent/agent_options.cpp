@@ -5,8 +5,8 @@
 #include <sys/un.h>
 
 #include <cstdlib>
-#include <string_view>
 
+#include "base/options.hpp"
 #include "collector/spans/capture_table.hpp"
 #include "metrics/debug_options.hpp"
 #include "metrics/parse_argument.hpp"
@@ -21,162 +21,93 @@ constexpr std::int64_t kMostTags = 10'000'000;
 constexpr std::int64_t kMostMiB = 1 << 20;
 constexpr Duration kShortestInterval = std::chrono::milliseconds(1);
 
-pmLongOptions long_options[] = {
-    PMDA_OPTIONS_HEADER("Options"),
-    {"access", 1, 'A', "RULE", "allow:HOST[:MAXCONNS] or disallow:HOST; may be repeated"},
-    {"adopt-numbers", 0, 'a', nullptr,
-     "take over the instance numbers of PCP's running trace agent, and exit"},
-    {"debug", 1, 'D', "DBG", "PCP debug options, see pmdbg(1)"},
-    PMDAOPT_DOMAIN,
-    {"port", 1, 'I', "PORT", "TCP port for traced programs, number or service name (default 4323)"},
-    {"socket", 1, 'i', "PATH", "Unix socket for traced programs, or none"},
-    PMDAOPT_LOGFILE,
-    {"user", 1, 'M', "USER", "run as this user (default pcp)"},
-    {"buckets", 1, 'N', "COUNT", "steps into which the period is divided (default 12)"},
-    {"period", 1, 'T', "TIME", "time that rates, means and extrema cover (default 60sec)"},
-    {"observe-units", 1, 'U', "UNITS", "units of observations, six integers (default 0,0,0,0,0,0)"},
-    {"counter-units", 1, 'V', "UNITS", "units of counters, six integers (default 0,0,0,0,0,0)"},
-    {"max-tags", 1, 0, "COUNT", "tags to keep apart (default 100000)"},
-    {"histogram-memory", 1, 0, "MIB",
-     "memory for tracing.histogram, from the first request on (default 64)"},
-    {"span-memory", 1, 0, "MIB", "memory for spans that wait for monitors (default 64)"},
-    {"capture", 1, 0, "FILTER", "filter of monitors without a filter of their own"},
-    {"capture-remote", 0, 0, nullptr, "let monitors of other hosts see spans"},
-    {"split", 1, 0, "LABELS", "keep tags apart by these labels of programs, such as service,rank"},
-    {"stable-labels", 0, 0, nullptr,
-     "show only labels that a tag keeps for ever: those of its name"},
-    {"help", 0, 'h', nullptr, "show this usage message and exit"},
-    {"version", 0, 'v', nullptr, "show the version and exit"},
-    PMDA_OPTIONS_END,
-};
-
-pmOptions getopt_state() {
-  pmOptions state{};
-  state.short_options = ":A:aD:d:hI:i:l:M:N:T:U:V:v";  // the leading colon: print no errors
-  state.long_options = long_options;
-  state.short_usage = "[options]";
-  return state;
-}
-
-// Each take_ function parses one argument and stores the value.
-
-template <typename Value, typename Target>
-Result<void> take(const Result<Value>& parsed, Target& target) {
-  if (!parsed) return parsed.error();
-  target = static_cast<Target>(*parsed);
-  return {};
-}
-
-Result<void> take_debug(const std::string& text, std::string& target) {
+Result<void> add_debug(const std::string& text, std::string& target) {
   target += (target.empty() ? "" : ",") + text;
   return add_debug_options(text);
 }
 
-Result<void> take_socket(const char* path, std::string& target) {
-  target = path == std::string_view("none") ? "" : path;
+Result<std::string> parse_socket(const std::string& path) {
+  if (path == "none") return std::string();
   const std::size_t most = sizeof(sockaddr_un::sun_path) - 1;
-  if (target.size() <= most) return {};
-  return Error{"\"" + target + "\" is longer than the " + std::to_string(most) +
+  if (path.size() <= most) return path;
+  return Error{"\"" + path + "\" is longer than the " + std::to_string(most) +
                " bytes of a socket's path"};
 }
 
-Result<void> take_user(const char* name, std::string& target) {
-  target = name;
-  if (getpwnam(name) != nullptr) return {};
-  return Error{"\"" + target + "\" is not a user of this system"};
+Result<std::string> parse_user(const std::string& name) {
+  if (getpwnam(name.c_str()) != nullptr) return name;
+  return Error{"\"" + name + "\" is not a user of this system"};
 }
 
-Result<void> take_filter(const char* text, std::string& target) {
-  const Result<std::string> filter = canonical_filter(text);
-  if (!filter) return filter.error();
-  target = *filter;
-  return {};
+template <typename Number>
+auto numbers(std::int64_t least, std::int64_t most) {
+  return [=](const std::string& text) -> Result<Number> {
+    const Result<std::int64_t> number = parse_number(text, least, most);
+    if (!number) return number.error();
+    return static_cast<Number>(*number);
+  };
 }
 
-Result<void> take_mebibytes(const char* text, std::size_t& target) {
+Result<std::size_t> parse_mebibytes(const std::string& text) {
   const Result<std::int64_t> mebibytes = parse_number(text, 1, kMostMiB);
   if (!mebibytes) return mebibytes.error();
-  target = static_cast<std::size_t>(*mebibytes) << 20;
-  return {};
+  return static_cast<std::size_t>(*mebibytes) << 20;
 }
 
-Result<void> set(bool& target) {
-  target = true;
-  return {};
+// Stores what to do instead of serving as an agent.
+auto wants(CommandLine::Wanted what, CommandLine& line) {
+  return [what, &line](const char*) -> Result<void> {
+    line.wanted = what;
+    return {};
+  };
 }
 
-// Stores one option; `name` is its spelling for messages.
-Result<void> take_option(int letter, const std::string& name, const char* text,
-                         AgentOptions& options) {
-  switch (letter) {
-    case 'A':
-      return options.access.add(text);
-    case 'a':
-      options.adopts_numbers = true;
-      return {};
-    case 'D':
-      return take_debug(text, options.debug);
-    case 'd':
-      return take(parse_number(text, 1, 510), options.domain);
-    case 'I':
-      return take(parse_port(text), options.port);
-    case 'i':
-      return take_socket(text, options.socket_path);
-    case 'l':
-      options.log = text;
-      return {};
-    case 'M':
-      return take_user(text, options.user);
-    case 'N':
-      return take(parse_number(text, 1, kMostBuckets), options.engine.buckets);
-    case 'T':
-      return take(parse_period(text), options.engine.period);
-    case 'U':
-      return take(parse_units(text), options.units.observation);
-    case 'V':
-      return take(parse_units(text), options.units.counter);
-    default:  // options without a letter
-      if (name == "--split") return take(parse_keys(text), options.split);
-      if (name == "--histogram-memory")
-        return take_mebibytes(text, options.engine.max_cumulative_bytes);
-      if (name == "--span-memory") return take_mebibytes(text, options.span_bytes);
-      if (name == "--capture") return take_filter(text, options.capture);
-      if (name == "--capture-remote") return set(options.capture_remote);
-      if (name == "--stable-labels") return set(options.stable_labels);
-      return take(parse_number(text, 1, kMostTags), options.engine.max_tags);
-  }
-}
-
-std::string name_of(int letter, const char* long_name) {
-  return letter == 0 ? long_name : std::string{'-', static_cast<char>(letter)};
-}
-
-Result<void> named(const std::string& name, const Result<void>& taken) {
-  if (taken) return {};
-  return Error{name + ": " + taken.error().message};
-}
-
-// Handles a result of pmgetopt_r: an option's letter, or its mark for an error.
-Result<void> take_result(int letter, const pmOptions& state, char* const* argv,
-                         AgentOptions& options) {
-  const std::string in_question = name_of(state.optopt, argv[state.optind - 1]);
-  switch (letter) {
-    case ':':
-      return Error{in_question + ": needs an argument"};
-    case '?':
-      return Error{in_question + ": is not an option"};
-    default: {
-      const std::string long_name = std::string("--") + long_options[state.index].long_opt;
-      const std::string name = name_of(letter, long_name.c_str());
-      return named(name, take_option(letter, name, state.optarg, options));
-    }
-  }
-}
-
-Result<void> take_environment(AgentOptions& options) {
-  const char* const port = std::getenv("PCP_TRACE_PORT");
-  if (!port) return {};
-  return named("PCP_TRACE_PORT", take(parse_port(port), options.port));
+std::vector<Option> table_for(CommandLine& line) {
+  AgentOptions& options = line.options;
+  return {
+      {"access", 'A', "RULE", "allow:HOST[:MAXCONNS] or disallow:HOST; may be repeated",
+       [&](const char* rule) { return options.access.add(rule); }},
+      {"adopt-numbers", 'a', nullptr,
+       "take over the instance numbers of PCP's running trace agent,\nand exit",
+       sets(options.adopts_numbers)},
+      {"debug", 'D', "DBG", "PCP debug options, see pmdbg(1)",
+       [&](const char* text) { return add_debug(text, options.debug); }},
+      {"domain", 'd', "N", "number of the agent's metrics (default 10)",
+       parses(numbers<int>(1, 510), options.domain)},
+      {"port", 'I', "PORT", "TCP port for traced programs, number or service name\n(default 4323)",
+       parses(parse_port, options.port)},
+      {"socket", 'i', "PATH", "Unix socket for traced programs, or none",
+       parses(parse_socket, options.socket_path)},
+      {"log", 'l', "FILE", "the log (default trace.log)",
+       parses([](const std::string& file) -> Result<std::string> { return file; }, options.log)},
+      {"user", 'M', "USER", "run as this user (default pcp)", parses(parse_user, options.user)},
+      {"buckets", 'N', "COUNT", "steps into which the period is divided (default 12)",
+       parses(numbers<std::uint32_t>(1, kMostBuckets), options.engine.buckets)},
+      {"period", 'T', "TIME", "time that rates, means and extrema cover (default 60sec)",
+       parses(parse_period, options.engine.period)},
+      {"observe-units", 'U', "UNITS", "units of observations, six integers (default 0,0,0,0,0,0)",
+       parses(parse_units, options.units.observation)},
+      {"counter-units", 'V', "UNITS", "units of counters, six integers (default 0,0,0,0,0,0)",
+       parses(parse_units, options.units.counter)},
+      {"max-tags", 0, "COUNT", "tags to keep apart (default 100000)",
+       parses(numbers<std::uint32_t>(1, kMostTags), options.engine.max_tags)},
+      {"histogram-memory", 0, "MIB",
+       "memory for tracing.histogram, from the first request on\n(default 64)",
+       parses(parse_mebibytes, options.engine.max_cumulative_bytes)},
+      {"span-memory", 0, "MIB", "memory for spans that wait for monitors (default 64)",
+       parses(parse_mebibytes, options.span_bytes)},
+      {"capture", 0, "FILTER", "filter of monitors without a filter of their own",
+       parses([](const std::string& text) { return canonical_filter(text); }, options.capture)},
+      {"capture-remote", 0, nullptr, "let monitors of other hosts see spans",
+       sets(options.capture_remote)},
+      {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as\nservice,rank",
+       parses(parse_keys, options.split)},
+      {"stable-labels", 0, nullptr, "show only labels that a tag keeps for ever: those of its name",
+       sets(options.stable_labels)},
+      {"help", 'h', nullptr, "show this text", wants(CommandLine::Wanted::Help, line), true},
+      {"version", 'v', nullptr, "show the version", wants(CommandLine::Wanted::Version, line),
+       true},
+  };
 }
 
 Result<void> check_steps(const EngineOptions& engine) {
@@ -190,26 +121,25 @@ CommandLine parse_options(int argc, char* const* argv) {
   CommandLine line;
   AgentOptions& options = line.options;
   options.socket_path = std::string(pmGetConfig("PCP_RUN_DIR")) + "/" + kSocketFile;
-  line.status = take_environment(options);
-
-  // Continues after a mistake, because -l says where to report the mistake.
-  pmOptions state = getopt_state();
-  for (int letter; (letter = pmgetopt_r(argc, argv, &state)) != EOF;) {
-    if (letter == 'h') line.wanted = CommandLine::Wanted::Help;
-    if (letter == 'v') line.wanted = CommandLine::Wanted::Version;
-    if (line.wanted != CommandLine::Wanted::Agent) return line;
-    const Result<void> taken = take_result(letter, state, argv, options);
-    if (line.status) line.status = taken;
+  if (const char* const port = std::getenv("PCP_TRACE_PORT"))
+    if (const auto stored = parses(parse_port, options.port)(port); !stored)
+      line.status = Error{"PCP_TRACE_PORT: " + stored.error().message};
+  // Also stores what is behind a mistake, because -l says where to report the mistake.
+  const auto others = read_options(argc, argv, table_for(line), OtherWords::Anywhere);
+  if (!line.status) return line;
+  if (!others) {
+    line.status = others.error();
+  } else if (!others->empty()) {
+    line.status = Error{"\"" + others->front() + "\": only options are valid here"};
+  } else {
+    line.status = check_steps(options.engine);
   }
-  if (line.status && state.optind < argc)
-    line.status = Error{"\"" + std::string(argv[state.optind]) + "\": only options are valid here"};
-  if (line.status) line.status = check_steps(options.engine);
   return line;
 }
 
-void print_usage() {
-  pmOptions state = getopt_state();
-  pmUsageMessage(&state);
+std::string agent_usage() {
+  CommandLine none;
+  return usage("Usage: pmdatrace [OPTION...]\n\n", table_for(none), "");
 }
 
 }  // namespace pcp::trace::agent

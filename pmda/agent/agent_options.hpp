@@ -42,7 +42,7 @@ struct CommandLine {
 // Takes the port from the environment if the command line does not give one.
 CommandLine parse_options(int argc, char* const* argv);
 
-// Prints the options on standard error.
-void print_usage();
+// The text of --help.
+std::string agent_usage();
 
 }  // namespace pcp::trace::agent

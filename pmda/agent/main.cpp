@@ -164,15 +164,8 @@ int refuse(const Error& error, const std::string& log) {
   return EXIT_FAILURE;
 }
 
-// Requested help belongs on standard output, but PCP's function prints on standard error only.
-int show_help() {
-  dup2(STDOUT_FILENO, STDERR_FILENO);
-  print_usage();
-  return EXIT_SUCCESS;
-}
-
-int show_version() {
-  std::cout << "pmdatrace " PCP_TRACE_VERSION << std::endl;
+int show(const std::string& text) {
+  std::cout << text << std::flush;
   return EXIT_SUCCESS;
 }
 
@@ -187,8 +180,8 @@ int explain() {
 int start(int argc, char** argv) {
   pmSetProgname("pmdatrace");
   CommandLine line = parse_options(argc, argv);
-  if (line.wanted == CommandLine::Wanted::Help) return show_help();
-  if (line.wanted == CommandLine::Wanted::Version) return show_version();
+  if (line.wanted == CommandLine::Wanted::Help) return show(agent_usage());
+  if (line.wanted == CommandLine::Wanted::Version) return show("pmdatrace " PCP_TRACE_VERSION "\n");
   if (!line.status) return refuse(line.status.error(), line.options.log);
   if (line.options.adopts_numbers) return adopt(line.options);
   if (isatty(STDOUT_FILENO) != 0) return explain();

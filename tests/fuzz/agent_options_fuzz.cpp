@@ -47,9 +47,6 @@ void check(const AgentOptions& options) {
 
 }  // namespace
 
-// libpcp leaks some bytes of a wrong command line; a real agent ends after it.
-extern "C" const char* __lsan_default_suppressions() { return "leak:pmgetopt_r"; }
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   Input input(bytes, size);
   std::vector<std::string> words{"pmdatrace"};

@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "command/options.hpp"
+#include "command/arguments.hpp"
 #include "wire/defaults.hpp"
 
 namespace pcp::trace::command {

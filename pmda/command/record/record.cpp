@@ -17,7 +17,7 @@
 #include "base/descriptor.hpp"
 #include "base/heap.hpp"
 #include "command/interruption.hpp"
-#include "command/options.hpp"
+#include "command/arguments.hpp"
 #include "command/record/host_agent.hpp"
 #include "command/record/job.hpp"
 #include "command/record/private_agent.hpp"

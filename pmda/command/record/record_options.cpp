@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "collector/spans/capture_table.hpp"
-#include "command/options.hpp"
+#include "command/arguments.hpp"
 #include "metrics/parse_argument.hpp"
 #include "wire/capture_filter.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "command/options.hpp"
+#include "command/arguments.hpp"
 #include "command/show/shown.hpp"
 #include "metrics/parse_argument.hpp"
 #include "metrics/pmapi.hpp"

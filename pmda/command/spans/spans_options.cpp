@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "command/options.hpp"
+#include "command/arguments.hpp"
 
 namespace pcp::trace::command {
 

@@ -3,19 +3,14 @@
 // reads --help.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <limits>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/result.hpp"
 
-namespace pcp::trace::command {
+namespace pcp::trace {
 
 struct Option {
   const char* name;
@@ -23,6 +18,7 @@ struct Option {
   const char* argument;  // its name in --help; null: the option has none
   const char* help;      // '\n' begins a line; null: refused, with the error that store() returns
   std::function<Result<void>(const char*)> store;
+  bool is_last = false;  // nothing behind it is read, as for --help
 };
 
 // Values of `store`. The target must outlive the table.
@@ -66,39 +62,16 @@ inline auto refuses(std::string why) {
   return [why = std::move(why)](const char*) -> Result<void> { return Error{why}; };
 }
 
-inline Option help_option(bool& wants_help) {
-  return {"help", '?', nullptr, "show this text", sets(wants_help)};
-}
-
-// The number that is the whole text; nothing: it is none, or 0, or above `most`.
-std::optional<std::uint64_t> positive_number(
-    std::string_view text, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
-
-// Parsers of arguments.
-inline Result<std::string> parse_text(const std::string& text) { return text; }
-Result<std::string> parse_file(const std::string& text);
-Result<std::string> parse_archive(const std::string& text);
-// Refuses a path: PCP's library would open it as an archive.
-Result<std::string> parse_host(const std::string& text);
-Result<Duration> parse_time(const std::string& text);
-
-// Converts times to PCP's units: PCP's library takes 500ms for 500 minutes, and does not know us
-// and ns. Letters may be upper case.
-std::string in_pcps_words(std::string_view text);
-
 enum class OtherWords { Anywhere, Behind };  // Behind: options end at the first one
 
-// Stores the options, and returns all other words. An error begins with the option's name. --help
-// ends the reading. `mistake_text` replaces the usual ones for unknown options and missing
-// arguments.
+// Stores the options, and returns all other words, or the first mistake, which begins with the
+// option's name; options behind a mistake are stored, too. `mistake_text` replaces the usual ones
+// for unknown options and missing arguments.
 Result<std::vector<std::string>> read_options(int argc, char* const* argv,
                                               const std::vector<Option>& table, OtherWords others,
                                               const char* mistake_text = nullptr);
 
-// Words as typed, with blanks between them.
-std::string joined(const std::vector<std::string>& words);
-
 // The text of --help.
 std::string usage(const char* before, const std::vector<Option>& table, const char* behind);
 
-}  // namespace pcp::trace::command
+}  // namespace pcp::trace

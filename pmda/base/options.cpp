@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/options.hpp"
+#include "base/options.hpp"
 
 #include <getopt.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cstddef>
 
-#include "metrics/parse_argument.hpp"
-
-namespace pcp::trace::command {
+namespace pcp::trace {
 
 namespace {
 
@@ -54,69 +50,27 @@ Error mistake(int found, const std::string& word, const char* why) {
 
 }  // namespace
 
-std::optional<std::uint64_t> positive_number(std::string_view text, std::uint64_t most) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
-  if (error != std::errc() || end != text.end() || number == 0 || number > most) return {};
-  return number;
-}
-
-Result<std::string> parse_file(const std::string& text) {
-  return text.empty() ? Result<std::string>(Error{"needs a file"}) : text;
-}
-
-Result<std::string> parse_archive(const std::string& text) {
-  return text.empty() ? Result<std::string>(Error{"needs an archive, or its folder"}) : text;
-}
-
-Result<std::string> parse_host(const std::string& text) {
-  if (text.empty()) return Error{"needs a host"};
-  if (text.front() == '/') return Error{"a host is a name; for a socket, unix:" + text};
-  return text;
-}
-
-Result<Duration> parse_time(const std::string& text) {
-  return agent::parse_period(in_pcps_words(text));
-}
-
-std::string in_pcps_words(std::string_view text) {
-  const auto letter = [text](std::size_t at) {
-    const auto code = static_cast<unsigned char>(text[at]);
-    return std::isalpha(code) != 0 ? std::tolower(code) : 0;
-  };
-  std::string words;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    words += text[i];
-    const bool is_unit = i > 1 && letter(i) == 's' && letter(i - 2) == 0 &&
-                         (letter(i - 1) == 'm' || letter(i - 1) == 'u' || letter(i - 1) == 'n');
-    if (is_unit && (i + 1 == text.size() || letter(i + 1) == 0)) words += "ec";
-  }
-  return words;
-}
-
 Result<std::vector<std::string>> read_options(int argc, char* const* argv,
                                               const std::vector<Option>& table, OtherWords others,
                                               const char* mistake_text) {
   const GetoptTable known(table, others);
+  Result<void> first;
   opterr = 0;
   optind = 0;  // restarts getopt
-  for (;;) {
-    const int found = ::getopt_long(argc, argv, known.letters.c_str(), known.names.data(), nullptr);
-    if (found == -1) return std::vector<std::string>(argv + optind, argv + argc);
-    if (found == ':' || (found == '?' && optopt != '?'))
-      return mistake(found, argv[optind - 1], mistake_text);
+  for (int found; (found = ::getopt_long(argc, argv, known.letters.c_str(), known.names.data(),
+                                         nullptr)) != -1;) {
+    if (found == ':' || (found == '?' && optopt != '?')) {
+      if (first) first = mistake(found, argv[optind - 1], mistake_text);
+      continue;
+    }
     const Option& row = row_of(table, found);
-    if (const Result<void> stored = row.store(optarg); !stored)
-      return Error{(found >= kFirstLong ? std::string("--") + row.name : with_dash(found)) + ": " +
-                   stored.error().message};
-    if (row.letter == '?') return std::vector<std::string>();  // --help: nothing else matters
+    if (const Result<void> stored = row.store(optarg); !stored && first)
+      first = Error{(found >= kFirstLong ? std::string("--") + row.name : with_dash(found)) + ": " +
+                    stored.error().message};
+    if (row.is_last) break;
   }
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
+  if (!first) return first.error();
+  return std::vector<std::string>(argv + optind, argv + argc);
 }
 
 std::string usage(const char* before, const std::vector<Option>& table, const char* behind) {
@@ -137,4 +91,4 @@ std::string usage(const char* before, const std::vector<Option>& table, const ch
   return text + behind;
 }
 
-}  // namespace pcp::trace::command
+}  // namespace pcp::trace
