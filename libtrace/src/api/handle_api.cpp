@@ -30,7 +30,7 @@ namespace {
   if (recorder == nullptr && is_switched_off()) return 0;
   write(tx, tag,
         recorder != nullptr ? recorder->begin_traced(tag)
-                            : Recorder::Traced{{present_moment(), OpenTable::kNoRef}, {}});
+                            : Traced{{present_moment(), OpenTable::kNoRef}, {}});
   return 0;
 }
 
@@ -42,7 +42,7 @@ namespace {
     recorder.undo_begin_quickly();
     return begin_slowly(tag, tx);
   }
-  write(tx, {tag, now, ref});
+  write(tx, {tag, {now, ref}});
   return 0;
 }
 
@@ -61,20 +61,19 @@ namespace {
 }
 
 [[gnu::noinline]] int close_traced(pmtrace_tx* tx, RecordKind kind) {
-  const OpenTx open = read(tx);
+  const OpenTransaction open = read(tx);
   const TraceContext context = context_of(tx);
   *tx = {};
   Recorder* const recorder = find_recorder();
   if (recorder == nullptr) return -ENOMEM;
-  const double seconds =
-      recorder->end_traced({open.tag, open.ref, open.begun}, context, kind == RecordKind::Abort);
+  const double seconds = recorder->end_traced(open, context, kind == RecordKind::Abort);
   return record_transaction(*recorder, open.tag, kind, seconds);
 }
 
 // Requires: is_open(tx).
 [[gnu::noinline, gnu::flatten]] int close_open(pmtrace_tx* tx, RecordKind kind) {
-  const OpenTx open = read(tx);
-  if ((open.ref & OpenTable::kMarks) != 0) [[unlikely]]
+  const OpenTransaction open = read(tx);
+  if ((open.begun.ref & OpenTable::kMarks) != 0) [[unlikely]]
     return close_traced(tx, kind);
   *tx = {};
   // Find the recorder before the clock read: the processor overlaps both. Making a thread's first
@@ -83,8 +82,8 @@ namespace {
   const Moment now = present_moment();
   if (recorder == nullptr) recorder = find_recorder_slowly();
   if (recorder == nullptr) return -ENOMEM;
-  recorder->leave(open.ref, open.tag, open.begun);
-  return record_transaction(*recorder, open.tag, kind, seconds_since(open.begun, now));
+  recorder->leave(open.tag, open.begun);
+  return record_transaction(*recorder, open.tag, kind, seconds_since(open.begun.moment, now));
 }
 
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,

@@ -27,10 +27,10 @@ bool is_captured(const pmtrace_tx* tx) {
 SpanNotes* notes_of(const pmtrace_tx* tx) {
   const Client* const client = Client::get_if_made();
   if (client == nullptr || !client->options().notes) return nullptr;
-  const OpenTx open = read(tx);
-  const OpenEntry& entry = *OpenTable::entry_at(open.ref);
-  if (entry.begun.load(std::memory_order_relaxed) != open.begun) return nullptr;
-  return find_or_make_notes(entry.number, open.begun);
+  const OpenTransaction open = read(tx);
+  const OpenEntry& entry = *OpenTable::entry_at(open.begun.ref);
+  if (entry.begun.load(std::memory_order_relaxed) != open.begun.moment) return nullptr;
+  return find_or_make_notes(entry.number, open.begun.moment);
 }
 
 [[gnu::cold]] int note(const pmtrace_tx* tx, const char* key, std::string_view text,

@@ -29,18 +29,17 @@ extern "C" {
 
 // Gives 0 for a transaction that is not open.
 std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
-  const OpenTx open = read(tx);
+  const OpenTransaction open = read(tx);
   if (open.tag == nullptr) return 0;
-  if (OpenTable::is_entry(open.ref)) {
-    const std::uint32_t number = OpenTable::entry_at(open.ref)->number;
-    if ((open.ref & OpenTable::kMarks) != 0)
-      keep_trace(number, {open.begun, open.ref, context_of(tx)});
-    return std::uint64_t{number + 1} << kMomentBits | (open.begun & kMomentMask);
+  if (OpenTable::is_entry(open.begun.ref)) {
+    const std::uint32_t number = OpenTable::entry_at(open.begun.ref)->number;
+    if ((open.begun.ref & OpenTable::kMarks) != 0) keep_trace(number, {open.begun, context_of(tx)});
+    return std::uint64_t{number + 1} << kMomentBits | (open.begun.moment & kMomentMask);
   }
   // Uncounts the begin now: at the end the word would not tell that it was counted.
   if (Recorder* const recorder = known_recorder())
-    recorder->leave(OpenTable::without_marks(open.ref), open.tag, open.begun);
-  return kNoEntry | open.begun;
+    recorder->leave(open.tag, {open.begun.moment, OpenTable::without_marks(open.begun.ref)});
+  return kNoEntry | open.begun.moment;
 }
 
 void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx) {
@@ -50,7 +49,7 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
   const OpenRoom& room = client->recorders().open_room();
   if ((word & kNoEntry) != 0) {
     const Moment begun = word & ~kNoEntry;
-    if (room.may_have_begun(begun)) write(tx, {tag, begun, OpenTable::kNoRef});
+    if (room.may_have_begun(begun)) write(tx, {tag, {begun, OpenTable::kNoRef}});
     return;
   }
   // Entry bits of 0 become the greatest number, which has no entry.
@@ -61,10 +60,10 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
   const Moment begun = entry->begun.load(std::memory_order_acquire);
   if (begun == 0 || (begun & kMomentMask) != (word & kMomentMask)) return;
   if (const auto kept = find_trace(number, begun)) {
-    write(tx, {tag, begun, kept->ref});
+    write(tx, {tag, kept->begun});
     write_context(tx, kept->context);
   } else {
-    write(tx, {tag, begun, reinterpret_cast<OpenTable::Ref>(entry)});
+    write(tx, {tag, {begun, reinterpret_cast<OpenTable::Ref>(entry)}});
   }
 }
 

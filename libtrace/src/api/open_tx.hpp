@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Layout of a pmtrace_tx's 64 bytes. The last five words are a TraceContext if the ref has
-// kHasTrace; otherwise begin does not touch them.
+// Layout of a pmtrace_tx's 64 bytes: an OpenTransaction, and five words. These words are a
+// TraceContext if the ref has kHasTrace; otherwise begin does not touch them.
 #pragma once
 
 #include <algorithm>
@@ -14,24 +14,20 @@
 
 namespace pcp::trace::client {
 
-struct OpenTx {
-  const Tag* tag;
-  Moment begun;
-  OpenTable::Ref ref;
-};
-static_assert(sizeof(OpenTx) + sizeof(TraceContext) == sizeof(pmtrace_tx));
-static_assert(offsetof(OpenTx, tag) == 0, "the word by which the header tells one is open");
+static_assert(sizeof(OpenTransaction) + sizeof(TraceContext) == sizeof(pmtrace_tx));
+static_assert(offsetof(OpenTransaction, tag) == 0,
+              "the word by which the header tells one is open");
 
 inline bool is_open(const pmtrace_tx* tx) { return tx->opaque[0] != 0; }
 
 // Word by word: a processor stalls if it reads two just-written words as one.
-inline OpenTx read(const pmtrace_tx* tx) {
-  return {reinterpret_cast<const Tag*>(tx->opaque[0]), tx->opaque[1], tx->opaque[2]};
+inline OpenTransaction read(const pmtrace_tx* tx) {
+  return {reinterpret_cast<const Tag*>(tx->opaque[0]), {tx->opaque[1], tx->opaque[2]}};
 }
-inline void write(pmtrace_tx* tx, const OpenTx& open) {
+inline void write(pmtrace_tx* tx, const OpenTransaction& open) {
   tx->opaque[0] = reinterpret_cast<std::uintptr_t>(open.tag);
-  tx->opaque[1] = open.begun;
-  tx->opaque[2] = open.ref;
+  tx->opaque[1] = open.begun.moment;
+  tx->opaque[2] = open.begun.ref;
 }
 
 // Gives no trace if the transaction has none. Also valid in a copy of an ended transaction.
@@ -45,8 +41,8 @@ inline void write_context(pmtrace_tx* tx, const TraceContext& context) {
   const auto words = std::bit_cast<std::array<std::uint64_t, 5>>(context);
   std::copy(words.begin(), words.end(), tx->opaque + 3);
 }
-inline void write(pmtrace_tx* tx, const Tag* tag, const Recorder::Traced& traced) {
-  write(tx, {tag, traced.begun.moment, traced.begun.ref});
+inline void write(pmtrace_tx* tx, const Tag* tag, const Traced& traced) {
+  write(tx, {tag, traced.begun});
   if (traced.context.is_trace()) write_context(tx, traced.context);
 }
 

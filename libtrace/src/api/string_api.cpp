@@ -84,41 +84,39 @@ int record_by_name(const char* name, RecordKind kind, double value) {
 }
 
 // The trace is kept beside the entry, since the slot has no room.
-[[gnu::noinline]] Recorder::Begun begin_traced(const Tag* tag, Recorder& recorder) {
+[[gnu::noinline]] Begun begin_traced(const Tag* tag, Recorder& recorder) {
   const auto [begun, context] = recorder.begin_traced(tag);
   if (OpenTable::is_entry(begun.ref) && (begun.ref & OpenTable::kMarks) != 0)
-    keep_trace(OpenTable::entry_at(begun.ref)->number, {begun.moment, begun.ref, context});
+    keep_trace(OpenTable::entry_at(begun.ref)->number, {begun, context});
   return begun;
 }
 
 // Closes the entry and captures the span. The caller records the end; a replaced transaction is not
 // recorded.
-[[gnu::noinline]] void end_traced(const OpenByName::Slot::Closed& closed, const Tag* tag,
-                                  Recorder& recorder, bool aborted) {
+[[gnu::noinline]] void end_traced(const Begun& closed, const Tag* tag, Recorder& recorder,
+                                  bool aborted) {
   TraceContext context;
   if (OpenTable::is_entry(closed.ref))
-    if (const auto kept = find_trace(OpenTable::entry_at(closed.ref)->number, closed.begun))
+    if (const auto kept = find_trace(OpenTable::entry_at(closed.ref)->number, closed.moment))
       context = kept->context;
-  recorder.end_traced({tag, closed.ref, closed.begun}, context, aborted);
+  recorder.end_traced({tag, closed}, context, aborted);
 }
 
-void leave(const OpenByName::Slot::Closed& closed, const Tag* tag, Recorder& recorder,
-           bool aborted) {
+void leave(const Begun& closed, const Tag* tag, Recorder& recorder, bool aborted) {
   if ((closed.ref & OpenTable::kMarks) == 0) [[likely]]
-    recorder.leave(closed.ref, tag, closed.begun);
+    recorder.leave(tag, closed);
   else
     end_traced(closed, tag, recorder, aborted);
 }
 
 // Closes another transaction of this name: one whose slot is not cached, another thread's, or one
 // that an ended thread left open.
-[[gnu::noinline]] OpenByName::Slot::Closed close_another(const TagCache::Entry& entry,
-                                                         Recorder& recorder) {
-  OpenByName::Slot::Closed closed;
+[[gnu::noinline]] Begun close_another(const TagCache::Entry& entry, Recorder& recorder) {
+  Begun closed;
   if (OpenByName::Slot* own = recorder.transactions().find(entry.tag, entry.key))
     closed = own->close_own();
   Client::get_if_made()->recorders().for_each([&](Recorder& each) {
-    if (closed.begun == 0) closed = each.transactions().close(entry.tag, entry.key);
+    if (closed.moment == 0) closed = each.transactions().close(entry.tag, entry.key);
   });
   return closed;
 }
@@ -137,9 +135,9 @@ void leave(const OpenByName::Slot::Closed& closed, const Tag* tag, Recorder& rec
     tag->has_begun.store(true, std::memory_order_relaxed);
   const int error = report_connection(recorder);
   diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
-  const OpenByName::Slot::Closed replaced = slot->close();
-  if (replaced.begun != 0) leave(replaced, tag, recorder, true);
-  Recorder::Begun begun;
+  const Begun replaced = slot->close();
+  if (replaced.moment != 0) leave(replaced, tag, recorder, true);
+  Begun begun;
   if (has_state(PMTRACE_STATE_NOAGENT) && !has_state(kMakesIds))
     begun = {present_moment(), OpenTable::kNoRef};
   else
@@ -172,18 +170,18 @@ void leave(const OpenByName::Slot::Closed& closed, const Tag* tag, Recorder& rec
   const auto [entry, no_entry] = look_up(name);
   if (entry == nullptr) return refuse(kind, name, no_entry);
   Recorder& recorder = *this_recorder;
-  OpenByName::Slot::Closed closed;
+  Begun closed;
   if (entry->slot != nullptr) [[likely]]
     closed = entry->slot->close_own();
-  if (closed.begun == 0) [[unlikely]]
+  if (closed.moment == 0) [[unlikely]]
     closed = close_another(*entry, recorder);
-  if (closed.begun == 0)
+  if (closed.moment == 0)
     return refuse(kind, name,
                   entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
                                                                         : PMTRACE_ERR_NOSUCHTAG);
   leave(closed, entry->tag, recorder, kind == RecordKind::Abort);
   const int error =
-      record_transaction(recorder, entry->tag, kind, seconds_since(closed.begun, now));
+      record_transaction(recorder, entry->tag, kind, seconds_since(closed.moment, now));
   return error != 0 || kind == RecordKind::Abort ? error : report_connection(recorder);
 }
 

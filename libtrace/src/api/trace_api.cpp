@@ -24,15 +24,13 @@ std::string_view header_text(const char* header) {
   return length <= kLongestHeader ? std::string_view(header, length) : std::string_view();
 }
 
-ThreadTrace::Open identity_of(const OpenTx& open) { return {open.tag, open.ref, open.begun}; }
-
 // Begins a transaction inside of `inside`. Works while tracing is switched off, too: traces of
 // other programs must pass through this one.
 int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
   *tx = {};
   if (tag == nullptr) return refuse_null_handle("begin");
   Recorder* const recorder = find_recorder();
-  Recorder::Traced traced{{present_moment(), OpenTable::kNoRef}, inside.context};
+  Traced traced{{present_moment(), OpenTable::kNoRef}, inside.context};
   if (recorder != nullptr)
     traced = recorder->begin_in(tag, inside);
   else if (inside.context.is_trace())
@@ -42,9 +40,9 @@ int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& insi
 }
 
 // If the transaction is captured, its span gets the kind Client.
-void note_request(OpenTable::Ref ref, Moment begun) {
-  if ((ref & OpenTable::kIsCaptured) != 0) [[unlikely]]
-    note_sent(OpenTable::entry_at(ref)->number, begun);
+void note_request(Begun begun) {
+  if ((begun.ref & OpenTable::kIsCaptured) != 0) [[unlikely]]
+    note_sent(OpenTable::entry_at(begun.ref)->number, begun.moment);
 }
 
 // The context of the transaction, or else of the calling thread's innermost one.
@@ -77,24 +75,24 @@ PMTRACE_EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
                                        const pmtrace_tx* parent) {
   if (tx == nullptr) return -EINVAL;
   if (parent == nullptr) return begin_in(tag, tx, {});
-  const OpenTx open = read(parent);
-  return begin_in(tag, tx, {context_of(parent).inside(), open.ref, open.begun});
+  const OpenTransaction open = read(parent);
+  return begin_in(tag, tx, {context_of(parent).inside(), open.begun});
 }
 
 PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
-  const OpenTx open = read(tx);
+  const OpenTransaction open = read(tx);
   if (open.tag == nullptr)
     return is_switched_off() ? 0 : client::refuse("attach", nullptr, PMTRACE_ERR_NOPROGRESS);
   Recorder* const recorder = find_recorder();
   if (recorder == nullptr) return -ENOMEM;
-  return recorder->trace().attach(identity_of(open), context_of(tx)) ? 0 : -ENOMEM;
+  return recorder->trace().attach(open, context_of(tx)) ? 0 : -ENOMEM;
 }
 
 PMTRACE_EXPORT int pmtrace_detach(const pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
   Recorder* const recorder = known_recorder();
-  if (recorder != nullptr) recorder->trace().detach(identity_of(read(tx)));
+  if (recorder != nullptr) recorder->trace().detach(read(tx));
   return 0;
 }
 
@@ -104,10 +102,9 @@ PMTRACE_EXPORT int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size
   const TraceContext context = find_context(tx);
   if (!context.is_trace()) return 0;
   if (tx != nullptr) {
-    note_request(tx->opaque[2], read(tx).begun);
+    note_request(read(tx).begun);
   } else if (Recorder* const recorder = known_recorder()) {
-    const ThreadTrace::Inside inside = recorder->trace().innermost();
-    note_request(inside.around, inside.around_begun);
+    note_request(recorder->trace().innermost().around);
   }
   std::memcpy(traceparent, write_traceparent(context).data(), kTraceparentBytes);
   return kTraceparentBytes - 1;

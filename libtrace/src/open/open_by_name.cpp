@@ -5,11 +5,11 @@
 
 namespace pcp::trace::client {
 
-OpenByName::Slot::Closed OpenByName::close(const Tag* tag, std::uint64_t key) {
+Begun OpenByName::close(const Tag* tag, std::uint64_t key) {
   Slot* slot = bucket_of(*tag).load(std::memory_order_acquire);
   for (; slot != nullptr; slot = slot->next) {
     if (slot->tag != tag || slot->key.load(std::memory_order_relaxed) != key) continue;
-    if (const Slot::Closed closed = slot->close(); closed.begun != 0) return closed;
+    if (const Begun closed = slot->close(); closed.moment != 0) return closed;
   }
   return {};
 }

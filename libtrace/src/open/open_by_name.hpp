@@ -49,17 +49,13 @@ class OpenByName {
       begun.store(now << 1 | (replaceable ? 1 : 0), std::memory_order_release);
     }
 
-    // `begun` is 0 if the transaction was not open.
-    struct Closed {
-      Moment begun = 0;
-      OpenTable::Ref ref = OpenTable::kNoRef;
-    };
-    // No other thread writes the ref. Thread: the owner's.
-    Closed close_own() {
+    // Both give the begin, without a moment if the transaction was not open. No other thread writes
+    // the ref. Thread: the owner's.
+    Begun close_own() {
       const OpenTable::Ref its_ref = ref.load(std::memory_order_relaxed);
       return {begun.exchange(0, std::memory_order_acq_rel) >> 1, its_ref};
     }
-    Closed close() {
+    Begun close() {
       std::uint64_t value = begun.load(std::memory_order_acquire);
       while (value != 0) {
         const OpenTable::Ref its_ref = ref.load(std::memory_order_relaxed);
@@ -76,7 +72,7 @@ class OpenByName {
   Slot* find_or_make(const Tag* tag, std::uint64_t key = 0);
 
   // Closes an open one: the owner's, or one that an earlier owner left open.
-  Slot::Closed close(const Tag* tag, std::uint64_t key = 0);
+  Begun close(const Tag* tag, std::uint64_t key = 0);
 
   // The owner ends. Requires: no thread uses a slot as its owner any more.
   void orphan() { ++owner_; }

@@ -151,16 +151,21 @@ class OpenTable {
     if (is_entry(ref)) entry_at(ref)->begun.store(begun, std::memory_order_release);
   }
 
+  struct Begun {
+    Moment moment = 0;  // 0: not open
+    Ref ref = kNoRef;
+  };
+
   // Closes the entry if it still holds this transaction. True if this call closed an entry. Only
   // the owner reuses entries, so it needs only a load and a store. Requires: a ref without marks.
   // Called on the calling thread's table.
-  bool leave(Ref ref, const Tag* tag, Moment begun) {
-    if (!is_entry(ref)) [[unlikely]]
-      return uncount(ref, tag);
-    auto* const entry = reinterpret_cast<OpenEntry*>(ref);
+  bool leave(const Tag* tag, Begun begun) {
+    if (!is_entry(begun.ref)) [[unlikely]]
+      return uncount(begun.ref, tag);
+    auto* const entry = reinterpret_cast<OpenEntry*>(begun.ref);
     if (entry->table != this) [[unlikely]]
-      return leave_other(*entry, begun);
-    if (entry->begun.load(std::memory_order_relaxed) != begun) [[unlikely]]
+      return leave_other(*entry, begun.moment);
+    if (entry->begun.load(std::memory_order_relaxed) != begun.moment) [[unlikely]]
       return false;
     entry->begun.store(0, std::memory_order_relaxed);
     if (entry + 1 == next_) next_ = entry;
@@ -226,6 +231,14 @@ class OpenTable {
   std::uint32_t found_ = 0;         // free entries found since then
   std::uint32_t not_searched_ = 0;  // begins that are only counted before the next search
   First first_;
+};
+
+using Begun = OpenTable::Begun;
+
+// What tells a transaction from all others. It is open as long as its entry has its moment.
+struct OpenTransaction {
+  const Tag* tag = nullptr;
+  Begun begun;
 };
 
 }  // namespace pcp::trace::client

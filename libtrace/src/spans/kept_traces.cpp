@@ -28,18 +28,18 @@ static_assert(sizeof(RefAndContext) == sizeof(KeptWords));
 
 }  // namespace
 
-void keep_trace(std::uint32_t entry, const KeptTrace& trace) {
+void keep_trace(std::uint32_t entry, const Traced& trace) {
   KeptSlot* const found = kept_traces.find_or_make(entry);
   if (found == nullptr) return;
   KeptSlot& slot = *found;
-  const auto words = std::bit_cast<KeptWords>(RefAndContext{trace.ref, trace.context});
+  const auto words = std::bit_cast<KeptWords>(RefAndContext{trace.begun.ref, trace.context});
   slot.begun.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < words.size(); ++i)
     slot.words[i].store(words[i], std::memory_order_release);
-  slot.begun.store(trace.begun, std::memory_order_release);
+  slot.begun.store(trace.begun.moment, std::memory_order_release);
 }
 
-std::optional<KeptTrace> find_trace(std::uint32_t entry, Moment begun) {
+std::optional<Traced> find_trace(std::uint32_t entry, Moment begun) {
   const KeptSlot* const found = kept_traces.find(entry);
   if (found == nullptr) return {};
   const KeptSlot& slot = *found;
@@ -49,7 +49,7 @@ std::optional<KeptTrace> find_trace(std::uint32_t entry, Moment begun) {
     words[i] = slot.words[i].load(std::memory_order_acquire);
   if (slot.begun.load(std::memory_order_relaxed) != begun) return {};
   const auto [ref, context] = std::bit_cast<RefAndContext>(words);
-  return KeptTrace{begun, ref, context};
+  return Traced{{begun, ref}, context};
 }
 
 }  // namespace pcp::trace::client

@@ -12,17 +12,16 @@
 
 namespace pcp::trace::client {
 
-struct KeptTrace {
-  Moment begun;
-  OpenTable::Ref ref;  // with its marks
+struct Traced {
+  Begun begun;  // its ref has marks
   TraceContext context;
 };
 
 // Thread: the begin's, before any other thread knows the transaction. Keeps nothing if there is no
 // memory.
-void keep_trace(std::uint32_t entry, const KeptTrace& trace);
+void keep_trace(std::uint32_t entry, const Traced& trace);
 
 // The trace of the transaction that began in this entry at `begun`. Thread: any.
-std::optional<KeptTrace> find_trace(std::uint32_t entry, Moment begun);
+std::optional<Traced> find_trace(std::uint32_t entry, Moment begun);
 
 }  // namespace pcp::trace::client

@@ -14,7 +14,7 @@ ThreadTrace::ThreadTrace(const TraceOptions& options) : options_(options) { note
 void ThreadTrace::change_thread(bool is_main) {
   if (stack_ != nullptr) stack_->depth = 0;
   if (is_main && options_.start.is_trace() && is_at_start() && has_stack())
-    push({options_.start, OpenTable::kNoRef, 0, nullptr, true});
+    push({options_.start, {}, true});
   note_plain();
 }
 
@@ -33,31 +33,33 @@ void ThreadTrace::erase(std::size_t at) {
 }
 
 bool ThreadTrace::is_over(const StackEntry& attached) const {
-  if (attached.ref == OpenTable::kNoRef) return !is_at_start();
+  if (attached.open.tag == nullptr) return !is_at_start();
   return !attached.by_hand && has_ended(attached);
 }
 
 bool ThreadTrace::has_ended(const StackEntry& attached) {
-  const OpenEntry* const entry = OpenTable::entry_at(attached.ref);
-  return entry->begun.load(std::memory_order_relaxed) != attached.begun;
+  const OpenEntry* const entry = OpenTable::entry_at(attached.open.begun.ref);
+  return entry->begun.load(std::memory_order_relaxed) != attached.open.begun.moment;
 }
 
 ThreadTrace::Inside ThreadTrace::find_innermost() {
   while (stack_->depth > 0) {
     const StackEntry& top = stack_->attached[stack_->depth - 1];
-    if (!is_over(top)) return {top.context.inside(), top.ref, top.begun};
-    if (!top.by_hand) top.tag->is_no_parent.store(true, std::memory_order_relaxed);
+    if (!is_over(top)) return {top.context.inside(), top.open.begun};
+    if (!top.by_hand) top.open.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
   }
   return {};
 }
 
-std::size_t ThreadTrace::find(const Open& open) const {
-  const OpenTable::Ref ref = OpenTable::without_marks(open.ref);
+std::size_t ThreadTrace::find(const OpenTransaction& open) const {
+  const OpenTable::Ref ref = OpenTable::without_marks(open.begun.ref);
   std::size_t at = stack_ != nullptr ? stack_->depth : 0;
   while (at > 0) {
     const StackEntry& each = stack_->attached[--at];
-    if (OpenTable::without_marks(each.ref) == ref && each.begun == open.begun) return at;
+    if (OpenTable::without_marks(each.open.begun.ref) == ref &&
+        each.open.begun.moment == open.begun.moment)
+      return at;
   }
   return kNotFound;
 }
@@ -66,13 +68,13 @@ std::size_t ThreadTrace::find(const Open& open) const {
 std::size_t ThreadTrace::find_ended_by_hand() const {
   for (std::size_t at = stack_ != nullptr ? stack_->depth : 0; at-- > 0;) {
     const StackEntry& each = stack_->attached[at];
-    if (each.by_hand && each.ref != OpenTable::kNoRef && has_ended(each)) return at;
+    if (each.by_hand && each.open.tag != nullptr && has_ended(each)) return at;
   }
   return kNotFound;
 }
 
-OpenTable::Ref ThreadTrace::leave(const Open& open) {
-  const std::size_t at = (open.ref & OpenTable::kIsAttached) != 0 ? find(open) : kNotFound;
+OpenTable::Ref ThreadTrace::leave(const OpenTransaction& open) {
+  const std::size_t at = (open.begun.ref & OpenTable::kIsAttached) != 0 ? find(open) : kNotFound;
   if (at != kNotFound) {
     const auto* const first = stack_->attached.data();
     if (std::any_of(first + at + 1, first + stack_->depth,
@@ -80,18 +82,18 @@ OpenTable::Ref ThreadTrace::leave(const Open& open) {
       open.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(at);
   }
-  return OpenTable::without_marks(open.ref);
+  return OpenTable::without_marks(open.begun.ref);
 }
 
-bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
+bool ThreadTrace::attach(const OpenTransaction& open, const TraceContext& context) {
   detach(open);
   if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
-  if (!OpenTable::is_entry(open.ref) || !has_stack()) return false;
-  push({context, open.ref, open.begun, open.tag, true});
+  if (!OpenTable::is_entry(open.begun.ref) || !has_stack()) return false;
+  push({context, open, true});
   return true;
 }
 
-void ThreadTrace::detach(const Open& open) {
+void ThreadTrace::detach(const OpenTransaction& open) {
   const std::size_t at = open.tag != nullptr ? find(open) : find_ended_by_hand();
   if (at != kNotFound) erase(at);
 }

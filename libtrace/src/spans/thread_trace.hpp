@@ -24,13 +24,6 @@ namespace pcp::trace::client {
 
 class ThreadTrace {
  public:
-  // Identifies a transaction, which is open as long as its entry says so.
-  struct Open {
-    const Tag* tag;
-    OpenTable::Ref ref;
-    Moment begun;
-  };
-
   explicit ThreadTrace(const TraceOptions& options);
 
   // A new thread owns this.
@@ -41,9 +34,8 @@ class ThreadTrace {
 
   // The parent of a transaction.
   struct Inside {
-    TraceContext context;                       // the new transaction's, still without an id
-    OpenTable::Ref around = OpenTable::kNoRef;  // the parent's ref, with marks
-    Moment around_begun = 0;                    // the parent's begin
+    TraceContext context;  // the new transaction's, still without an id
+    Begun around{};        // the parent's, its ref with marks
   };
 
   // The parent of transactions that begin now.
@@ -66,29 +58,28 @@ class ThreadTrace {
 
   // Puts new transactions of this thread inside of this one until it ends. Gives its ref, with
   // kIsAttached if attached.
-  OpenTable::Ref attach_begun(const Open& open, const TraceContext& context) {
+  OpenTable::Ref attach_begun(const OpenTransaction& open, const TraceContext& context) {
     const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
-    if (shadows_nothing || !OpenTable::is_entry(open.ref) || !has_stack()) return open.ref;
+    if (shadows_nothing || !OpenTable::is_entry(open.begun.ref) || !has_stack())
+      return open.begun.ref;
     const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
-    push({is_parent ? context : TraceContext{}, open.ref, open.begun, open.tag, false});
-    return open.ref | OpenTable::kIsAttached;
+    push({is_parent ? context : TraceContext{}, open, false});
+    return open.begun.ref | OpenTable::kIsAttached;
   }
 
   // Ends a marked transaction. Gives its ref without marks.
-  OpenTable::Ref leave(const Open& open);
+  OpenTable::Ref leave(const OpenTransaction& open);
 
   // Attaches by hand: until detached, or ended on this thread. False if there is no memory.
-  bool attach(const Open& open, const TraceContext& context);
+  bool attach(const OpenTransaction& open, const TraceContext& context);
   // Without a tag (it has ended and its memory is cleared): detaches the innermost of those
   // attached by hand that have ended.
-  void detach(const Open& open);
+  void detach(const OpenTransaction& open);
 
  private:
   struct StackEntry {
     TraceContext context;  // no trace: transactions inside have no parent
-    OpenTable::Ref ref;    // kNoRef: the start trace
-    Moment begun;
-    const Tag* tag;
+    OpenTransaction open;  // without a tag: the start trace
     bool by_hand;
   };
   // In wiped memory, made at the first attach. If full, the outermost is dropped.
@@ -112,7 +103,7 @@ class ThreadTrace {
   static bool has_ended(const StackEntry& attached);
 
   static constexpr std::size_t kNotFound = SIZE_MAX;
-  std::size_t find(const Open& open) const;
+  std::size_t find(const OpenTransaction& open) const;
   std::size_t find_ended_by_hand() const;
 
   void note_plain() {

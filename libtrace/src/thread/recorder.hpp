@@ -17,6 +17,7 @@
 #include "counts/tag_cache.hpp"
 #include "open/open_by_name.hpp"
 #include "open/open_table.hpp"
+#include "spans/kept_traces.hpp"
 #include "spans/slow_trees.hpp"
 #include "spans/span_pool.hpp"
 #include "spans/thread_trace.hpp"
@@ -92,20 +93,12 @@ class Recorder {
   void undo_begin_quickly() { open_.undo_enter_run(); }
 
   // Closes the entry if it still holds this transaction, of any thread. Requires: no marks.
-  void leave(OpenTable::Ref ref, const Tag* tag, Moment begun) { open_.leave(ref, tag, begun); }
+  void leave(const Tag* tag, Begun begun) { open_.leave(tag, begun); }
 
   // True if a transaction of this tag needs no trace and no capture.
   bool is_plain(const Tag* tag) const {
     return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().is_unmatched(*tag));
   }
-  struct Begun {
-    Moment moment;
-    OpenTable::Ref ref;
-  };
-  struct Traced {
-    Begun begun;  // its ref has marks
-    TraceContext context;
-  };
   // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
   // transaction. Thread: the owner's.
   Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
@@ -114,7 +107,7 @@ class Recorder {
     return begin_inside(tag, inside, true);
   }
   // Gives the duration in seconds.
-  double end_traced(const ThreadTrace::Open& open, const TraceContext& context, bool aborted);
+  double end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted);
 
   // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
@@ -207,7 +200,7 @@ class Recorder {
   Chosen choose(const PublishedCaptures::Look& look, const Tag* tag,
                 const ThreadTrace::Inside& inside, TraceContext& context);
   struct EndedSpan {
-    const ThreadTrace::Open& open;
+    const OpenTransaction& open;
     const TraceContext& context;
     std::unique_ptr<SpanNotes> notes;
     std::uint64_t duration_ns = 0;

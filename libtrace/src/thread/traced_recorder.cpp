@@ -31,10 +31,10 @@ void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& cont
 
 // Where spans with this parent wait, if a slower= capture wants the parent's tree.
 TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
-  if (!OpenTable::is_entry(inside.around)) return kForgotten;
+  if (!OpenTable::is_entry(inside.around.ref)) return kForgotten;
   const SlowTrees& trees = queue_->slow_trees();
   const SlowTrees::Known known =
-      trees.find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
+      trees.find(OpenTable::entry_at(inside.around.ref)->number, inside.around.moment);
   if (!known.is_known) return kForgotten;
   if (known.is_open && known.facts.selected != 0) return known.self;
   TreeRef around = known.around_inside();
@@ -52,9 +52,9 @@ CaptureBits Recorder::left_out_around(const CaptureSet& set,
                                       const ThreadTrace::Inside& inside) const {
   if ((inside.context.flags() & kLeftOutFlag) == 0) return 0;
   SlowTrees::Known around;
-  if (OpenTable::is_entry(inside.around))
-    around =
-        queue_->slow_trees().find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
+  if (OpenTable::is_entry(inside.around.ref))
+    around = queue_->slow_trees().find(OpenTable::entry_at(inside.around.ref)->number,
+                                       inside.around.moment);
   if (around.is_known)
     return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
   CaptureBits perhaps = 0;
@@ -71,7 +71,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
   const CaptureBits slow = look->slow();
   const CaptureBits inherited =
-      look->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around));
+      look->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around.ref));
   const CaptureBits matching = look->matching(*tag);
   // Parts of a transaction that was left out are left out, too: nobody must take a part for the
   // whole.
@@ -106,8 +106,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag
   return chosen;
 }
 
-Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
-                                        bool is_chosen) {
+Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen) {
   TraceContext context = inside.context;
   const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
@@ -146,35 +145,35 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   }
   if (context.is_trace()) begun.ref |= OpenTable::kHasTrace;
   if (is_chosen || context.own != 0 || chosen.is_left_out)
-    begun.ref = trace_.attach_begun({tag, begun.ref, begun.moment}, context);
+    begun.ref = trace_.attach_begun({tag, begun}, context);
   return {begun, context};
 }
 
-double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& context,
+double Recorder::end_traced(const OpenTransaction& open, const TraceContext& context,
                             bool aborted) {
-  const bool is_captured = (open.ref & OpenTable::kIsCaptured) != 0;
+  const bool is_captured = (open.begun.ref & OpenTable::kIsCaptured) != 0;
   const Moment now = is_captured ? moment_by_clock() : present_moment();
-  const double seconds = seconds_since(open.begun, now);
+  const double seconds = seconds_since(open.begun.moment, now);
   if (!is_captured) {
-    open_.leave(trace_.leave(open), open.tag, open.begun);
+    open_.leave(open.tag, {open.begun.moment, trace_.leave(open)});
     return seconds;
   }
   // All that belongs to the entry comes before the next transaction gets it.
-  const OpenEntry& entry = *OpenTable::entry_at(open.ref);
+  const OpenEntry& entry = *OpenTable::entry_at(open.begun.ref);
   const bool came_in = (context.flags() & kCameInFlag) != 0;
   EndedSpan ended{.open = open,
                   .context = context,
-                  .notes = take_notes(entry.number, open.begun),
-                  .duration_ns = ns_of(now) - ns_of(open.begun),
+                  .notes = take_notes(entry.number, open.begun.moment),
+                  .duration_ns = ns_of(now) - ns_of(open.begun.moment),
                   .tid = entry.thread.load(std::memory_order_relaxed),
-                  .kind = came_in                             ? wire::SpanKind::Server
-                          : is_sent(entry.number, open.begun) ? wire::SpanKind::Client
-                                                              : wire::SpanKind::Internal,
+                  .kind = came_in                                    ? wire::SpanKind::Server
+                          : is_sent(entry.number, open.begun.moment) ? wire::SpanKind::Client
+                                                                     : wire::SpanKind::Internal,
                   .aborted = aborted,
-                  .tree = queue_->slow_trees().find(entry.number, open.begun)};
+                  .tree = queue_->slow_trees().find(entry.number, open.begun.moment)};
   const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
   if (look) {
-    ended.bits = look->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.ref));
+    ended.bits = look->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
     ended.slow = slow_ones(*look, ended.tree.facts.selected & ended.bits, ended.duration_ns);
   }
   // With copies several threads may end it: the first one does the rest.
@@ -182,7 +181,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
   const bool is_selected = ended.tree.facts.selected != 0;
   if (is_selected && !queue_->slow_trees().close(ended.tree, ended.slow, ended.inside))
     return seconds;
-  if (!open_.leave(ref, open.tag, open.begun) && !is_selected) return seconds;
+  if (!open_.leave(open.tag, {open.begun.moment, ref}) && !is_selected) return seconds;
   ended.is_part = ended.tree.is_part && !ended.inside.has_note;
   if (look)
     capture_span(*look, ended);
@@ -197,7 +196,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
   const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
   if (is_fast && around == 0) return spans_.give_back(inside);  // also if no capture is left
-  const std::uint64_t begin_ns = ns_of(ended.open.begun);
+  const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
   const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.open.tag;
     span.notes = std::move(ended.notes);
@@ -255,8 +254,8 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   const CaptureBits wanting = look->matching(kind);
   if (wanting == 0) return;
   const ThreadTrace::Inside inside = trace_.innermost();
-  const CaptureBits around =
-      wanting & look->valid_bits(inside.context.capture_bits(), OpenTable::epoch_of(inside.around));
+  const CaptureBits around = wanting & look->valid_bits(inside.context.capture_bits(),
+                                                        OpenTable::epoch_of(inside.around.ref));
   CaptureBits left_out = wanting & ~around & left_out_around(*look, inside);
   miss_part(*look, left_out, inside.context);
   const CaptureBits by_itself = look->admit(

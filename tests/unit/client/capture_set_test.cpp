@@ -44,9 +44,9 @@ struct CapturesTest : testing::Test {
     if (query_too) set->add({8, 5}, filter("tag=query"), wire::kAnyRate, 0);
     queue.captures().publish(std::move(set));
   }
-  Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
-  void end(const Tag* tag, const Recorder::Traced& traced, bool aborted = false) {
-    recorder.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, aborted);
+  Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
+  void end(const Tag* tag, const Traced& traced, bool aborted = false) {
+    recorder.end_traced({tag, traced.begun}, traced.context, aborted);
   }
   std::vector<CapturedSpan> take() {
     std::vector<CapturedSpan> taken;
@@ -122,7 +122,7 @@ TEST_F(CapturesTest, TellWhichThreadBeganThem) {
   std::thread([&] {
     others = std::make_unique<Recorder>(queue, doorbell, 16);
     others->note_thread();
-    others->end_traced({request, traced.begun.ref, traced.begun.moment}, traced.context, false);
+    others->end_traced({request, traced.begun}, traced.context, false);
   }).join();
   const auto spans = take();
   ASSERT_EQ(spans.size(), 1U);
@@ -181,7 +181,7 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   const auto another = begin(request);
   EXPECT_NE(another.context.capture_bits(), 0U);  // it is inside the first one
   end(request, another);
-  recorder.trace().detach({request, outer.begun.ref, outer.begun.moment});
+  recorder.trace().detach({request, outer.begun});
   const auto tree = begin(request);
   EXPECT_EQ(tree.context.capture_bits(), 0U);
   const auto part = begin(query);  // no filter names it, but it is missed, too
@@ -192,8 +192,7 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   EXPECT_EQ(asked.missed_full, 2U);
   EXPECT_EQ(asked.missed_limit, 0U);
   while (queue.spans().taken() < SpanPool::kMost) {
-    end(request,
-        recorder.begin_in(request, {outer.context.inside(), outer.begun.ref, outer.begun.moment}));
+    end(request, recorder.begin_in(request, {outer.context.inside(), outer.begun}));
     ++put;
   }
   EXPECT_EQ(asked.missed_full, 2U);
@@ -205,10 +204,10 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
 TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
   const Tag* const part = intern_tag("part");
   ask(false, ",part kind=point limit=1/s");
-  Recorder::Traced over = begin(request);
+  Traced over = begin(request);
   for (; over.context.capture_bits() != 0; over = begin(request)) end(request, over);
-  const auto inside = [](const Recorder::Traced& traced) {
-    return ThreadTrace::Inside{traced.context.inside(), traced.begun.ref, traced.begun.moment};
+  const auto inside = [](const Traced& traced) {
+    return ThreadTrace::Inside{traced.context.inside(), traced.begun};
   };
   const auto others = begin(intern_tag("of no filter"));
   take();
@@ -253,8 +252,7 @@ TEST_F(CapturesTest, LoseNothingByTheLimitOfAnother) {
   end_one_over_the_limit();
   const CaptureSet& set = *queue.captures().published();
   const std::uint64_t missed = set.at(3).missed_limit;
-  const auto late =
-      recorder.begin_in(query, {over.context.inside(), over.begun.ref, over.begun.moment});
+  const auto late = recorder.begin_in(query, {over.context.inside(), over.begun});
   EXPECT_EQ(late.context.capture_bits(), kQuery);
   end(query, late);
   EXPECT_EQ(set.at(3).missed_limit, missed + 1);

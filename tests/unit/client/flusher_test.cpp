@@ -355,7 +355,7 @@ TEST_F(FlusherTest, ConnectsForSpansToo) {
   const int before = replace_state(PMTRACE_STATE_NONE);
   spans.on_welcome(AgentChange::Another, 0, wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
   const auto traced = recorder.begin_traced(tag);
-  recorder.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, false);
+  recorder.end_traced({tag, traced.begun}, traced.context, false);
   EXPECT_FALSE(recorders.has_settled_spans());
   output.talk();
   EXPECT_EQ(output.connects, 1);

@@ -23,10 +23,10 @@ TEST(OpenByName, RememberWhenEachTagBegan) {
   two->begin(200, false, OpenTable::kNoRef);
   EXPECT_EQ(transactions.find_or_make(intern_tag("open one")), one);
   EXPECT_TRUE(one->blocks_begin());
-  EXPECT_EQ(one->close().begun, 100u);
-  EXPECT_EQ(one->close().begun, 0u);
+  EXPECT_EQ(one->close().moment, 100u);
+  EXPECT_EQ(one->close().moment, 0u);
   EXPECT_FALSE(one->is_open());
-  EXPECT_EQ(two->close().begun, 200u);
+  EXPECT_EQ(two->close().moment, 200u);
 }
 
 TEST(OpenByName, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) {
@@ -39,11 +39,11 @@ TEST(OpenByName, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) 
   EXPECT_TRUE(own != one && own != two && one != two);
   EXPECT_EQ(transactions.find_or_make(tag, 1), one);
   two->begin(20, false, OpenTable::kNoRef);
-  EXPECT_EQ(transactions.close(tag, 1).begun, 10U);
+  EXPECT_EQ(transactions.close(tag, 1).moment, 10U);
   EXPECT_EQ(transactions.find_or_make(tag, 5), one);  // the closed one is reused
   one->begin(30, false, OpenTable::kNoRef);
-  EXPECT_EQ(transactions.close(tag, 1).begun, 0U);
-  EXPECT_EQ(transactions.close(tag, 3).begun, 20U);
+  EXPECT_EQ(transactions.close(tag, 1).moment, 0U);
+  EXPECT_EQ(transactions.close(tag, 3).moment, 20U);
   EXPECT_EQ(transactions.find_or_make(tag), own);
 }
 
@@ -53,7 +53,7 @@ TEST(OpenByName, KeepAnyNumberOfTags) {
     transactions.find_or_make(intern_tag("many " + std::to_string(i)))
         ->begin(static_cast<std::uint64_t>(i + 1), false, OpenTable::kNoRef);
   for (int i = 0; i < 1000; ++i)
-    EXPECT_EQ(transactions.close(intern_tag("many " + std::to_string(i))).begun,
+    EXPECT_EQ(transactions.close(intern_tag("many " + std::to_string(i))).moment,
               static_cast<std::uint64_t>(i + 1));
 }
 
@@ -63,7 +63,7 @@ TEST(OpenByName, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
   slot->begin(300, true, OpenTable::kNoRef);
   EXPECT_TRUE(slot->is_open());
   EXPECT_FALSE(slot->blocks_begin());
-  EXPECT_EQ(slot->close().begun, 300u);
+  EXPECT_EQ(slot->close().moment, 300u);
 }
 
 TEST(OpenByName, OfAllOwnersStayOpenUntilEachIsClosed) {
@@ -77,9 +77,9 @@ TEST(OpenByName, OfAllOwnersStayOpenUntilEachIsClosed) {
     transactions.orphan();
   }
   Moment sum = 0;
-  for (int i = 0; i < 5; ++i) sum += transactions.close(tag).begun;
+  for (int i = 0; i < 5; ++i) sum += transactions.close(tag).moment;
   EXPECT_EQ(sum, 150U);
-  EXPECT_EQ(transactions.close(tag).begun, 0U);
+  EXPECT_EQ(transactions.close(tag).moment, 0U);
 }
 
 TEST(OpenByName, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
@@ -107,7 +107,7 @@ TEST(OpenByName, AsManyAsAreKeptStayOpenAndTheFirstIsForgotten) {
     transactions.orphan();
   }
   std::size_t closed = 0;
-  for (Moment begun; (begun = transactions.close(tag).begun) != 0; ++closed) EXPECT_NE(begun, 1U);
+  for (Moment begun; (begun = transactions.close(tag).moment) != 0; ++closed) EXPECT_NE(begun, 1U);
   EXPECT_EQ(closed, OpenByName::kMostOrphans);
 }
 

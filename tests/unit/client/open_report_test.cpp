@@ -23,12 +23,11 @@ struct OpenReportTest : testing::Test {
   OpenReport report;
   const Tag* tag = intern_tag("in flight");
 
-  using Begun = Recorder::Begun;
   static Begun begin(Recorder& recorder, const Tag* tag) {
     return recorder.begin_traced(tag).begun;
   }
   static void end(Recorder& recorder, const Tag* tag, const Begun& begun) {
-    recorder.open().leave(begun.ref, tag, begun.moment);
+    recorder.open().leave(tag, begun);
   }
 
   // The report as the agent reads it.

@@ -50,8 +50,8 @@ TEST_F(OpenTableTest, ShowsWhatIsOpen) {
   std::map<std::string, Moment> found;
   table.for_each([&](const Tag* each, Moment begun) { found[each->text()] = begun; });
   EXPECT_EQ(found, (std::map<std::string, Moment>{{"open", 10}, {"inner", 20}}));
-  table.leave(inner, tag, 20);
-  table.leave(outer, tag, 10);
+  table.leave(tag, {20, inner});
+  table.leave(tag, {10, outer});
   EXPECT_TRUE(open_in(table).empty());
 }
 
@@ -61,8 +61,8 @@ TEST_F(OpenTableTest, NestedOnesUseTheSameEntriesForEver) {
     const Ref outer = table.enter(tag, 10);
     const Ref inner = table.enter(tag, 20);
     refs.insert({outer, inner});
-    table.leave(inner, tag, 20);
-    table.leave(outer, tag, 10);
+    table.leave(tag, {20, inner});
+    table.leave(tag, {10, outer});
   }
   EXPECT_EQ(refs.size(), 2U);
 }
@@ -77,7 +77,7 @@ TEST_F(OpenTableTest, OverlappingOnesUseEntriesAgain) {
     if (open.size() < 10) continue;
     const auto [ref, begun] = open.front();
     open.erase(open.begin());
-    table.leave(ref, tag, begun);
+    table.leave(tag, {begun, ref});
   }
   EXPECT_EQ(open_in(table).size(), open.size());
   EXPECT_LE(refs.size(), 64U);
@@ -85,11 +85,11 @@ TEST_F(OpenTableTest, OverlappingOnesUseEntriesAgain) {
 
 TEST_F(OpenTableTest, TheSecondEndOfACopyDoesNothing) {
   const Ref ref = table.enter(tag, 10);
-  table.leave(ref, tag, 10);
+  table.leave(tag, {10, ref});
   const Ref next = table.enter(tag, 20);
   ASSERT_EQ(next, ref);
-  table.leave(ref, tag, 10);
-  other.leave(ref, tag, 10);
+  table.leave(tag, {10, ref});
+  other.leave(tag, {10, ref});
   EXPECT_EQ(open_in(table), std::vector<Moment>{20});
 }
 
@@ -99,7 +99,7 @@ TEST_F(OpenTableTest, AnotherThreadMayEndAndItsEntryIsUsedAgain) {
     const Moment now = tick();
     const Ref ref = table.enter(tag, now);
     refs.insert(ref);
-    other.leave(ref, tag, now);
+    other.leave(tag, {now, ref});
   }
   EXPECT_TRUE(open_in(table).empty());
   EXPECT_LE(refs.size(), 64U);
@@ -122,7 +122,7 @@ TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
   EXPECT_EQ(open_in(table).size(), OpenTable::kMostEntries);
   EXPECT_EQ(counted(), 1000U);
   EXPECT_EQ(room.ever_counted(), 1000U);
-  for (const auto& [ref, begun] : open) table.leave(ref, counted_tag, begun);
+  for (const auto& [ref, begun] : open) table.leave(counted_tag, {begun, ref});
   EXPECT_TRUE(open_in(table).empty());
   EXPECT_EQ(counted(), 0U);
   std::size_t entries = 0;  // most free entries are found again
@@ -204,7 +204,7 @@ TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
   const pid_t child = ::fork();
   if (child == 0) {
     Both own;
-    for (std::size_t i = 0; i < refs.size(); ++i) own.table.leave(refs[i], tag, 2 * (i + 1));
+    for (std::size_t i = 0; i < refs.size(); ++i) own.table.leave(tag, {2 * (i + 1), refs[i]});
     ::_exit(0);
   }
   int status = 0;
@@ -236,7 +236,7 @@ TEST(OpenTable, IsRightAmongThreads) {
       while (!ends) {
         const Ref ref = mine.ref.load(std::memory_order_acquire);
         if (ref == OpenTable::kNoRef) continue;
-        own.leave(ref, tags[0], mine.begun);
+        own.leave(tags[0], {mine.begun, ref});
         mine.ref.store(OpenTable::kNoRef, std::memory_order_release);
       }
     });
@@ -258,7 +258,7 @@ TEST(OpenTable, IsRightAmongThreads) {
       other.begun = now;
       other.ref.store(table.enter(tags[now / 2 % 2], now), std::memory_order_release);
     }
-    table.leave(own, tags[0], begun);
+    table.leave(tags[0], {begun, own});
   }
   for (Handed& other : handed)
     while (other.ref.load(std::memory_order_acquire) != OpenTable::kNoRef)

@@ -332,7 +332,7 @@ struct SpansTest : SessionTest {
   void trace() {
     const Tag* const tag = intern_tag("captured");
     const auto traced = recorder.begin_traced(tag);
-    recorder.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, false);
+    recorder.end_traced({tag, traced.begun}, traced.context, false);
   }
   // The count of the capture in the next EVENTS.
   wire::CaptureCount count() {

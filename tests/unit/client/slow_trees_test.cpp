@@ -70,21 +70,17 @@ struct SlowTreesTest : testing::Test {
   }
   std::uint64_t missed() { return queue.captures().published()->at(3).missed_full; }
 
-  Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
-  static ThreadTrace::Open open(const Tag* tag, const Recorder::Traced& traced) {
-    return {tag, traced.begun.ref, traced.begun.moment};
+  Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
+  static OpenTransaction open(const Tag* tag, const Traced& traced) { return {tag, traced.begun}; }
+  static ThreadTrace::Inside inside(const Traced& traced) {
+    return {traced.context.inside(), traced.begun};
   }
-  static ThreadTrace::Inside inside(const Recorder::Traced& traced) {
-    return {traced.context.inside(), traced.begun.ref, traced.begun.moment};
-  }
-  void end(const Tag* tag, const Recorder::Traced& traced) { end_on(recorder, tag, traced); }
-  static void end_on(Recorder& thread, const Tag* tag, const Recorder::Traced& traced) {
+  void end(const Tag* tag, const Traced& traced) { end_on(recorder, tag, traced); }
+  static void end_on(Recorder& thread, const Tag* tag, const Traced& traced) {
     thread.end_traced(open(tag, traced), traced.context, false);
   }
   // Ends on its own: nothing of this thread begins inside of it.
-  void detach(const Tag* tag, const Recorder::Traced& traced) {
-    recorder.trace().detach(open(tag, traced));
-  }
+  void detach(const Tag* tag, const Traced& traced) { recorder.trace().detach(open(tag, traced)); }
   void end_some_inside(int count) {
     for (int i = 0; i < count; ++i) end(part, begin(part));
   }
@@ -456,7 +452,7 @@ TEST_F(SlowTreesTest, OneMayHaveAnyNumberOfPartsThatOutliveIt) {
   const auto outer = begin(query);
   const auto fast = begin(request);
   detach(request, fast);
-  std::vector<Recorder::Traced> parts;
+  std::vector<Traced> parts;
   for (int i = 0; i < 5'000; ++i) {
     parts.push_back(recorder.begin_in(part, inside(fast)));
     detach(part, parts.back());
@@ -547,7 +543,7 @@ TEST_F(SlowTreesTest, CopiesThatThreadsEndAtOnceMakeOneSpan) {
   constexpr int kTimes = 5'000;
   std::atomic<int> begun{0};  // released with the copy
   std::atomic<int> ended{0};
-  Recorder::Traced copy;
+  Traced copy;
   std::thread thread([&] {
     for (int i = 1; i <= kTimes; ++i) {
       while (begun.load(std::memory_order_acquire) < i) continue;
@@ -592,7 +588,7 @@ TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
 
 TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
   ask(kSlow);
-  std::vector<Recorder::Traced> tops;
+  std::vector<Traced> tops;
   for (int i = 0; i < 8; ++i) {
     tops.push_back(begin(request));
     end_some_inside(SpanPool::kMost / 10);
@@ -688,7 +684,7 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
   ask(" slower=100us limit=1000000/s kind=point");
   struct Node {
     const Tag* tag;
-    Recorder::Traced traced;
+    Traced traced;
     std::size_t parent;  // its own number: none
     std::uint64_t before_begin, after_begin;
     bool can_be_slow = false, must_be_slow = false;
@@ -753,7 +749,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   constexpr int kTrees = 2'000;
   struct Part {
     std::atomic<int> state{0};  // 1: to be ended by the next thread; released with the part
-    Recorder::Traced traced;
+    Traced traced;
   };
   std::array<Part, kThreads> parts;
   std::array<std::set<std::uint64_t>, kThreads> expected;

@@ -46,7 +46,7 @@ struct SpanSenderTest : testing::Test {
   void trace(const Tag* of, int count) {
     for (int i = 0; i < count; ++i) {
       const auto traced = recorder.begin_traced(of);
-      recorder.end_traced({of, traced.begun.ref, traced.begun.moment}, traced.context, false);
+      recorder.end_traced({of, traced.begun}, traced.context, false);
     }
   }
   void trace_parts(int count) { trace(intern_tag("part"), count); }
@@ -134,7 +134,7 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
   trace_parts(2);
   EXPECT_EQ(sender.next(), nullptr);
   sender.on_control(control(2, {{7, 3, "tag=request slower=1ns"}}));
-  recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
+  recorder.end_traced({tag, top.begun}, top.context, false);
   const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 2U);
@@ -150,7 +150,7 @@ TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
   trace(2);
   EXPECT_FALSE(sender.has_settled_all());
   sender.sort(kNow);
-  recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
+  recorder.end_traced({tag, top.begun}, top.context, false);
   EXPECT_EQ(sender.next(), nullptr);
   EXPECT_EQ(sender.captured(), 0U);
   EXPECT_TRUE(sender.has_settled_all());
@@ -194,7 +194,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
       Recorder& own = *recorders.reuse_or_make();
       while (!is_over) {
         const auto traced = own.begin_traced(tag);
-        own.end_traced({tag, traced.begun.ref, traced.begun.moment}, traced.context, false);
+        own.end_traced({tag, traced.begun}, traced.context, false);
       }
     });
   for (int times = 0; times < 5; ++times) {
@@ -233,7 +233,7 @@ struct SpanSenderFromStart : SpanSenderTest {
 TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
   const auto open = recorder.begin_traced(tag);
   from_start->on_welcome(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
-  recorder.end_traced({tag, open.begun.ref, open.begun.moment}, open.context, false);
+  recorder.end_traced({tag, open.begun}, open.context, false);
   const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 5U);
@@ -421,7 +421,7 @@ TEST_F(SpanSenderTest, SendsOrCountsEachSpanThoughMemoryRunsOut) {
     for (int i = 0; i < 100; ++i) {
       const auto top = recorder.begin_traced(tag);
       trace_parts(1);
-      recorder.end_traced({tag, top.begun.ref, top.begun.moment}, top.context, false);
+      recorder.end_traced({tag, top.begun}, top.context, false);
     }
     for (int tries = 0; tries < 3; ++tries) {
       const ScarceMemory scarce(bytes);

@@ -24,15 +24,15 @@ struct ThreadTraces : OneRecorder {
   const Tag* const tag = &first_tag;
   const Tag* const other = &other_tag;
 
-  ThreadTrace::Open begin_in(const Tag* its_tag, TraceContext context) {
+  OpenTransaction begin_in(const Tag* its_tag, TraceContext context) {
     const auto [begun, its_context] = recorder.begin_in(its_tag, {context});
-    return {its_tag, begun.ref, begun.moment};
+    return {its_tag, begun};
   }
-  void end(const ThreadTrace::Open& open) { recorder.end_traced(open, {}, false); }
+  void end(const OpenTransaction& open) { recorder.end_traced(open, {}, false); }
   TraceContext innermost() { return thread.innermost().context; }
   // Ends it as another thread would.
-  static void end_elsewhere(const ThreadTrace::Open& open) {
-    OpenTable::entry_at(open.ref)->begun = 0;
+  static void end_elsewhere(const OpenTransaction& open) {
+    OpenTable::entry_at(open.begun.ref)->begun = 0;
   }
   static bool is_parent(const Tag* its_tag) { return !its_tag->is_no_parent; }
 };
@@ -40,8 +40,8 @@ struct ThreadTraces : OneRecorder {
 TEST_F(ThreadTraces, AreNoneAtFirst) {
   EXPECT_TRUE(thread.is_plain());
   EXPECT_FALSE(innermost().is_trace());
-  const ThreadTrace::Open plain = begin_in(tag, {});
-  EXPECT_EQ(plain.ref & OpenTable::kMarks, 0U);
+  const OpenTransaction plain = begin_in(tag, {});
+  EXPECT_EQ(plain.begun.ref & OpenTable::kMarks, 0U);
   EXPECT_TRUE(thread.is_plain());
   end(plain);
 }
@@ -76,7 +76,7 @@ TEST_F(ThreadTraces, OfATransactionThatIsNotTheirFirstAreThoseOfTheThread) {
   const auto [begun, context] = recorder.begin_traced(other);
   EXPECT_EQ(context, kOutside);
   EXPECT_EQ(begun.ref & OpenTable::kMarks, OpenTable::kHasTrace);
-  end({other, begun.ref, begun.moment});
+  end({other, begun});
   end(outer);
   EXPECT_FALSE(recorder.open().has_open());
 }
@@ -176,15 +176,15 @@ TEST_F(ThreadTraces, AttachedByHandMayBeInNone) {
 }
 
 TEST_F(ThreadTraces, AreAttachedOnlyWhereTheirEndIsSeen) {
-  const ThreadTrace::Open nowhere{tag, OpenTable::kNoRef | OpenTable::kHasTrace, 4};
+  const OpenTransaction nowhere{tag, {4, OpenTable::kNoRef | OpenTable::kHasTrace}};
   EXPECT_FALSE(thread.attach(nowhere, trace(1)));
-  const ThreadTrace::Open counted{tag, 1, 4};
+  const OpenTransaction counted{tag, {4, 1}};
   EXPECT_FALSE(thread.attach(counted, trace(1)));
   EXPECT_TRUE(thread.is_plain());
 }
 
 TEST_F(ThreadTraces, OfWhichThereAreTooManyLoseTheOutermost) {
-  std::vector<ThreadTrace::Open> opened;
+  std::vector<OpenTransaction> opened;
   for (std::uint64_t i = 1; i <= 60; ++i) opened.push_back(begin_in(tag, trace(i)));
   for (std::uint64_t i = 60; i > 60 - 48; --i) {
     EXPECT_EQ(innermost(), trace(i));
@@ -212,19 +212,19 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
   const Tag root_tag{};
   const Tag* const tag = &root_tag;
   EXPECT_FALSE(thread.is_plain());
-  const auto end = [&](const Recorder::Traced& open) {
-    recorder.end_traced({tag, open.begun.ref, open.begun.moment}, open.context, false);
+  const auto end = [&](const Traced& open) {
+    recorder.end_traced({tag, open.begun}, open.context, false);
   };
-  const Recorder::Traced outer = recorder.begin_traced(tag);
+  const Traced outer = recorder.begin_traced(tag);
   const TraceContext root = outer.context;
   EXPECT_TRUE(root.is_trace() && root.trace_high != 0 && root.own != 0);
   EXPECT_EQ(root.parent, 0U);
   EXPECT_EQ(root.flags(), kRandomFlag);
-  const Recorder::Traced part = recorder.begin_traced(tag);
+  const Traced part = recorder.begin_traced(tag);
   EXPECT_EQ(part.context, root.inside());
   end(part);
   end(outer);
-  const Recorder::Traced next = recorder.begin_traced(tag);
+  const Traced next = recorder.begin_traced(tag);
   EXPECT_NE(next.context.trace_low, root.trace_low);
   end(next);
   EXPECT_FALSE(recorder.open().has_open());
