@@ -38,18 +38,17 @@ Comparison paired(const Totals& before, const Totals& now) {
 }
 
 void fill(ComparedTag& tag, const Divisors& divisors) {
-  for (std::size_t i = 0; i < kFigures; ++i) {
-    const auto figure = static_cast<Figure>(i);
-    Difference& change = tag.changes[i];
-    change.before = value_of(*tag.before, figure, divisors.before);
-    change.now = value_of(*tag.now, figure, divisors.now);
+  for (const FigureRow& row : kFigures) {
+    Difference& change = tag.changes[index_of(row.figure)];
+    change.before = compared_value_of(*tag.before, row.figure, divisors.before);
+    change.now = compared_value_of(*tag.now, row.figure, divisors.now);
   }
   const Difference& total = tag.of(Figure::Total);
   if (total.is_known()) tag.lost_s = *total.now - *total.before;
 }
 
 bool is_great_enough(const Difference& change, Figure figure, bool is_over_runs) {
-  const double least = quantile_of(figure) ? kLeastOfPercentiles : 0;
+  const double least = is_percentile(figure) ? kLeastOfPercentiles : 0;
   return std::abs(*change.now - *change.before) >=
          std::abs(*change.before) * (is_over_runs ? least : std::max(kLeastChange, least));
 }
@@ -64,9 +63,9 @@ void judge(std::vector<ComparedTag>& tags, const Judgement& judgement) {
   std::vector<Judged> all;
   for (std::size_t n = 0; n < tags.size(); ++n) {
     ComparedTag& tag = tags[n];
-    for (std::size_t i = 0; i < kFigures; ++i) {
-      Difference& change = tag.changes[i];
-      const auto figure = static_cast<Figure>(i);
+    for (const FigureRow& row : kFigures) {
+      const Figure figure = row.figure;
+      Difference& change = tag.changes[index_of(figure)];
       if (!change.is_known()) continue;
       if (is_count(figure) && change.is_none()) {  // exact, so there is nothing to judge
         change.verdict = Verdict::Noise;
@@ -93,72 +92,6 @@ void judge(std::vector<ComparedTag>& tags, const Judgement& judgement) {
 bool Difference::is_none() const {
   return is_known() &&
          std::abs(*now - *before) <= 1e-7 * std::max(std::abs(*now), std::abs(*before));
-}
-
-std::optional<double> quantile_of(Figure figure) {
-  switch (figure) {
-    case Figure::P50:
-      return kPercentiles[kP50];
-    case Figure::P75:
-      return 0.75;
-    case Figure::P90:
-      return kPercentiles[kP90];
-    case Figure::P95:
-      return kPercentiles[kP95];
-    case Figure::P99:
-      return kPercentiles[kP99];
-    case Figure::P999:
-      return kPercentiles[kP999];
-    default:
-      return {};
-  }
-}
-
-std::optional<double> value_of(const Tag& tag, Figure figure) {
-  if (!has_figure(tag.type, figure)) return {};
-  switch (figure) {
-    case Figure::Calls:
-      return tag.calls;
-    case Figure::Rate:
-      return tag.rate;
-    case Figure::Failed:
-      return tag.failed;
-    case Figure::FailedShare:
-      if (!tag.failed || all_calls(tag) == 0) return {};
-      return *tag.failed / all_calls(tag) * 100;
-    case Figure::Total:
-      return tag.sum;
-    case Figure::Mean:
-      return tag.mean;
-    case Figure::P50:
-      return tag.percentiles[kP50];
-    case Figure::P75:
-      return p75_of(tag);
-    case Figure::P90:
-      return tag.percentiles[kP90];
-    case Figure::P95:
-      return tag.percentiles[kP95];
-    case Figure::P99:
-      return tag.percentiles[kP99];
-    case Figure::P999:
-      return tag.percentiles[kP999];
-    case Figure::Max:
-      return value_of(tag.max);
-    case Figure::Added:
-      return added_to(tag);
-  }
-  return {};
-}
-
-std::optional<double> value_of(const Tag& tag, Figure figure, double divisor) {
-  const std::optional<double> value = value_of(tag, figure);
-  return value && is_sum(figure) ? *value / divisor : value;
-}
-
-std::optional<double> p75_of(const Tag& tag) {
-  if (tag.percentile_source == PercentileSource::OneValue) return value_of(tag.max);
-  if (!is_of_histogram(tag.percentile_source)) return {};
-  return quantile_in(tag, 0.75);
 }
 
 Result<Divisors> calls_of(const std::string& name, const Totals& before, const Totals& now) {

@@ -11,75 +11,11 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "command/run/figures.hpp"
 #include "command/run/model.hpp"
 #include "command/run/run_pieces.hpp"
 
 namespace pcp::trace::command {
-
-enum class Figure {
-  Calls,
-  Rate,
-  Failed,
-  FailedShare,
-  Total,
-  Mean,
-  P50,
-  P75,
-  P90,
-  P95,
-  P99,
-  P999,
-  Max,
-  Added
-};
-inline constexpr std::array kFigureNames{"count", "rate", "failed", "failed%", "total",
-                                         "mean",  "p50",  "p75",    "p90",     "p95",
-                                         "p99",   "p999", "max",    "added"};
-inline constexpr std::size_t kFigures = kFigureNames.size();
-constexpr std::size_t index_of(Figure figure) { return static_cast<std::size_t>(figure); }
-
-// The quantile of a percentile.
-std::optional<double> quantile_of(Figure figure);
-
-// True if the figure is exact, so that every difference is one of the runs.
-constexpr bool is_count(Figure figure) {
-  return figure == Figure::Calls || figure == Figure::Failed || figure == Figure::Added;
-}
-
-// True if the figure grows with the work that a run does.
-constexpr bool is_sum(Figure figure) { return is_count(figure) || figure == Figure::Total; }
-
-// True if the intervals of a run can tell how far the figure is off. Sums and the rate are those of
-// a whole run, and a maximum is one call.
-constexpr bool varies_within_a_run(Figure figure) {
-  return !is_sum(figure) && figure != Figure::Rate && figure != Figure::Max;
-}
-
-// True if tags of this type have the figure.
-constexpr bool has_figure(TraceType type, Figure figure) {
-  switch (figure) {
-    case Figure::Calls:
-    case Figure::Rate:
-      return true;
-    case Figure::Failed:
-    case Figure::FailedShare:
-    case Figure::Total:
-      return type == TraceType::Transact;
-    case Figure::Added:
-      return type == TraceType::Counter;
-    default:
-      return has_histogram(type);
-  }
-}
-
-// A tag's value, the share of failures in percent; nothing: unknown, or not of this type.
-std::optional<double> value_of(const Tag& tag, Figure figure);
-
-// The same, with a sum divided.
-std::optional<double> value_of(const Tag& tag, Figure figure, double divisor);
-
-// Agents give no 75th percentile; nothing: the tag has no distribution.
-std::optional<double> p75_of(const Tag& tag);
 
 enum class Verdict {
   NotJudged,  // too little is known
@@ -104,7 +40,7 @@ struct ComparedTag {
   const Tag* before = nullptr;
   const Tag* now = nullptr;
   std::optional<double> lost_s;  // the divided total time now, less that before
-  std::array<Difference, kFigures> changes;
+  std::array<Difference, kFigureCount> changes;
 
   const Difference& of(Figure figure) const { return changes[index_of(figure)]; }
 };

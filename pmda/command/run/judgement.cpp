@@ -87,7 +87,7 @@ Judgement::Estimates Judgement::over_runs(const Side& side, const Tag& tag, Figu
       if (per == run.tags.end() || all_calls(*per) == 0) return {};
       divisor = all_calls(*per);
     }
-    const std::optional<double> value = value_of(*its, figure, divisor);
+    const std::optional<double> value = compared_value_of(*its, figure, divisor);
     if (!value) return {};
     values.push_back(*value);
   }

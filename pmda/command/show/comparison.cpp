@@ -50,7 +50,7 @@ class ComparisonTable {
 
   const Comparison& comparison_;
   const Shown& shown_;
-  std::vector<ComparedColumn> columns_;
+  std::vector<Figure> columns_;
   std::size_t name_columns_;
   bool has_signs_ = false;
   std::size_t not_judged_ = 0;
@@ -59,34 +59,32 @@ class ComparisonTable {
 // A narrow terminal drops the least important columns.
 ComparisonTable::ComparisonTable(const Comparison& comparison, const Shown& shown,
                                  const Kinds& kinds)
-    : comparison_(comparison),
-      shown_(shown),
-      columns_(kComparedColumns.begin(), kComparedColumns.end()) {
+    : comparison_(comparison), shown_(shown), columns_(compared_columns()) {
   const bool has_failed = std::ranges::any_of(kinds[0], [](const ComparedTag* tag) {
     return tag->before->failed.value_or(0) + tag->now->failed.value_or(0) > 0;
   });
   if (!has_failed)
-    std::erase_if(columns_, [](const auto& column) {
-      return column.figure == Figure::Failed || column.figure == Figure::FailedShare;
+    std::erase_if(columns_, [](Figure column) {
+      return column == Figure::Failed || column == Figure::FailedShare;
     });
   const std::size_t most = (shown.terminal().columns - kFewestOfName - kRun) / kColumn;
   while (columns_.size() > most)
-    columns_.erase(std::ranges::min_element(columns_, {}, &ComparedColumn::importance));
+    columns_.erase(std::ranges::min_element(
+        columns_, {}, [](Figure column) { return row_of(column).importance; }));
   name_columns_ = shown.terminal().columns - kRun - columns_.size() * kColumn;
 }
 
 std::string ComparisonTable::heading(std::size_t kind) const {
   std::string line = Shown::left(kTableTitles[kind], name_columns_ + kRun);
-  for (const ComparedColumn& column : columns_)
-    line += Shown::right(title_in(column, kind), kValue) + " ";
+  for (const Figure column : columns_)
+    line += Shown::right(compared_heading(column, kind), kValue) + " ";
   return shown_.bold(Shown::trimmed(line)) + "\n";
 }
 
 std::string ComparisonTable::values(const Tag& tag, double divisor) const {
   std::string line;
-  for (const ComparedColumn& column : columns_)
-    line +=
-        Shown::right(compared_value(tag, figure_in(column, tag), shown_, divisor), kValue) + " ";
+  for (const Figure column : columns_)
+    line += Shown::right(compared_value(tag, column, shown_, divisor), kValue) + " ";
   return line;
 }
 
@@ -108,7 +106,10 @@ std::string ComparisonTable::change(const ComparedTag& tag, Figure figure) {
 
 std::string ComparisonTable::changes(const ComparedTag& tag) {
   std::string line;
-  for (const ComparedColumn& column : columns_) line += change(tag, figure_in(column, *tag.now));
+  for (const Figure column : columns_) {
+    const std::optional<Figure> figure = compared_in(column, tag.now->type);
+    line += figure ? change(tag, *figure) : std::string(kColumn, ' ');
+  }
   return line;
 }
 

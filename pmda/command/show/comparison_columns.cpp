@@ -7,33 +7,38 @@
 
 namespace pcp::trace::command {
 
-Figure figure_in(const ComparedColumn& column, const Tag& tag) {
-  return column.figure == Figure::Total && tag.type == TraceType::Counter ? Figure::Added
-                                                                          : column.figure;
+std::vector<Figure> compared_columns() {
+  std::vector<Figure> columns;
+  for (const FigureRow& row : kFigures)
+    if (row.importance != 0) columns.push_back(row.figure);
+  return columns;
 }
 
-std::string_view title_in(const ComparedColumn& column, std::size_t kind) {
-  const bool is_distribution = column.figure >= Figure::Mean && column.figure <= Figure::Max;
-  if (kind == 0) return column.title;
-  if (kind == 1)
-    return column.figure == Figure::Calls ? "values" : is_distribution ? column.title : "";
-  return column.figure == Figure::Calls ? "calls" : column.figure == Figure::Total ? "added" : "";
+std::optional<Figure> compared_in(Figure column, TraceType type) {
+  const std::optional<Figure> figure = figure_in(column, type);
+  return figure && is_compared(type, *figure) ? figure : std::nullopt;
+}
+
+std::string_view compared_heading(Figure column, std::size_t table) {
+  constexpr std::array kTypeOfTable{TraceType::Transact, TraceType::Observe, TraceType::Counter};
+  return compared_in(column, kTypeOfTable[table]) ? heading_of(column, table) : "";
 }
 
 bool is_worse_if_more(Figure figure, const Tag& tag) {
   return tag.type == TraceType::Transact && figure != Figure::Calls && figure != Figure::Rate;
 }
 
-std::string compared_value(const Tag& tag, Figure figure, const Shown& shown, double divisor) {
+std::string compared_value(const Tag& tag, Figure column, const Shown& shown, double divisor) {
   constexpr double kLeastShare = 0.001;  // a lesser one is too wide for a column
-  if (!has_figure(tag.type, figure)) return "";
-  const std::optional<double> value = value_of(tag, figure, divisor);
+  const std::optional<Figure> figure = compared_in(column, tag.type);
+  if (!figure) return "";
+  const std::optional<double> value = compared_value_of(tag, *figure, divisor);
   if (!value) return shown.nothing();
-  if (figure == Figure::FailedShare)
+  if (*figure == Figure::FailedShare)
     return *value > 0 && *value < kLeastShare ? "<0.001%" : Shown::number(*value) + "%";
-  if (figure == Figure::Calls || figure == Figure::Failed)
+  if (*figure == Figure::Calls || *figure == Figure::Failed)
     return *value == std::round(*value) ? Shown::count(*value) : Shown::number(*value);
-  const bool is_lower_limit = figure == Figure::Max && tag.max && !tag.max->is_exact;
+  const bool is_lower_limit = *figure == Figure::Max && tag.max && !tag.max->is_exact;
   return (is_lower_limit ? shown.at_least() : "") + shown.value(tag.type, *value);
 }
 

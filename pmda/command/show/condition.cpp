@@ -51,65 +51,28 @@ std::vector<Condition::Finding> in_short(const std::vector<Condition::Finding>& 
   return all;
 }
 
+// Durations and observed values.
 bool Condition::may_be_time() const {
-  return what_ == What::Total || what_ == What::Mean || what_ == What::Min ||
-         what_ == What::Percentile || what_ == What::Max;
+  return about_ == About::Figure && row_of(figure_).types == kDistributions;
 }
 
-bool Condition::is_percent() const { return what_ == What::FailedShare || what_ == What::Share; }
-
-bool Condition::is_of_transactions() const {
-  return what_ == What::Failed || what_ == What::FailedShare || what_ == What::Vanished;
+bool Condition::is_percent() const {
+  return about_ == About::Share || (about_ == About::Figure && figure_ == Figure::FailedShare);
 }
 
 // With a time unit the values are of transactions, without one of observations. A change has no
 // unit.
 bool Condition::applies_to(TraceType type) const {
-  if (is_relative_) return has_figure(type, *figure());
-  switch (what_) {
-    case What::Count:
-    case What::Rate:
-      return true;
-    case What::Added:
-      return type == TraceType::Counter;
-    case What::Value:
-      return type == TraceType::Observe || type == TraceType::Counter;
-    default:
-      return type == (is_time_ || is_of_transactions() ? TraceType::Transact : TraceType::Observe);
-  }
-}
-
-// The figure of a comparison; nothing: it is in none.
-std::optional<Figure> Condition::figure() const {
-  switch (what_) {
-    case What::Count:
-      return Figure::Calls;
-    case What::Rate:
-      return Figure::Rate;
-    case What::Failed:
-      return Figure::Failed;
-    case What::FailedShare:
-      return Figure::FailedShare;
-    case What::Total:
-      return Figure::Total;
-    case What::Mean:
-      return Figure::Mean;
-    case What::Percentile:
-      return percentile_;
-    case What::Max:
-      return Figure::Max;
-    case What::Added:
-      return Figure::Added;
-    default:
-      return {};
-  }
+  if (is_relative_) return is_compared(type, figure_);
+  if (may_be_time()) return type == (is_time_ ? TraceType::Transact : TraceType::Observe);
+  return has_figure(type, figure_);
 }
 
 std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
   if (checked.run.run.without_room > 0) return {unknown(no_room(checked.run.run))};
   if (is_relative_) return check_changes(checked);
-  if (what_ == What::Share) return check_shares(checked);
-  if (what_ == What::Imbalance) return check_imbalances(checked);
+  if (about_ == About::Share) return check_shares(checked);
+  if (about_ == About::Imbalance) return check_imbalances(checked);
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags)
     if (!tag.is_folded && tag_.matches(tag.name) && applies_to(tag.type))
@@ -138,16 +101,17 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
     return std::ranges::any_of(tags, begins_so) ? "no tag matches; some begin so: " + text + "*"
                                                 : "no tag matches";
   }
-  if (what_ == What::Added) return "no counter matches";
-  if (what_ == What::Value) return "no observation or counter matches";
-  if (is_of_transactions()) return "no transaction matches";
+  if (figure_ == Figure::Added) return "no counter matches";
+  if (figure_ == Figure::Last) return "no observation or counter matches";
+  if (row_of(figure_).types == kTransactions) return "no transaction matches";
   if (is_relative_) return "no tag that matches has this value in a comparison";
   return is_time_ ? "no transaction matches; time units apply to transactions only"
                   : "no observation matches; for a transaction give a unit: ns, us, ms, s, min";
 }
 
 Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
-  std::optional<ValueRange> range = is_complete ? value_of(tag) : known_without_missing(tag);
+  std::optional<ValueRange> range =
+      is_complete ? range_of(tag, figure_) : known_without_missing(tag);
   std::string shown = range         ? shown_range(*range)
                       : is_complete ? why_unknown(tag)
                                     : "calls that may be missing";
@@ -188,29 +152,24 @@ std::optional<ValueRange> Condition::with_folded(const std::optional<ValueRange>
     return ValueRange{low, high + more.value_or(kInfinity)};
   };
   const ValueRange mixed = mixed_with(range.value_or(ValueRange{kInfinity, -kInfinity}), folded);
-  switch (what_) {
-    case What::Count:
-      return up_to(folded.calls);
-    case What::Rate:
-      return up_to(folded.rate);
-    case What::Failed:
-      return up_to(folded.failed);
-    case What::Vanished:
-      return up_to(folded.vanished);
-    case What::FailedShare:
+  switch (figure_) {
+    case Figure::Calls:
+    case Figure::Rate:
+    case Figure::Failed:
+    case Figure::Vanished:
+      return up_to(value_of(folded, figure_));
+    case Figure::FailedShare:
       return range ? failed_percent_with(tag, folded)
                    : ValueRange{0, folded.failed == 0.0 ? 0.0 : 100.0};
-    case What::Total:
+    case Figure::Total:
       if (is_time_) return up_to(folded.sum);
       return {};
-    case What::Mean:
-    case What::Percentile:
-      return mixed;
-    case What::Min:
+    case Figure::Min:
       return ValueRange{mixed.least, range ? greatest : mixed.greatest};
-    case What::Max:
+    case Figure::Max:
       return ValueRange{range ? least : mixed.least, mixed.greatest};
     default:
+      if (figure_ == Figure::Mean || is_percentile(figure_)) return mixed;
       return {};
   }
 }
@@ -239,50 +198,16 @@ Condition::Finding Condition::finding_of(const std::string& name, Outcome outcom
 // Counts and extremes can only grow by missing calls; nothing else is known. A transaction counts
 // as vanished if its end is missing.
 std::optional<ValueRange> Condition::known_without_missing(const Tag& tag) const {
-  const bool only_grows = what_ == What::Count || what_ == What::Failed || what_ == What::Max ||
-                          (what_ == What::Total && is_time_);
-  if (!only_grows && what_ != What::Min) return {};
-  std::optional<ValueRange> range = value_of(tag);
+  const bool only_grows = figure_ == Figure::Calls || figure_ == Figure::Failed ||
+                          figure_ == Figure::Max || (figure_ == Figure::Total && is_time_);
+  if (!only_grows && figure_ != Figure::Min) return {};
+  std::optional<ValueRange> range = range_of(tag, figure_);
   if (!range) return {};
   if (only_grows)
     range->greatest = std::numeric_limits<double>::infinity();
   else
     range->least = -std::numeric_limits<double>::infinity();
   return range;
-}
-
-std::optional<ValueRange> Condition::value_of(const Tag& tag) const {
-  switch (what_) {
-    case What::Count:
-      return exactly(tag.calls);
-    case What::Rate:
-      return exactly(tag.rate);
-    case What::Failed:
-      return exactly(tag.failed);
-    case What::FailedShare:
-      return exactly(command::value_of(tag, Figure::FailedShare));
-    case What::Vanished:
-      return exactly(tag.vanished);
-    case What::Total:
-    case What::Mean:
-      if (may_have_nonfinite(tag)) return {};
-      return exactly(what_ == What::Total ? tag.sum : tag.mean);
-    case What::Min:
-      return range_of_min(tag);
-    case What::Percentile:
-      return range_of_percentile(tag, percentile_);
-    case What::Max:
-      return range_of_max(tag);
-    case What::Value:
-      if (tag.last && !std::isfinite(*tag.last)) return {};
-      return exactly(tag.last);
-    case What::Added:
-      return exactly(added_to(tag));
-    case What::Share:
-    case What::Imbalance:
-      return {};  // not of one tag
-  }
-  return {};
 }
 
 // Nothing if the condition holds for only some values of the range.
@@ -327,21 +252,21 @@ std::string Condition::shown_range(const ValueRange& range) const {
 
 // True if nothing but the error of a percentile makes its value a range.
 bool Condition::has_only_an_error(const Tag& tag) const {
-  return what_ == What::Percentile && !may_have_nonfinite(tag) &&
+  return is_percentile(figure_) && !may_have_nonfinite(tag) &&
          (tag.percentile_source == PercentileSource::Histogram ||
           tag.percentile_source == PercentileSource::OneWindow);
 }
 
 std::string Condition::why_unknown(const Tag& tag) const {
   if (tag.calls == 0) return "no calls";
-  if (what_ == What::Added && tag.counted && !added_to(tag))
+  if (figure_ == Figure::Added && tag.counted && !added_to(tag))
     return "values that were set, and no additions; for these there is 'value'";
-  if ((what_ == What::Mean || what_ == What::Total) && may_have_nonfinite(tag))
+  if ((figure_ == Figure::Mean || figure_ == Figure::Total) && may_have_nonfinite(tag))
     return tag.nonfinite ? "values that are not finite"
                          : "values that may not be finite: the archive has no " +
                                std::string("trace.observe.nonfinite");
-  if (what_ != What::Percentile) return "no such value in this recording";
-  if (percentile_ == Figure::P75 && tag.percentile_source == PercentileSource::OneWindow)
+  if (!is_percentile(figure_)) return "no such value in this recording";
+  if (figure_ == Figure::P75 && tag.percentile_source == PercentileSource::OneWindow)
     return "no p75 in this recording";
   return words_for(tag.percentile_source).why_none;
 }

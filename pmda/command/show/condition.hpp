@@ -50,28 +50,9 @@ class Condition {
   const std::string& text() const { return text_; }
 
  private:
-  enum class What {
-    Count,
-    Rate,
-    Failed,
-    FailedShare,
-    Vanished,
-    Total,
-    Mean,
-    Min,
-    Percentile,
-    Max,
-    Value,
-    Added,
-    Share,
-    Imbalance
-  };
+  // What the condition is about: a figure of each tag, or a value of all label sets of a name.
+  enum class About { Figure, Share, Imbalance };
   enum class Operator { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
-  struct Word {
-    std::string_view name;
-    What what;
-  };
-  static const std::vector<Word>& words();
 
   Result<void> take_tag(std::string_view& rest);
   Result<void> take_what(std::string_view& rest);
@@ -83,12 +64,7 @@ class Condition {
 
   bool may_be_time() const;
   bool is_percent() const;
-  bool is_of_transactions() const;
   bool applies_to(TraceType type) const;
-  std::optional<Figure> figure() const;
-
-  std::optional<ValueRange> value_of(const Tag& tag) const;
-  std::optional<ValueRange> value_of_known_type(const Tag& tag) const;
   std::optional<ValueRange> known_without_missing(const Tag& tag) const;
   std::optional<bool> holds(const ValueRange& range) const;
 
@@ -115,8 +91,8 @@ class Condition {
   std::string text_;
   Terminal terminal_;
   TagPattern tag_;
-  What what_{};
-  Figure percentile_{};
+  About about_{};
+  Figure figure_{};    // if it is about one
   std::string label_;  // of an imbalance
   Operator operator_{};
   double number_ = 0;  // in seconds if is_time_

@@ -184,8 +184,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
       return finding_of(
           tag.now->name, Outcome::Unknown,
           "a change that is not known, as " + shown_calls(*each->folded) + " may belong to it");
-  const Figure its = *figure();
-  const auto& [before, now, verdict, chance] = tag.of(its);
+  const auto& [before, now, verdict, chance] = tag.of(figure_);
   if (!before || !now)
     return finding_of(tag.now->name, Outcome::Unknown, "a change that is not known");
   const Shown shown(terminal_);
@@ -195,24 +194,24 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   };
   const std::string text =
       shown.change(*before, *now) + ", from " + value(*before) + " to " + value(*now) +
-      (is_sum(its) ? per_what(comparison.divisors, shown, std::string::npos) : "");
+      (is_sum(figure_) ? per_what(comparison.divisors, shown, std::string::npos) : "");
   const auto finding = [&](Outcome outcome, const std::string& why = "") {
     return finding_of(tag.now->name, outcome, text + why);
   };
   // Times the product of both divisors, which is exact: a quotient is rounded.
-  const auto range_of = [&](const Tag& of_run, double others_divisor) {
-    std::optional<ValueRange> range = value_of(of_run);
-    if (range && is_sum(its))
+  const auto undivided = [&](const Tag& of_run, double others_divisor) {
+    std::optional<ValueRange> range = range_of(of_run, figure_);
+    if (range && is_sum(figure_))
       range = {range->least * others_divisor, range->greatest * others_divisor};
     return range;
   };
-  const std::optional<ValueRange> from = range_of(*tag.before, comparison.divisors.now);
-  const std::optional<ValueRange> to = range_of(*tag.now, comparison.divisors.before);
+  const std::optional<ValueRange> from = undivided(*tag.before, comparison.divisors.now);
+  const std::optional<ValueRange> to = undivided(*tag.now, comparison.divisors.before);
   const std::optional<ValueRange> range = from && to ? change_percent(*from, *to) : std::nullopt;
   const std::optional<bool> is_beyond = range ? holds(*range) : std::nullopt;
   if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
   // Judged alone: other tags must not decide whether a gate is open.
-  const bool is_judged = comparison.is_over_runs && !is_count(its) && chance;
+  const bool is_judged = comparison.is_over_runs && !is_count(figure_) && chance;
   const bool is_noise = is_judged && *chance > kMostFalseAlarms;
   const auto is_bounded = [](const std::optional<ValueRange>& bounds) {
     return bounds && std::isfinite(bounds->least) && std::isfinite(bounds->greatest);
@@ -229,7 +228,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
                                                      "may be 2% off"
                                                    : ", too near the limit to tell");
   const bool is_real = comparison.is_over_runs ? is_judged && !is_noise : verdict == Verdict::Real;
-  if (is_count(its) || is_real) return finding(Outcome::Broken);
+  if (is_count(figure_) || is_real) return finding(Outcome::Broken);
   return finding(Outcome::Unknown,
                  comparison.is_over_runs
                      ? ", which cannot be judged"

@@ -44,16 +44,6 @@ constexpr std::array kTimeUnits{
 
 }  // namespace
 
-const std::vector<Condition::Word>& Condition::words() {
-  static const std::vector<Word> all{
-      {"count", What::Count},         {"rate", What::Rate},         {"failed", What::Failed},
-      {"failed%", What::FailedShare}, {"vanished", What::Vanished}, {"total", What::Total},
-      {"mean", What::Mean},           {"min", What::Min},           {"max", What::Max},
-      {"value", What::Value},         {"added", What::Added},       {"share", What::Share},
-      {"max/mean", What::Imbalance}};
-  return all;
-}
-
 Result<Condition> Condition::parse(const std::string& text, const Terminal& terminal) {
   Condition condition;
   condition.text_ = text;
@@ -78,17 +68,14 @@ Result<void> Condition::take_tag(std::string_view& rest) {
 
 Result<void> Condition::take_what(std::string_view& rest) {
   const std::string_view word = take_while(rest, is_letter_of_what);
-  for (const Word& each : words()) {
-    if (word != each.name) continue;
-    what_ = each.what;
-    if (what_ == What::Share && !tag_.has_labels())
-      return Error{"a share needs labels, as in 'request{status=5*} share > 0.1%'"};
+  if (const FigureRow* const row = find_figure(word)) {
+    figure_ = row->figure;
     return {};
   }
-  for (std::size_t i = 0; i < kFigures; ++i) {
-    if (word != kFigureNames[i] || !quantile_of(static_cast<Figure>(i))) continue;
-    what_ = What::Percentile;
-    percentile_ = static_cast<Figure>(i);
+  if (word == "share" || word == "max/mean") {
+    about_ = word == "share" ? About::Share : About::Imbalance;
+    if (about_ == About::Share && !tag_.has_labels())
+      return Error{"a share needs labels, as in 'request{status=5*} share > 0.1%'"};
     return {};
   }
   return Error{
@@ -99,7 +86,7 @@ Result<void> Condition::take_what(std::string_view& rest) {
 
 // Only an imbalance is by a label.
 Result<void> Condition::take_label(std::string_view& rest) {
-  if (what_ != What::Imbalance) return {};
+  if (about_ != About::Imbalance) return {};
   const std::string_view by = take_while(rest, is_letter_of_label);
   skip_blanks(rest);
   label_ = take_while(rest, is_letter_of_label);
@@ -143,7 +130,7 @@ Result<void> Condition::take_number(std::string_view& rest) {
 }
 
 Result<void> Condition::take_change(bool is_negative) const {
-  if (!figure())
+  if (about_ != About::Figure || row_of(figure_).compared == 0)
     return Error{
         "a change in percent is one of count, rate, failed, failed%, total, mean, p50, p75, p90, "
         "p95, p99, p999, max and added"};
@@ -154,10 +141,11 @@ Result<void> Condition::take_change(bool is_negative) const {
 }
 
 Result<void> Condition::take_unit(std::string_view unit) {
-  if (what_ == What::Share && unit != "%") return Error{"a share is in percent, as in 0.1%"};
+  if (about_ == About::Share && unit != "%") return Error{"a share is in percent, as in 0.1%"};
   if (unit.empty()) return {};
-  if (unit == "%" && (what_ == What::Failed || is_percent())) {
-    if (what_ == What::Failed) what_ = What::FailedShare;
+  if (unit == "%" && is_percent()) return {};
+  if (unit == "%" && about_ == About::Figure && figure_ == Figure::Failed) {
+    figure_ = Figure::FailedShare;
     return {};
   }
   for (const Unit& each : kTimeUnits) {

@@ -64,31 +64,32 @@ std::string incomplete(const Run& run) {
 template <typename Item>
 std::string table(std::size_t kind, const std::vector<Item>& items,
                   const std::function<std::string(const Item&)>& name_of,
-                  const std::function<std::string(const Item&, const ComparedColumn&)>& cell_of) {
+                  const std::function<std::string(const Item&, Figure)>& cell_of) {
   std::string head = "| " + std::string(kTableTitles[kind]) + " |";
   std::string line = "|---|";
-  for (const ComparedColumn& column : kComparedColumns) {
-    if (title_in(column, kind).empty()) continue;
-    head += " " + std::string(title_in(column, kind)) + " |";
+  for (const Figure column : compared_columns()) {
+    if (compared_heading(column, kind).empty()) continue;
+    head += " " + std::string(compared_heading(column, kind)) + " |";
     line += "--:|";
   }
   std::string rows;
   for (const Item& item : items) {
     rows += "| " + in_cell(one_code(name_of(item))) + " |";
-    for (const ComparedColumn& column : kComparedColumns)
-      if (!title_in(column, kind).empty()) rows += " " + in_cell(cell_of(item, column)) + " |";
+    for (const Figure column : compared_columns())
+      if (!compared_heading(column, kind).empty())
+        rows += " " + in_cell(cell_of(item, column)) + " |";
     rows += "\n";
   }
   return head + "\n" + line + "\n" + rows + "\n";
 }
 
 // Both values, and the change between them.
-std::string changed(const ComparedTag& tag, const ComparedColumn& column,
-                    const Divisors& divisors) {
-  const Figure figure = figure_in(column, *tag.now);
-  const std::string before = compared_value(*tag.before, figure, shown(), divisors.before);
-  const std::string now = compared_value(*tag.now, figure, shown(), divisors.now);
-  const Difference& change = tag.of(figure);
+std::string changed(const ComparedTag& tag, Figure column, const Divisors& divisors) {
+  const std::optional<Figure> figure = compared_in(column, tag.now->type);
+  if (!figure) return "";
+  const std::string before = compared_value(*tag.before, column, shown(), divisors.before);
+  const std::string now = compared_value(*tag.now, column, shown(), divisors.now);
+  const Difference& change = tag.of(*figure);
   std::string text = before == now ? now : before + " → " + now;
   if (!change.is_known() || !Shown::has_changed(*change.before, *change.now)) return text;
   const std::string percent = shown().change(*change.before, *change.now);
@@ -153,9 +154,7 @@ std::string markdown(const Totals& run, const std::vector<Condition::Finding>& f
     if (kinds[kind].empty()) continue;
     text += table<const Tag*>(
         kind, kinds[kind], [](const Tag* tag) { return tag->name; },
-        [](const Tag* tag, const ComparedColumn& column) {
-          return compared_value(*tag, figure_in(column, *tag), shown());
-        });
+        [](const Tag* tag, Figure column) { return compared_value(*tag, column, shown()); });
   }
   return text + rest(run.tags.size(), kMostRows) + listed(findings);
 }
@@ -169,7 +168,7 @@ std::string markdown(const Totals& base, const Totals& now, const Comparison& co
     if (kinds[kind].empty()) continue;
     text += table<const ComparedTag*>(
         kind, kinds[kind], [](const ComparedTag* tag) { return tag->now->name; },
-        [&](const ComparedTag* tag, const ComparedColumn& column) {
+        [&](const ComparedTag* tag, Figure column) {
           return changed(*tag, column, comparison.divisors);
         });
   }

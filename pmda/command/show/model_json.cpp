@@ -22,10 +22,10 @@ void write_tag(JsonWriter& json, const ComparedTag& tag) {
   json.text("type", type_name(tag.now->type));
   json.number("lost_s", tag.lost_s);
   json.object("changes", [&] {
-    for (std::size_t i = 0; i < kFigures; ++i) {
-      const Difference& change = tag.changes[i];
+    for (const FigureRow& row : kFigures) {
+      const Difference& change = tag.of(row.figure);
       if (!change.before && !change.now) continue;
-      json.object(kFigureNames[i], [&] {
+      json.object(row.word, [&] {
         json.number("before", change.before);
         json.number("now", change.now);
         json.text("verdict", word_for(change.verdict));
@@ -39,9 +39,9 @@ void write_values(JsonWriter& json, const Tag& tag, double divisor) {
     json.text("name", tag.name);
     json.text("type", type_name(tag.type));
     json.object("values", [&] {
-      for (std::size_t i = 0; i < kFigures; ++i)
-        if (const auto value = value_of(tag, static_cast<Figure>(i), divisor))
-          json.number(kFigureNames[i], *value);
+      for (const FigureRow& row : kFigures)
+        if (const auto value = compared_value_of(tag, row.figure, divisor))
+          json.number(row.word, *value);
     });
   });
 }

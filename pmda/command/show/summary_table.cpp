@@ -35,54 +35,11 @@ std::vector<std::size_t> deal_lines(const std::vector<std::vector<std::size_t>>&
 
 namespace {
 
-struct ColumnLook {
-  Column column;
-  std::string_view name;  // for --sort
-  std::size_t width;
-  std::array<std::string_view, 3> headings;  // of the three tables; empty: no values there
-};
-
-constexpr std::array kTableColumns{
-    ColumnLook{Column::Calls, "calls", 8, {"calls", "values", "calls"}},
-    ColumnLook{Column::Rate, "rate", 8, {"/s", "/s", "/s"}},
-    ColumnLook{Column::Failed, "failed", 7, {"failed", "", ""}},
-    ColumnLook{Column::Total, "total", 8, {"total", "total", "added"}},
-    ColumnLook{Column::Mean, "mean", 8, {"mean", "mean", ""}},
-    ColumnLook{Column::P50, "p50", 8, {"p50", "p50", ""}},
-    ColumnLook{Column::P95, "p95", 8, {"p95", "p95", ""}},
-    ColumnLook{Column::P99, "p99", 8, {"p99", "p99", ""}},
-    ColumnLook{Column::Max, "max", 9, {"max", "max", ""}},
-    ColumnLook{Column::Busy, "busy", 7, {"busy", "last", "value"}}};
-
-// A narrow terminal drops these columns, in this order, but never the one of --sort.
-constexpr std::array kDropped{Column::Rate, Column::Mean, Column::P50, Column::Busy,
-                              Column::P99,  Column::Max,  Column::P95};
 constexpr std::size_t kLeastNameColumns = 24;
 
-std::optional<double> value_in(Column column, const Tag& tag) {
-  switch (column) {
-    case Column::Calls:
-      return tag.calls;
-    case Column::Rate:
-      return tag.rate;
-    case Column::Failed:
-      return tag.failed;
-    case Column::Total:
-      return has_histogram(tag.type) ? tag.sum : added_to(tag);
-    case Column::Mean:
-      return tag.mean;
-    case Column::P50:
-      return tag.percentiles[kP50];
-    case Column::P95:
-      return tag.percentiles[kP95];
-    case Column::P99:
-      return tag.percentiles[kP99];
-    case Column::Max:
-      return value_of(tag.max);
-    case Column::Busy:
-      return tag.type == TraceType::Transact ? tag.busy : tag.last;
-  }
-  return {};
+std::optional<double> value_in(Figure column, const Tag& tag) {
+  const std::optional<Figure> figure = figure_in(column, tag.type);
+  return figure ? value_of(tag, *figure) : std::nullopt;
 }
 
 // A row of a table, and the one of its worst label set.
@@ -181,39 +138,39 @@ class TablePrinter {
   std::vector<std::string> names(std::span<const Entry> entries) const;
 
  private:
-  bool has(Column column) const { return std::ranges::find(columns_, column) != columns_.end(); }
-  static const ColumnLook& look_of(Column column) {
-    return kTableColumns[static_cast<std::size_t>(column)];
-  }
   std::string row(const std::string& name, const Tag& tag) const;
-  std::string cell(Column column, const Tag& tag) const;
+  std::string cell(Figure column, const Tag& tag) const;
   std::string behind_name(const Entry& entry) const;
 
   const Shown& shown_;
   const bool gives_room_;  // a name that is too long for its column gets a line of its own
-  std::vector<Column> columns_;
+  std::vector<Figure> columns_;
   std::size_t name_columns_ = 0;
 };
 
 TablePrinter::TablePrinter(const Shown& shown, bool shows_failed, const TableChoice& choice)
     : shown_(shown), gives_room_(choice.shows_all) {
-  for (const ColumnLook& look : kTableColumns)
-    if (look.column != Column::Failed || shows_failed) columns_.push_back(look.column);
+  std::vector<FigureRow> to_drop;
+  for (const FigureRow& row : kFigures) {
+    if (row.summary.width == 0 || (row.figure == Figure::Failed && !shows_failed)) continue;
+    columns_.push_back(row.figure);
+    if (row.summary.dropped != 0 && row.figure != choice.sort) to_drop.push_back(row);
+  }
+  std::ranges::sort(to_drop, {}, [](const FigureRow& row) { return row.summary.dropped; });
   const auto width = [this] {
     std::size_t sum = 0;
-    for (const Column each : columns_) sum += look_of(each).width;
+    for (const Figure each : columns_) sum += row_of(each).summary.width;
     return sum;
   };
-  for (const Column each : kDropped)
-    if (width() + kLeastNameColumns > shown.terminal().columns && each != choice.sort)
-      std::erase(columns_, each);
+  for (const FigureRow& each : to_drop)
+    if (width() + kLeastNameColumns > shown.terminal().columns) std::erase(columns_, each.figure);
   name_columns_ = shown.terminal().columns - width();
 }
 
 std::string TablePrinter::heading(const Section& section) const {
   std::string line = Shown::left(kTableTitles[section.table], name_columns_);
-  for (const Column column : columns_)
-    line += Shown::right(look_of(column).headings[section.table], look_of(column).width);
+  for (const Figure column : columns_)
+    line += Shown::right(heading_of(column, section.table), row_of(column).summary.width);
   return shown_.bold(Shown::trimmed(line)) + "\n";
 }
 
@@ -227,9 +184,10 @@ std::string TablePrinter::rows(const Entry& entry, const std::string& name) cons
 
 std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
   std::string line = Shown::left(name, name_columns_);
-  for (const Column column : columns_) {
-    const std::string text = " " + Shown::right(cell(column, tag), look_of(column).width - 1);
-    line += column == Column::Failed && has_failed(tag) ? shown_.bad(text) : text;
+  for (const Figure column : columns_) {
+    const std::string text =
+        " " + Shown::right(cell(column, tag), row_of(column).summary.width - 1u);
+    line += column == Figure::Failed && has_failed(tag) ? shown_.bad(text) : text;
   }
   return Shown::trimmed(line) + "\n";
 }
@@ -256,22 +214,22 @@ std::string TablePrinter::behind_name(const Entry& entry) const {
   return behind;
 }
 
-std::string TablePrinter::cell(Column column, const Tag& tag) const {
+std::string TablePrinter::cell(Figure column, const Tag& tag) const {
   constexpr double kLeastBusy = 0.001;
-  if (look_of(column).headings[table_of(tag.type)].empty()) return "";
-  const std::optional<double> value = value_in(column, tag);
-  const bool has_others = has_histogram(tag.type) || column == Column::Rate;
-  if (!value) return has_others && column != Column::Busy ? shown_.nothing() : "";
-  switch (column) {
-    case Column::Calls:
-    case Column::Failed:
+  const std::optional<Figure> figure = figure_in(column, tag.type);
+  if (!figure) return "";
+  const std::optional<double> value = value_of(tag, *figure);
+  const bool has_others = has_histogram(tag.type) || column == Figure::Rate;
+  if (!value) return has_others && column != Figure::Busy ? shown_.nothing() : "";
+  switch (*figure) {
+    case Figure::Calls:
+    case Figure::Failed:
       return Shown::count(*value);
-    case Column::Rate:
+    case Figure::Rate:
       return Shown::measured(*value);
-    case Column::Busy:
-      if (tag.type != TraceType::Transact) return Shown::number(*value);
+    case Figure::Busy:
       return *value > 0 && *value < kLeastBusy ? "<0.001" : Shown::measured(*value);
-    case Column::Max:
+    case Figure::Max:
       return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, *value);
     default:
       return shown_.value(tag.type, *value);
@@ -329,11 +287,12 @@ std::string rest_of(const std::vector<Section>& sections, bool has_page) {
 
 }  // namespace
 
-Result<Column> parse_column(const std::string& text) {
+Result<Figure> parse_column(const std::string& text) {
   std::string names;
-  for (const ColumnLook& look : kTableColumns) {
-    if (text == look.name) return look.column;
-    names += (names.empty() ? "" : ", ") + std::string(look.name);
+  for (const FigureRow& row : kFigures) {
+    if (row.summary.sort.empty()) continue;
+    if (text == row.summary.sort) return row.figure;
+    names += (names.empty() ? "" : ", ") + std::string(row.summary.sort);
   }
   return Error{"unknown column \"" + text + "\"; columns are " + names};
 }

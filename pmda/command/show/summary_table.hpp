@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "command/run/figures.hpp"
 #include "command/run/model.hpp"
 #include "command/show/shown.hpp"
 #include "wire/trace_type.hpp"
@@ -31,21 +32,18 @@ constexpr std::size_t table_of(TraceType type) {
 std::vector<std::size_t> deal_lines(const std::vector<std::vector<std::size_t>>& tables,
                                     std::size_t lines);
 
-// In the order of the table.
-enum class Column { Calls, Rate, Failed, Total, Mean, P50, P95, P99, Max, Busy };
-
 // Which rows a summary shows, and in which order.
 struct TableChoice {
   std::optional<std::size_t> top;  // so many names in each table
   bool shows_all = false;          // every label set in a row of its own, however many there are
   // By these labels tags were added up: each sum has its row. Else a name's label sets are one row.
   std::optional<std::vector<std::string>> by{};
-  std::optional<Column> sort;  // by the greatest value; nothing: model order
+  std::optional<Figure> sort;  // a column, by the greatest value; nothing: model order
   std::string chosen_by{};     // the options that leave tags out
 };
 
 // Parses a column's name. An error lists the valid ones.
-Result<Column> parse_column(const std::string& text);
+Result<Figure> parse_column(const std::string& text);
 
 struct SummaryTables {
   std::string text;

@@ -16,22 +16,20 @@ bool is_distribution_of_all(const Tag& tag) {
   return tag.percentile_source == PercentileSource::Histogram && !may_have_nonfinite(tag);
 }
 
-}  // namespace
-
 std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile) {
   constexpr double kError = 0.02;  // of an agent's own percentile
   const std::optional<double> value = value_of(tag, percentile);
-  const std::optional<double> quantile = quantile_of(percentile);
-  if (!value || !quantile) return {};
+  if (!value) return {};
+  const double quantile = row_of(percentile).quantile;
   ValueRange range{*value - kError * std::abs(*value), *value + kError * std::abs(*value)};
   if (is_of_histogram(tag.percentile_source)) {
     const auto binned = static_cast<double>(tag.distribution->total());
     const double of_run = binned - tag.outside;
     const double missing = std::max(tag.calls - of_run, 0.0);
-    const double rank = *quantile * (of_run + missing);
+    const double rank = quantile * (of_run + missing);
     const bool is_of_all = missing == 0 && tag.outside == 0;
     const auto edges_at = [&](double rank_of_binned) {
-      return tag.distribution->quantile_edges(is_of_all ? *quantile : rank_of_binned / binned);
+      return tag.distribution->quantile_edges(is_of_all ? quantile : rank_of_binned / binned);
     };
     // At worst all missing values are the least ones, or all values from outside are.
     range.least = rank > missing ? edges_at(rank - missing).least : -kInfinity;
@@ -58,6 +56,27 @@ std::optional<ValueRange> range_of_min(const Tag& tag) {
   return ValueRange{
       is_distribution_of_all(tag) ? tag.distribution->quantile_edges(0).least : -kInfinity,
       tag.min->value};
+}
+
+}  // namespace
+
+std::optional<ValueRange> range_of(const Tag& tag, Figure figure) {
+  switch (figure) {
+    case Figure::Min:
+      return range_of_min(tag);
+    case Figure::Max:
+      return range_of_max(tag);
+    case Figure::Total:
+    case Figure::Mean:
+      if (may_have_nonfinite(tag)) return {};
+      break;
+    case Figure::Last:
+      if (tag.last && !std::isfinite(*tag.last)) return {};
+      break;
+    default:
+      if (is_percentile(figure)) return range_of_percentile(tag, figure);
+  }
+  return exactly(value_of(tag, figure));
 }
 
 // A mean, or a percentile, of a mixture is between those of its parts.

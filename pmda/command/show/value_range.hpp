@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "command/run/comparison.hpp"
+#include "command/run/figures.hpp"
 #include "command/run/model.hpp"
 
 namespace pcp::trace::command {
@@ -19,11 +19,9 @@ inline std::optional<ValueRange> exactly(const std::optional<double>& value) {
   return ValueRange{*value, *value};
 }
 
-// The range holds for any values of the calls that the distribution lacks.
-std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile);
-
-std::optional<ValueRange> range_of_max(const Tag& tag);
-std::optional<ValueRange> range_of_min(const Tag& tag);
+// Nothing: unknown, or not of this type. A percentile's range holds for any values of the calls
+// that the distribution lacks.
+std::optional<ValueRange> range_of(const Tag& tag, Figure figure);
 
 // The values of all calls of a tag, and its failed share in percent, if any calls of other tags may
 // be its own.

@@ -109,11 +109,11 @@ TEST(Comparison, FindsATagThatIsAFifthSlower) {
   const Comparison found = compare(before.side(), now.side());
   EXPECT_EQ(found.tags.at(0).now->name, "b");  // it lost more
   for (const Figure figure : {Figure::Mean, Figure::P50, Figure::P90}) {
-    EXPECT_EQ(verdict(found, figure, 0), Verdict::Real) << kFigureNames[index_of(figure)];
-    EXPECT_EQ(verdict(found, figure, 1), Verdict::Noise) << kFigureNames[index_of(figure)];
+    EXPECT_EQ(verdict(found, figure, 0), Verdict::Real) << row_of(figure).word;
+    EXPECT_EQ(verdict(found, figure, 1), Verdict::Noise) << row_of(figure).word;
   }
   for (const Figure figure : {Figure::Total, Figure::Rate, Figure::Max})
-    EXPECT_EQ(verdict(found, figure), Verdict::NotJudged) << kFigureNames[index_of(figure)];
+    EXPECT_EQ(verdict(found, figure), Verdict::NotJudged) << row_of(figure).word;
   EXPECT_NEAR(found.tags[0].lost_s.value(), 0.2 * *found.tags[0].before->sum,
               0.05 * *found.tags[0].before->sum);
 }

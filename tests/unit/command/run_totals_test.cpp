@@ -269,7 +269,7 @@ TEST_F(RunTotalsOf, AnAgentsDistributionIsOfItsIntervalsInTheRun) {
   EXPECT_EQ(all.distribution.value().total(), 4U);
   EXPECT_NEAR(all.percentiles[kP99].value(), 3, 0.06);
   EXPECT_NEAR(all.max.value().value, 3, 0.06);
-  const auto p99 = range_of_percentile(all, Figure::P99);
+  const auto p99 = range_of(all, Figure::P99);
   EXPECT_NEAR(p99.value().least, 3, 0.06);
   EXPECT_TRUE(std::isinf(p99->greatest));
 }

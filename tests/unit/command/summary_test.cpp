@@ -298,7 +298,7 @@ TEST(Summary, ShowsMoreColumnsOnAWideTerminal) {
   EXPECT_FALSE(has(87, "mean"));
   EXPECT_TRUE(has(80, "p50"));
   TableChoice by_rate;
-  by_rate.sort = Column::Rate;
+  by_rate.sort = Figure::Rate;
   const std::string narrow = table_of({transaction("a")}, by_rate, 40).front();
   EXPECT_NE(narrow.find("/s"), std::string::npos) << narrow;
 }
