@@ -34,6 +34,18 @@ bool is_letter_of_label(char c) {
 }
 bool is_letter_of_what(char c) { return is_letter_of_label(c) || c == '%' || c == '/'; }
 
+// The words of these figures, with `before_last` before the last one.
+template <typename Chooses>
+std::string words_of(Chooses chooses, const char* before_last) {
+  std::vector<std::string_view> words;
+  for (const FigureRow& row : kFigures)
+    if (!row.word.empty() && chooses(row)) words.push_back(row.word);
+  std::string text;
+  for (const std::string_view& word : words)
+    text += (text.empty() ? "" : &word == &words.back() ? before_last : ", ") + std::string(word);
+  return text;
+}
+
 struct Unit {
   std::string_view name;
   double length_s;
@@ -78,10 +90,9 @@ Result<void> Condition::take_what(std::string_view& rest) {
       return Error{"a share needs labels, as in 'request{status=5*} share > 0.1%'"};
     return {};
   }
-  return Error{
-      "after the tag comes count, rate, failed, failed%, vanished, total, mean, min, p50, p75, "
-      "p90, p95, p99, p999, max, value, added, share, or max/mean by LABEL, not \"" +
-      printed_name(word.empty() ? rest : word) + "\""};
+  return Error{"after the tag comes " + words_of([](const FigureRow&) { return true; }, ", ") +
+               ", share, or max/mean by LABEL, not \"" + printed_name(word.empty() ? rest : word) +
+               "\""};
 }
 
 // Only an imbalance is by a label.
@@ -130,10 +141,9 @@ Result<void> Condition::take_number(std::string_view& rest) {
 }
 
 Result<void> Condition::take_change(bool is_negative) const {
-  if (about_ != About::Figure || row_of(figure_).compared == 0)
-    return Error{
-        "a change in percent is one of count, rate, failed, failed%, total, mean, p50, p75, p90, "
-        "p95, p99, p999, max and added"};
+  if (about_ != About::Figure || row_of(figure_).compared == kNoTypes)
+    return Error{"a change in percent is one of " +
+                 words_of([](const FigureRow& row) { return row.compared != kNoTypes; }, " and ")};
   const bool is_more = operator_ == Operator::Greater || operator_ == Operator::GreaterOrEqual;
   const bool is_less = operator_ == Operator::Less || operator_ == Operator::LessOrEqual;
   if (is_negative ? is_less : is_more) return {};
