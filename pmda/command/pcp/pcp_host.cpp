@@ -38,13 +38,6 @@ int store_text(pmID metric, const std::string& text) {
   return pmStore(&result);
 }
 
-// 0 if it is unknown.
-std::uint32_t number_in(const pmValueSet& set) {
-  return set.numval > 0 && set.valfmt == PM_VAL_INSITU
-             ? static_cast<std::uint32_t>(set.vlist[0].value.lval)
-             : 0;
-}
-
 }  // namespace
 
 PcpHost::~PcpHost() {
@@ -123,11 +116,11 @@ Result<PcpHost::Spans> PcpHost::fetch_spans() {
   if (status == PM_ERR_NOAGENT || status == PM_ERR_IPC || status == -EPIPE)
     return Error{"its trace agent has gone"};
   if (status < 0) return pcp_error("the trace agent", status);
-  spans.backlog = number_in(*spans.result->vset[1]);
+  spans.backlog = u32_of(*spans.result->vset[1]).value_or(0);
   const double uptime_s = double_of(*spans.result->vset[2]).value_or(0);
   spans.has_new_agent = uptime_s < std::exchange(uptime_s_, uptime_s);
   if (span_metrics_.size() > 3) {
-    const std::uint32_t lapses = number_in(*spans.result->vset[3]);
+    const std::uint32_t lapses = u32_of(*spans.result->vset[3]).value_or(lapses_);
     spans.has_lapsed = lapses > std::exchange(lapses_, lapses);
   }
   return spans;

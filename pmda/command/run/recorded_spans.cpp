@@ -69,7 +69,7 @@ class SpanArchive {
   pmID uptime_ = PM_ID_NULL;
   double uptime_s_ = 0;  // the agent's last uptime
   pmID lapses_metric_ = PM_ID_NULL;
-  std::optional<double> lapses_;
+  std::optional<std::uint32_t> lapses_;
   bool is_cut_ = false;
   std::optional<Record> next_;
 };
@@ -111,7 +111,7 @@ void SpanArchive::read_record(const pmapi::ArchiveResult& result) {
       has_news |= record.comes_after_gap;
     }
     if (set->pmid == lapses_metric_ && lapses_metric_ != PM_ID_NULL) {
-      const std::optional<double> lapses = double_of(*set);
+      const std::optional<std::uint32_t> lapses = u32_of(*set);
       record.comes_after_gap |= lapses_ && lapses && *lapses > *lapses_;
       has_news |= record.comes_after_gap;
       if (lapses) lapses_ = lapses;

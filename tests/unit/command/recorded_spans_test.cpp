@@ -32,7 +32,7 @@ class RecordedSpansOf : public OfArchives {
     std::uint64_t missed = 0;
     std::optional<double> uptime_s{};  // instead of spans
     bool is_mark = false;              // likewise
-    double lapses = 0;                 // beside the uptime
+    int lapses = 0;                    // beside the uptime
   };
 
   void write(const std::vector<Written>& records, const std::string& name = "run",
@@ -41,7 +41,7 @@ class RecordedSpansOf : public OfArchives {
         *ArchiveWriter::create(path(name), {ArchiveVersion::V3, 1, stamp(0), host, "UTC"});
     writer.add_metric(described(kCount, PM_TYPE_U64), "trace.transact.count");
     writer.add_metric(described(kUptime, PM_TYPE_DOUBLE, PM_INDOM_NULL), "trace.agent.uptime");
-    writer.add_metric(described(kLapses, PM_TYPE_DOUBLE, PM_INDOM_NULL), "tracing.lapses");
+    writer.add_metric(described(kLapses, PM_TYPE_U32, PM_INDOM_NULL), "tracing.lapses");
     writer.add_metric(described_events(), "tracing.events");
     writer.add_sample(stamp(0), Reading().add(kCount, {}).sample());
     for (const Written& record : records) {
