@@ -83,7 +83,9 @@ SpanControls SpanMonitors::controls() const {
   controls.idle_s =
       static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(idle_).count());
   const auto found = monitors_.find(asking_);
-  if (found != monitors_.end() && found->second.monitor != nullptr)
+  if (found == monitors_.end()) return controls;
+  controls.lapses = found->second.lapses;
+  if (found->second.monitor != nullptr)
     controls.backlog = static_cast<std::uint32_t>(found->second.monitor->waiting());
   return controls;
 }
@@ -156,6 +158,7 @@ std::optional<Instant> SpanMonitors::end_idle(Instant now) {
     const Instant due = asking.asked_at + idle_;
     if (due <= now) {
       asking.monitor.reset();
+      ++asking.lapses;
     } else {
       next = std::min(next.value_or(due), due);
     }

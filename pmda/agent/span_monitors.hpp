@@ -56,6 +56,7 @@ class SpanMonitors final : public SpanDesk {
     std::string captured{};  // the filter of `monitor`
     Audience audience{};
     Instant asked_at{};
+    std::uint32_t lapses = 0;  // captures that end_idle() has ended
   };
 
   Result<std::string> canonical(const std::string& text);

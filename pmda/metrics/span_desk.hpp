@@ -17,13 +17,14 @@ struct SpanAsker {
   std::size_t most_bytes = 0;                  // limit of events per fetch
 };
 
-// The values of the metrics tracing.control and tracing.backlog.
+// The values of the metrics tracing.control, tracing.backlog and tracing.lapses.
 struct SpanControls {
   std::string filter;
   std::uint32_t fetch_bytes = 0;
   std::uint32_t memory_bytes = 0;
   std::uint32_t idle_s = 0;
   std::uint32_t backlog = 0;
+  std::uint32_t lapses = 0;
 };
 
 class SpanDesk {

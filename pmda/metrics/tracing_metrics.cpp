@@ -70,6 +70,8 @@ std::vector<Metric> tracing_metrics() {
 
       {5, kBacklog, "tracing.backlog", kNoIndom, PM_SEM_INSTANT, kCount,
        control<&SpanControls::backlog>},
+      {5, kBacklog + 1, "tracing.lapses", kNoIndom, PM_SEM_COUNTER, kCount,
+       control<&SpanControls::lapses>},
 
       {5, kFirstOfAgent, "tracing.agent.captures", kNoIndom, PM_SEM_INSTANT, kCount,
        [](const AgentStatus& status) { return status.spans.captures; }},

@@ -13,7 +13,7 @@ import tempfile
 
 import recorded
 from pmlogger import Pmlogger
-from private_pmcd import PATIENCE_S, completed, pcp_configuration, wait_until
+from private_pmcd import PATIENCE_S, completed, pcp_configuration, stopped, wait_until
 from trace_test import OUR_LIBRARY, OUR_PMTRACE, TraceTestCase, library_environment, program
 
 UNLIMITED = "limit=1000000/s"
@@ -363,6 +363,20 @@ class OfHosts(RecordSpansTestCase):
         self.assertTrue(self.report()["has_gap"])
         self.assertRegex(errors, r"\ncaptured \d+ traces, \d+ spans; an unknown number missed\n"
                          f"(.*\\n)+more of them: pcp-trace report {re.escape(self.folder)}\n")
+
+    def test_that_come_after_the_recorder_was_too_late_follow_a_gap(self):
+        self.assertEqual(self.pmcd.pmstore("tracing.control.idle", 3)[0], 0)
+        recording = self.start_recording("tag=request")
+        wait_until(lambda: "value 0" in completed("pmdumplog", f"{self.folder}/trace", "tracing.lapses").stdout,
+                   what="a sample")
+        with stopped(recording.pid):
+            wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 0, what="its end")
+        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 1, what="another capture")
+        recording.send_signal(signal.SIGINT)
+        _, errors = recording.communicate(timeout=PATIENCE_S)
+        self.assertEqual(recording.returncode, 0)
+        self.assertIn(": spans, in unknown number: nothing was fetched for longer than tracing.control.idle", errors)
+        self.assertTrue(self.report()["has_gap"])
 
     def test_that_one_may_not_see_are_refused(self):
         recording = self.start_recording("tag=request", "-s", "1s", unix=False)

@@ -219,6 +219,36 @@ class OfOneHost(SpansTestCase):
         self.wait_for_complaint(process, "; an unknown number of spans is missing\n")
         self.assertEqual(self.interrupt(process)[1], "pcp-trace spans: 1 trace, 1 span; an unknown number missed\n")
 
+    def test_tell_that_the_command_was_too_late(self):
+        self.assertEqual(self.pmcd.pmstore("tracing.control.idle", 1)[0], 0)
+        program = self.program()
+        process = self.start()
+        program.wait_for_filters("tag=*")
+        with stopped(process.pid):
+            program.wait_for_filters()
+        self.wait_for_complaint(process, ": nothing was fetched for longer than tracing.control.idle, so the capture "
+                                "had ended; an unknown number of spans is missing\n")
+        self.assertIn("pcp-trace spans: 0 traces, 0 spans; an unknown number missed\n", self.interrupt(process)[1])
+
+    def test_tell_of_those_that_still_wait_at_the_end(self):
+        self.assertEqual(self.pmcd.pmstore("tracing.control.fetch", 32768)[0], 0)
+        program = self.program()
+        process = self.start()
+        program.wait_for_filters("tag=*")
+        count = 20_000  # more than the command fetches before it looks whether to end
+        with stopped(process.pid):
+            for begin in range(1, count + 1, 100):
+                program.send(*(encode_span(span=number, trace=(9, number), begin_ns=BEGIN + number)
+                               for number in range(begin, begin + 100)))
+            process.send_signal(signal.SIGINT)
+        complaints = self.end(process)[1]
+        end = re.search(r"^pcp-trace spans: [\d,]+ traces?, ([\d,]+) spans?; none missed; ([\d,]+) spans still waited at "
+                        r"the agent, and are left out\n\Z", complaints, re.MULTILINE)
+        self.assertTrue(end, complaints)
+        shown, waited = (int(number.replace(",", "")) for number in end.groups())
+        self.assertGreater(shown, 0)
+        self.assertEqual(shown + waited, count)
+
     def test_go_on_with_a_pmcd_that_has_come_back(self):
         process = self.start("--json", "-s", "1")
         self.program().wait_for_filters("tag=*")

@@ -2,6 +2,10 @@
 // Limits the spans per second that one filter takes from a process, by whole traces: over the limit
 // it takes a smaller share of the trace ids. A greater share includes a smaller one, so other
 // processes, which do not know this limit, have the other parts of the same traces.
+//
+// The more spans of a second are over the limit, the smaller is the share: 1/e of it at twice the
+// limit. So at a steady rate up to e times the limit, the share at the second's end is the right
+// one for the next second; a higher rate needs some seconds.
 #pragma once
 
 #include <algorithm>
@@ -58,35 +62,50 @@ class SpanLimit {
   struct State {
     std::uint32_t second = 0;
     std::uint32_t spans = 0;
-    std::uint32_t halvings = 0;  // of the share, because of earlier seconds
+    std::uint32_t cuts = 0;  // of the share, because of earlier seconds
   };
-  static constexpr std::uint32_t kMostSpans = (1u << 26) - 1;
-  static constexpr std::uint32_t kMostHalvings = 40;
+  static constexpr unsigned kSpanBits = 24;
+  static constexpr std::uint32_t kMostSpans = (1u << kSpanBits) - 1;
+  // So many cuts halve the share. Each takes the same amount, until the half is left.
+  static constexpr std::uint32_t kHalf = 8;
+  static constexpr std::uint32_t kMostCuts = 255;
+  static constexpr std::uint32_t kCutsToAnEth = 12;  // kHalf * log2(e)
 
   static std::uint64_t pack(const State& state) {
-    return std::uint64_t{state.second} << 32 | std::uint64_t{state.halvings} << 26 | state.spans;
+    return std::uint64_t{state.second} << 32 | std::uint64_t{state.cuts} << kSpanBits | state.spans;
   }
   static State unpack(std::uint64_t packed) {
     return {static_cast<std::uint32_t>(packed >> 32),
             static_cast<std::uint32_t>(packed) & kMostSpans,
-            static_cast<std::uint32_t>(packed) >> 26};
+            static_cast<std::uint32_t>(packed) >> kSpanBits};
+  }
+  static std::uint64_t cut(std::uint64_t share, std::uint32_t cuts) {
+    share >>= cuts / kHalf;
+    return share - share / (2 * kHalf) * (cuts % kHalf);
+  }
+  // The cuts that this second's spans come to.
+  std::uint32_t cuts_after(const State& state) const {
+    if (state.spans <= limit_) return state.cuts;
+    const std::uint32_t over = std::min(state.spans - limit_, limit_);
+    return std::min(state.cuts + (over * kCutsToAnEth + limit_ - 1) / limit_, kMostCuts);
   }
   bool takes(const State& state, std::uint64_t share, std::uint64_t trace_low) const {
     // Twice the limit is the hard end, whatever the ids are.
     if (state.spans / 2 >= limit_) return false;
-    const unsigned halvings = state.halvings + (state.spans >= limit_ ? 1 : 0);
-    return is_asked_for(share >> halvings, trace_low);
+    return is_asked_for(cut(share, cuts_after(state)), trace_low);
   }
   State in_second(std::uint64_t packed, std::uint64_t now_ns) const {
-    State state = unpack(packed);
+    const State state = unpack(packed);
     const auto second = static_cast<std::uint32_t>(now_ns / 1'000'000'000);
     // A thread that read the clock a little earlier must not restart that second.
     if (static_cast<std::int32_t>(second - state.second) <= 0) return state;
-    const bool was_much = state.spans >= limit_;
-    const bool was_little = state.spans < limit_ / 3 || second != state.second + 1;
-    if (was_much) state.halvings = std::min(state.halvings + 1, kMostHalvings);
-    if (was_little && state.halvings > 0) --state.halvings;
-    return {second, 0, state.halvings};
+    std::uint32_t cuts = cuts_after(state);
+    // As many cuts fewer as would still have kept the limit, each for an eighth more; at most twice
+    // the share. A second without spans would have kept it with any.
+    double spans = second == state.second + 1 ? state.spans : 0;
+    for (std::uint32_t less = 0; less < kHalf && cuts > 0 && (spans *= 1.125) <= limit_; ++less)
+      --cuts;
+    return {second, 0, cuts};
   }
 
   std::uint32_t limit_ = 1;

@@ -104,18 +104,19 @@ class SessionTags {
 
 // A session's reported counts of one capture.
 struct CaptureSaid {
-  Instant told_at{};        // since when reports are possible
-  wire::CaptureCount last;  // the last report
-  std::uint64_t taken = 0;  // sum of all reports
+  Instant told_at{};               // since when reports are possible
+  wire::CaptureCount last{};       // the last report
+  std::uint64_t taken = 0;         // sum of all reports
+  Instant round = Instant::min();  // begin of SpanIntake's round that last counted it
+  std::uint64_t in_round = 0;      // captured in that round
 };
 
 // The captures that a session was told, and its reports about them, kept by SpanIntake.
 struct SessionSpans {
-  std::uint64_t last_events = 0;        // sequence of the last EVENTS
-  std::uint64_t told = 0;               // number of the last CONTROL; 0: none
-  bool knows_some = false;              // that CONTROL had captures
-  std::uint32_t most_a_second = 0;      // the limit in that CONTROL
-  Instant counted_in = Instant::min();  // begin of the round that last counted it as a sender
+  std::uint64_t last_events = 0;    // sequence of the last EVENTS
+  std::uint64_t told = 0;           // number of the last CONTROL; 0: none
+  bool knows_some = false;          // that CONTROL had captures
+  std::uint32_t most_a_second = 0;  // the limit in that CONTROL
   std::shared_ptr<const SpanSource> source;
   std::map<std::uint64_t, CaptureSaid> said;  // by the capture's id
 };

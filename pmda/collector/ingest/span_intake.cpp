@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -19,7 +18,13 @@ namespace {
 // Spans per second: the minimum for each process.
 constexpr std::uint32_t kLeastASecond = 100;
 
-constexpr Duration kRound = std::chrono::seconds(10);
+// The agent looks every second. As limits are a second's, too, a process that lived for less counts
+// for what it sent.
+constexpr Duration kShortestRound = std::chrono::milliseconds(900);
+
+// A share does not rise before that leaves this part of the whole unused: shares that change a
+// little need no CONTROL to each process.
+constexpr std::uint32_t kUnused = 8;
 
 // The shortest time per captured span of a process (its threads share the count), and the time that
 // PCP_TRACE_CAPTURE lets a process capture before it is told. Used to reject impossible counts.
@@ -38,6 +43,19 @@ std::shared_ptr<const SpanSource> source_of(const wire::Hello& hello, const Peer
   if (hello.process != hello.service) source.process = printable(hello.process, kMaxShownBytes);
   if (peer.is_elsewhere()) source.host = peer.address;
   return std::make_shared<const SpanSource>(std::move(source));
+}
+
+// Max-min fairness: the limit for each of these demands, so that together they get `room`. Those
+// below it are met; `whole` if all are. Requires: sorted.
+std::uint32_t level(const std::vector<std::uint64_t>& demands, std::uint64_t room,
+                    std::uint32_t whole) {
+  std::size_t left = demands.size();
+  for (const std::uint64_t demand : demands) {
+    if (demand > room / left) return static_cast<std::uint32_t>(room / left);
+    room -= demand;
+    --left;
+  }
+  return whole;
 }
 
 bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now) {
@@ -95,7 +113,8 @@ wire::Control SpanIntake::make_control(Session& session, CaptureBits seen) {
     const ActiveCapture& capture = captures_->at(bit);
     control.captures.push_back({capture.id, static_cast<std::uint32_t>(bit), capture.filter});
     const auto known = its.said.find(capture.id);
-    said[capture.id] = known == its.said.end() ? CaptureSaid{steady_now(), {}, 0} : known->second;
+    said[capture.id] =
+        known == its.said.end() ? CaptureSaid{.told_at = steady_now()} : known->second;
   }
   its.said = std::move(said);
   its.told = control.number;
@@ -116,7 +135,6 @@ std::optional<std::string> SpanIntake::accept(const wire::Events& events, Sessio
   its.last_events = events.sequence;
   if (!taken_.empty()) {
     has_taken_some_ = true;
-    note_sender(session);
     spans_.add(taken_, events.control, peer.uid, session.user->name);
   }
   return {};
@@ -178,13 +196,14 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
   if (more > static_cast<std::uint64_t>(since / kLeastBetweenSpans) - said.taken) return false;
   said.taken += more;
   said.last = count;
+  if (std::exchange(said.round, round_began_) != round_began_) said.in_round = 0;
+  said.in_round += news.captured;
+  Senders& its =
+      senders_.try_emplace(session.user->name, Senders{{}, most_of_a_user_}).first->second;
+  std::uint64_t& wanted = its.wanted[session.id];
+  wanted = std::max(wanted, std::min<std::uint64_t>(said.in_round, captures_->at(*bit).limit));
   spans_.note(news);
   return true;
-}
-
-void SpanIntake::note_sender(Session& session) {
-  if (std::exchange(session.spans.counted_in, round_began_) == round_began_) return;
-  ++senders_.try_emplace(session.user->name, Senders{0, 0, most_of_a_user_}).first->second.now;
 }
 
 std::uint32_t SpanIntake::most_a_second(const Session& session) const {
@@ -192,25 +211,40 @@ std::uint32_t SpanIntake::most_a_second(const Session& session) const {
   return its == senders_.end() ? most_of_a_user_ : its->second.most_a_second;
 }
 
-// Divides first among users, so that no user gains by having many processes. Shares change by
-// factors of two, so that they seldom change when processes come or go.
-void SpanIntake::share_out() {
-  const auto set = [this](std::uint32_t& share, std::uint32_t whole, std::size_t count) {
-    const auto parts = static_cast<std::uint32_t>(std::bit_ceil(count));
-    const std::uint32_t part = std::max(whole / parts, kLeastASecond);
-    shares_have_changed_ |= std::exchange(share, part) != part;
+void SpanIntake::set_share(std::uint32_t& share, std::uint32_t whole) {
+  std::sort(demands_.begin(), demands_.end());
+  const std::uint32_t least = level(demands_, whole - whole / kUnused, whole);
+  const std::uint32_t most = level(demands_, whole, whole);
+  const std::uint32_t part = std::max(std::clamp(share, least, most), kLeastASecond);
+  shares_have_changed_ |= std::exchange(share, part) != part;
+}
+
+// Divides first among users, so that no user gains by having many processes.
+void SpanIntake::share_out(Duration round) {
+  const double seconds = std::chrono::duration<double>(round).count();
+  const auto a_second = [seconds](std::uint64_t wanted) {
+    return static_cast<std::uint64_t>(static_cast<double>(wanted) / seconds);
   };
-  set(most_of_a_user_, most_of_all_, senders_.size());
-  for (auto& [user, its] : senders_)
-    set(its.most_a_second, most_of_a_user_, std::max(its.now, its.before));
+  demands_.clear();
+  for (const auto& [user, its] : senders_) {
+    std::uint64_t all = 0;
+    for (const auto& [session, wanted] : its.wanted) all += a_second(wanted);
+    demands_.push_back(all);
+  }
+  set_share(most_of_a_user_, most_of_all_);
+  for (auto& [user, its] : senders_) {
+    demands_.clear();
+    for (const auto& [session, wanted] : its.wanted) demands_.push_back(a_second(wanted));
+    set_share(its.most_a_second, most_of_a_user_);
+  }
 }
 
 bool SpanIntake::tick(Instant now) {
-  share_out();
-  if (now - round_began_ >= kRound) {
+  if (const Duration round = now - round_began_; round >= kShortestRound) {
+    share_out(round);
+    std::erase_if(senders_, [](const auto& each) { return each.second.wanted.empty(); });
+    for (auto& [user, its] : senders_) its.wanted.clear();
     round_began_ = now;
-    for (auto& [user, its] : senders_) its.before = std::exchange(its.now, 0);
-    std::erase_if(senders_, [](const auto& each) { return each.second.before == 0; });
   }
   if (spans_.sweep()) return true;
   // No capture is left, so nothing is kept; but libc would keep most of the memory.

@@ -55,8 +55,8 @@ class SpanIntake {
   StoredSpan stored(const wire::Span& span, Session& session);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
   bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);
-  void note_sender(Session& session);
-  void share_out();
+  void share_out(Duration round);
+  void set_share(std::uint32_t& share, std::uint32_t whole);
   std::uint32_t most_a_second(const Session& session) const;
 
   MonitoredSpans& spans_;
@@ -75,17 +75,18 @@ class SpanIntake {
   std::unordered_map<std::string, std::shared_ptr<const std::string>, NameHash, std::equal_to<>>
       shown_;
 
-  // The number of a user's sessions that sent spans in this round and the previous one.
+  // A user's sessions in this round, also those that have ended: how many spans each captured or
+  // missed for want of a share, for the capture with most of them.
   struct Senders {
-    std::uint32_t now = 0;
-    std::uint32_t before = 0;
+    std::map<wire::SessionId, std::uint64_t> wanted;
     std::uint32_t most_a_second = 0;  // limit for each session
   };
-  std::map<std::string, Senders> senders_;  // by user; only users that sent spans
+  std::map<std::string, Senders> senders_;  // by user; only users of this round and the last one
   const std::uint32_t most_of_all_;         // a second, of all users together
   std::uint32_t most_of_a_user_;
   bool shares_have_changed_ = false;
   Instant round_began_{};
+  std::vector<std::uint64_t> demands_;  // to be met by shares; kept, to save allocations
 };
 
 }  // namespace pcp::trace::agent

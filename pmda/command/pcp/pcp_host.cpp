@@ -54,6 +54,7 @@ Result<void> PcpHost::connect(const std::string& failure) {
   }
   is_lost_ = false;
   must_ask_ = true;
+  lapses_ = 0;
   host_name_ = host_name_of(context_);
   return {};
 }
@@ -89,6 +90,8 @@ Result<void> PcpHost::ask_for_spans() {
   uptime_s_ = 0;
   if (span_metrics_[0] == PM_ID_NULL || span_metrics_[1] == PM_ID_NULL)
     return Error{"its trace agent is PCP's own, or too old: it has no spans (no tracing.events)"};
+  if (const pmID lapses = lookup("tracing.lapses"); lapses != PM_ID_NULL)
+    span_metrics_.push_back(lapses);
   const int status = store_text(span_metrics_[0], filter_);
   must_ask_ = status < 0;
   if (status >= 0) return {};
@@ -113,11 +116,13 @@ Result<PcpHost::Spans> PcpHost::fetch_spans() {
   if (status == PM_ERR_NOAGENT || status == PM_ERR_IPC || status == -EPIPE)
     return Error{"its trace agent has gone"};
   if (status < 0) return pcp_error("the trace agent", status);
-  const pmValueSet& backlog = *spans.result->vset[1];
-  if (backlog.numval > 0 && backlog.valfmt == PM_VAL_INSITU)
-    spans.backlog = static_cast<std::uint32_t>(backlog.vlist[0].value.lval);
+  spans.backlog = u32_of(*spans.result->vset[1]).value_or(0);
   const double uptime_s = double_of(*spans.result->vset[2]).value_or(0);
   spans.has_new_agent = uptime_s < std::exchange(uptime_s_, uptime_s);
+  if (span_metrics_.size() > 3) {
+    const std::uint32_t lapses = u32_of(*spans.result->vset[3]).value_or(lapses_);
+    spans.has_lapsed = lapses > std::exchange(lapses_, lapses);
+  }
   return spans;
 }
 

@@ -53,8 +53,10 @@ class PcpHost {
 
   struct Spans {
     OwnedResult result;
-    std::uint32_t backlog = 0;   // more is waiting
-    bool has_new_agent = false;  // since the last fetch
+    std::uint32_t backlog = 0;  // more is waiting
+    // Since the last fetch; spans are missing, in unknown number.
+    bool has_new_agent = false;
+    bool has_lapsed = false;  // fetched too late: the agent had ended the capture
 
     // One event array, or none.
     const pmValueSet& events() const { return *result->vset[0]; }
@@ -73,8 +75,9 @@ class PcpHost {
   bool is_lost_ = false;
   bool must_ask_ = true;
   bool labels_changed_ = false;
-  std::vector<pmID> span_metrics_;  // the events, the backlog, and the agent's uptime
+  std::vector<pmID> span_metrics_;  // events, backlog, the agent's uptime; lapses if it counts them
   double uptime_s_ = 0;             // when last fetched; falls when the agent restarts
+  std::uint32_t lapses_ = 0;        // when last fetched
 };
 
 }  // namespace pcp::trace::command

@@ -73,6 +73,11 @@ std::optional<double> double_of(const pmValueSet& set) {
   return value.d;
 }
 
+std::optional<std::uint32_t> u32_of(const pmValueSet& set) {
+  if (set.numval != 1 || set.valfmt != PM_VAL_INSITU) return {};
+  return static_cast<std::uint32_t>(set.vlist[0].value.lval);
+}
+
 std::map<int, double> read_numbers_of(const char* name) {
   std::map<int, double> numbers;
   read_all(name, PM_TYPE_DOUBLE,

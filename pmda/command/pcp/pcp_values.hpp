@@ -4,8 +4,10 @@
 // Thread: the context's.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,8 +33,9 @@ std::string host_name_of(int context);
 // The value of a metric without instances; 0 if it is missing.
 double read_number(const char* name);
 
-// The value of a metric without instances; nothing if there is none.
+// The value of a metric of this type without instances; nothing if there is none.
 std::optional<double> double_of(const pmValueSet& set);
+std::optional<std::uint32_t> u32_of(const pmValueSet& set);
 
 // A metric's values by instance number.
 std::map<int, double> read_numbers_of(const char* name);

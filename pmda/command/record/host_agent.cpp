@@ -19,7 +19,7 @@ void add_name(const char* name, void* names) {
 // PCP's own agent has only `trace`, without distributions.
 constexpr std::array kRoots{"trace", "tracing.histogram"};
 
-constexpr std::array kRootsOfEvents{"tracing.events", "tracing.param"};
+constexpr std::array kRootsOfEvents{"tracing.events", "tracing.lapses", "tracing.param"};
 
 std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
   std::vector<std::string> names;
@@ -157,7 +157,11 @@ Result<RecordedAgent::Events> HostAgent::read_events(Instant) {
   Events events;
   if (!has_spans_) return events;
   auto read = ask(fetch_spans_of);
-  if (!read || !*read || (*read)->events().numval == 0) return events;
+  if (!read || !*read) return events;
+  if ((*read)->has_lapsed)
+    what_is_missing_ =
+        "spans, in unknown number: nothing was fetched for longer than tracing.control.idle";
+  if ((*read)->events().numval == 0) return events;
   result_ = std::move((*read)->result);
   events.sample = to_sample(*result_);
   events.sample.resize(1);

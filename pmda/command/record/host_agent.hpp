@@ -35,6 +35,9 @@ class HostAgent : public RecordedAgent {
   // None if the host gives none now; the filter is stored again later.
   Result<Events> read_events(Instant now) override;
 
+  // Why the recording is incomplete; empty: nothing is known to be missing.
+  const std::string& what_is_missing() const { return what_is_missing_; }
+
   bool labels_changed() override { return host_->labels_changed(); }
 
  private:
@@ -52,6 +55,7 @@ class HostAgent : public RecordedAgent {
   Interruption& interruption_;
   std::vector<RecordedMetric> metrics_;
   bool is_left_ = false;  // a question is unanswered
+  std::string what_is_missing_;
   OwnedResult result_{nullptr, pmFreeResult};
 };
 

@@ -215,7 +215,7 @@ int record_host(const RecordOptions& options) {
         "record",
         options.host + (is_there ? " is back" : ": " + read.error().message + "; waiting for it"));
   }
-  const Result<void> finished = recording.finish();
+  const Result<void> finished = recording.finish(host.what_is_missing());
   interruption.reset();
   return conclude(finished, recording, options);
 }

@@ -40,7 +40,7 @@ class SpanArchive {
   struct Record {
     WallTime at{};
     SpanNews news;                 // spans with their host; may be empty
-    bool comes_after_gap = false;  // of unknown content, or with a new agent after it
+    bool comes_after_gap = false;  // of unknown content, with a new agent after it, or a lapse
   };
 
   // The next record of the readable part; nothing at the end.
@@ -68,6 +68,8 @@ class SpanArchive {
   pmID events_ = PM_ID_NULL;
   pmID uptime_ = PM_ID_NULL;
   double uptime_s_ = 0;  // the agent's last uptime
+  pmID lapses_metric_ = PM_ID_NULL;
+  std::optional<std::uint32_t> lapses_;
   bool is_cut_ = false;
   std::optional<Record> next_;
 };
@@ -78,6 +80,7 @@ Result<SpanArchive> SpanArchive::open(const std::string& path) {
   SpanArchive archive(path, *std::move(context));
   archive.events_ = lookup(kEventsMetric);
   archive.uptime_ = lookup("trace.agent.uptime");
+  archive.lapses_metric_ = lookup("tracing.lapses");
   archive.host_ = host_name_of(archive.context_.number());
   timespec end{};
   archive.is_cut_ = pmapi::get_archive_end(&end) == PM_ERR_LOGREC;
@@ -104,8 +107,14 @@ void SpanArchive::read_record(const pmapi::ArchiveResult& result) {
   for (const pmValueSet* const set : sets_of(result)) {
     if (set->pmid == uptime_ && uptime_ != PM_ID_NULL) {
       const double uptime_s = double_of(*set).value_or(uptime_s_);
-      record.comes_after_gap = uptime_s < std::exchange(uptime_s_, uptime_s);
+      record.comes_after_gap |= uptime_s < std::exchange(uptime_s_, uptime_s);
       has_news |= record.comes_after_gap;
+    }
+    if (set->pmid == lapses_metric_ && lapses_metric_ != PM_ID_NULL) {
+      const std::optional<std::uint32_t> lapses = u32_of(*set);
+      record.comes_after_gap |= lapses_ && lapses && *lapses > *lapses_;
+      has_news |= record.comes_after_gap;
+      if (lapses) lapses_ = lapses;
     }
     if (set->pmid != events_ || set->numval < 1 || set->valfmt == PM_VAL_INSITU) continue;
     std::optional<SpanNews> news = read_events(*set->vlist[0].value.pval);

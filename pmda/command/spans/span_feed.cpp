@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/span_feed.hpp"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -26,21 +27,44 @@ constexpr Duration kSilence = std::chrono::seconds(3);  // until the user is tol
 // Limit of news not yet taken; beyond it the hosts' threads wait.
 constexpr std::size_t kMostNews = 64;
 
+// How long the end waits for hosts.
+constexpr Duration kLastAnswer = std::chrono::seconds(1);
+constexpr std::chrono::milliseconds kLook(100);
+
+Descriptor make_bell() {
+  Descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!bell) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return bell;
+}
+
+// Waits until the bell is rung, or the time is over. Gives whether it is rung.
+bool waits_for(const Descriptor& bell, std::chrono::milliseconds time) {
+  pollfd waited{bell.get(), POLLIN, 0};
+  return ::poll(&waited, 1, static_cast<int>(time.count())) > 0;
+}
+
 // Spans that an agent had not delivered at its end are lost, like those captured without an agent.
 constexpr const char* kGap = "; an unknown number of spans is missing";
+
+constexpr const char* kLapse =
+    ": nothing was fetched for longer than tracing.control.idle, so the capture had ended";
 
 }  // namespace
 
 struct SpanFeed::Queue {
-  explicit Queue(std::size_t hosts)
-      : bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), questions(hosts) {
-    if (!bell) throw std::system_error(errno, std::generic_category(), "eventfd");
-  }
+  explicit Queue(std::size_t hosts) : questions(hosts), threads(hosts) {}
 
   void put(HostNews&& added) {
     std::unique_lock lock(mutex);
-    has_room.wait(lock, [this] { return news.size() < kMostNews; });
+    has_room.wait(lock, [this] { return news.size() < kMostNews || is_ending; });
     news.push_back(std::move(added));
+    ::eventfd_write(bell.get(), 1);
+  }
+
+  // A host's thread ends.
+  void note_end() {
+    const std::scoped_lock lock(mutex);
+    --threads;
     ::eventfd_write(bell.get(), 1);
   }
 
@@ -68,7 +92,9 @@ struct SpanFeed::Queue {
   std::mutex mutex;
   std::condition_variable has_room;
   std::vector<HostNews> news;
-  const Descriptor bell;
+  bool is_ending = false;
+  const Descriptor bell = make_bell();
+  const Descriptor end_bell = make_bell();  // rings from the end on
 
   // A host's thread waits for the answer to a question.
   struct Question {
@@ -76,6 +102,7 @@ struct SpanFeed::Queue {
     bool is_told = false;          // the user was told of the delay, since the last good answer
   };
   std::vector<Question> questions;
+  std::size_t threads;  // those that have not ended
 };
 
 namespace {
@@ -88,10 +115,10 @@ class HostThread {
       : queue_(std::move(queue)), number_(number), host_(name, filter) {}
 
   void run() {
-    while (!is_over_) {
+    do {
       if (begin()) follow();
-      if (!is_over_) std::this_thread::sleep_for(kBetweenAttempts);
-    }
+    } while (!is_over_ && !waits_for(queue_->end_bell, kBetweenAttempts));
+    queue_->note_end();
   }
 
  private:
@@ -122,7 +149,7 @@ class HostThread {
   }
 
   void follow() {
-    for (;;) {
+    for (bool is_last = false;;) {
       const Result<PcpHost::Spans> fetched = ask([this] { return host_.fetch_spans(); });
       if (!fetched) return say_trouble(fetched.error().message);
       std::optional<SpanNews> spans = spans_of(*fetched);
@@ -130,16 +157,21 @@ class HostThread {
       queue_->note_good_answer(number_);
       const bool has_come = !spans->spans.empty() || spans->missed > 0;
       if (has_come) is_silent_ = false;
-      if (has_come || fetched->has_new_agent) {
+      const bool has_gap = fetched->has_new_agent || fetched->has_lapsed;
+      if (has_come || has_gap) {
         HostNews news{.spans = std::move(spans->spans), .missed = spans->missed};
-        news.has_gap = fetched->has_new_agent;
-        if (news.has_gap) news.told = std::string(": its trace agent has restarted") + kGap;
+        news.has_gap = has_gap;
+        if (has_gap)
+          news.told =
+              std::string(fetched->has_lapsed ? kLapse : ": its trace agent has restarted") + kGap;
         say(std::move(news));
       }
+      if (is_last) return say({.waiting = fetched->backlog});
       if (host_.must_ask_for_spans() && !ask([this] { return host_.ask_for_spans(); }))
         return host_.disconnect();
       if (is_silent_ && steady_now() - began_ >= kSilence) say_facts();
-      if (fetched->backlog == 0) std::this_thread::sleep_for(kBetweenFetches);
+      is_last = waits_for(queue_->end_bell,
+                          fetched->backlog == 0 ? kBetweenFetches : kBetweenFetches.zero());
     }
   }
 
@@ -192,6 +224,22 @@ SpanFeed::SpanFeed(const std::vector<std::string>& hosts, const std::string& fil
 }
 
 int SpanFeed::descriptor() const { return queue_->bell.get(); }
+
+std::vector<HostNews> SpanFeed::finish() {
+  const Instant until = steady_now() + kLastAnswer;
+  std::unique_lock lock(queue_->mutex);
+  queue_->is_ending = true;
+  queue_->has_room.notify_all();
+  ::eventfd_write(queue_->end_bell.get(), 1);
+  while (queue_->threads > 0 && steady_now() < until) {
+    lock.unlock();
+    waits_for(queue_->bell, kLook);
+    lock.lock();
+    eventfd_t rung = 0;
+    ::eventfd_read(queue_->bell.get(), &rung);
+  }
+  return std::exchange(queue_->news, {});
+}
 
 std::vector<HostNews> SpanFeed::take() {
   const std::scoped_lock lock(queue_->mutex);

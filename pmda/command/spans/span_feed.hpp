@@ -22,6 +22,7 @@ struct HostNews {
   std::size_t host = 0;
   std::vector<SpanEvent> spans{};
   std::uint64_t missed = 0;
+  std::uint64_t waiting = 0;         // after the last fetch, at the agent
   std::string told{};                // not empty: for the user, after the host's name
   bool has_gap = false;              // more are missing, in unknown number
   bool is_over = false;              // no more news will come
@@ -37,6 +38,10 @@ class SpanFeed {
   int descriptor() const;
 
   std::vector<HostNews> take();
+
+  // Fetches from each host once more. Gives the last news, with what still waits; a host that does
+  // not answer within a second has none.
+  std::vector<HostNews> finish();
 
   struct Queue;  // shared with the threads
 

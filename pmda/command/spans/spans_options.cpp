@@ -121,7 +121,7 @@ Words of the filter; a transaction must match all of them (default tag=*):
   slower=TIME               it took at least this time (10ms); all transactions
                             inside it come with it
   share=PERCENT             its trace belongs to this share of all traces: 1%
-  limit=N/s                 each program sends at most N spans a second (1000/s);
+  limit=N/s                 each process sends about N spans a second (1000/s);
                             beyond that it drops whole traces
   service=PATTERN  process=PATTERN  pid=N
                             its program

@@ -38,6 +38,8 @@ class Watch {
       for (HostNews& news : feed_.take()) note(news, now);
       give(assembly_.take_finished(now));
     }
+    if (!is_enough_)
+      for (HostNews& news : feed_.finish()) note(news, steady_now());
     give(assembly_.take_all());
     watched_.was_possible = hosts_left_ > 0;
     return watched_;
@@ -55,6 +57,7 @@ class Watch {
       say(host + ": " + Shown::counted(news.missed, "span") +
           " missed: more than limit= and the room for spans allow; share= makes them fewer");
     watched_.missed += news.missed;
+    watched_.waiting += news.waiting;
     has_come_ |= !news.spans.empty();
     if (news.facts && !has_come_)
       std::cerr << "pcp-trace " << word_ << ": "
@@ -95,11 +98,14 @@ Watched watch(const WatchOptions& options, Interruption& interruption, const cha
 }
 
 void tell_of(const Watched& watched, const char* word) {
-  const bool is_all = watched.missed == 0 && !watched.has_gap;
+  const bool is_all = watched.missed == 0 && !watched.has_gap && watched.waiting == 0;
   if (!watched.was_possible || (is_all && ::isatty(STDERR_FILENO) == 0)) return;
   complain(word, Shown::counted(watched.traces, "trace") + ", " +
                      Shown::counted(watched.spans, "span") + "; " +
-                     Shown::missed(watched.missed, watched.has_gap));
+                     Shown::missed(watched.missed, watched.has_gap) +
+                     (watched.waiting == 0 ? ""
+                                           : "; " + Shown::counted(watched.waiting, "span") +
+                                                 " still waited at the agent, and are left out"));
 }
 
 }  // namespace pcp::trace::command

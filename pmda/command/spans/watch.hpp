@@ -16,10 +16,11 @@ namespace pcp::trace::command {
 // Totals of watching.
 struct Watched {
   std::uint64_t traces = 0;
-  std::uint64_t spans = 0;   // including events
-  std::uint64_t missed = 0;  // including events
-  bool has_gap = false;      // more are missing, in unknown number
-  bool was_possible = true;  // false: no host had spans for us
+  std::uint64_t spans = 0;    // including events
+  std::uint64_t missed = 0;   // including events
+  bool has_gap = false;       // more are missing, in unknown number
+  std::uint64_t waiting = 0;  // not fetched at the end; 0 if enough traces came
+  bool was_possible = true;   // false: no host had spans for us
 };
 
 // `take` returns false to stop.

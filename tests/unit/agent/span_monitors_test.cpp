@@ -196,6 +196,25 @@ TEST_F(SpanMonitorsTest, ThatAreIdleHaveNothingCaptured) {
   EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
 }
 
+TEST_F(SpanMonitorsTest, LearnHowOftenTheyWereIdle) {
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(monitors_.store_own_filter(kOther, "tag=a", now_), 0);
+  for (std::uint32_t times = 0; times < 3; ++times) {
+    fetch(kOther);
+    fetch(kRoot);
+    EXPECT_EQ(monitors_.controls().lapses, times);
+    for (int second = 0; second < 100; ++second) {
+      now_ += 1s;
+      fetch(kOther);
+      monitors_.end_idle(now_);
+    }
+    EXPECT_EQ(monitors_.controls().lapses, 0u);
+  }
+  monitors_.forget(kRoot);
+  monitors_.set_asking(kRoot);
+  EXPECT_EQ(monitors_.controls().lapses, 0u);
+}
+
 TEST_F(SpanMonitorsTest, GetNoMoreAtATimeThanPmcdCanPassOn) {
   EXPECT_EQ(monitors_.controls().fetch_bytes, 131'072u);
   EXPECT_EQ(fetch(kRoot).most_bytes, 131'072u);

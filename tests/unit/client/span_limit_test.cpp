@@ -41,7 +41,7 @@ TEST_F(SpanLimitTest, TakesAShareByTheTraceAlone) {
     EXPECT_EQ(limit.admits(kAll / 4, id, kSecond), Answer::Taken);
 }
 
-TEST_F(SpanLimitTest, TakesHalfOfTheTracesBeyondItAndNoneBeyondTwice) {
+TEST_F(SpanLimitTest, TakesFewerTracesBeyondItAndNoneBeyondTwice) {
   EXPECT_EQ(taken_of(1000, 7), 200);
   EXPECT_EQ(limit.admits(kAll, kAll - 1, 7 * kSecond), Answer::OverLimit);
   EXPECT_EQ(limit.admits(kAll / 2, 0, 7 * kSecond), Answer::NotAskedFor);
@@ -54,6 +54,26 @@ TEST_F(SpanLimitTest, LearnsWhatShareIsNotTooMuch) {
   EXPECT_LE(taken, 200);
   taken_of(5'000, 13);
   EXPECT_GT(taken_of(5'000, 13), 10);  // the limit is spread over the second
+}
+
+TEST_F(SpanLimitTest, TakesNearlyItselfFromAProgramAboveIt) {
+  limit.set(10'000);
+  for (const int rate : {10'500, 13'700, 19'000, 26'000}) {
+    limit.go_on_from(SpanLimit());
+    for (std::uint64_t second = 1; second < 4; ++second) taken_of(rate, second);
+    for (std::uint64_t second = 4; second < 12; ++second) {
+      const int taken = taken_of(rate, second);
+      EXPECT_GT(taken, 8'500) << rate;
+      EXPECT_LT(taken, 11'000) << rate;
+    }
+  }
+}
+
+TEST_F(SpanLimitTest, IsAboveItselfOnlyForSomeSecondsAtTwentyTimesTheRate) {
+  limit.set(10'000);
+  for (std::uint64_t second = 1; second < 4; ++second) EXPECT_LE(taken_of(200'000, second), 20'000);
+  for (std::uint64_t second = 4; second < 20; ++second)
+    EXPECT_LT(taken_of(200'000, second), 12'000);
 }
 
 TEST_F(SpanLimitTest, GoesOnWithASecondThatAThreadHasReadLate) {

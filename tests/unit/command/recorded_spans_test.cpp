@@ -22,6 +22,7 @@ std::uint64_t ns_at(double second) {
 }
 
 const pmID kUptime = pmID_build(10, 3, 24);
+const pmID kLapses = pmID_build(10, 5, 41);
 
 class RecordedSpansOf : public OfArchives {
  protected:
@@ -31,6 +32,7 @@ class RecordedSpansOf : public OfArchives {
     std::uint64_t missed = 0;
     std::optional<double> uptime_s{};  // instead of spans
     bool is_mark = false;              // likewise
+    int lapses = 0;                    // beside the uptime
   };
 
   void write(const std::vector<Written>& records, const std::string& name = "run",
@@ -39,11 +41,13 @@ class RecordedSpansOf : public OfArchives {
         *ArchiveWriter::create(path(name), {ArchiveVersion::V3, 1, stamp(0), host, "UTC"});
     writer.add_metric(described(kCount, PM_TYPE_U64), "trace.transact.count");
     writer.add_metric(described(kUptime, PM_TYPE_DOUBLE, PM_INDOM_NULL), "trace.agent.uptime");
+    writer.add_metric(described(kLapses, PM_TYPE_U32, PM_INDOM_NULL), "tracing.lapses");
     writer.add_metric(described_events(), "tracing.events");
     writer.add_sample(stamp(0), Reading().add(kCount, {}).sample());
     for (const Written& record : records) {
       Reading uptime;
       uptime.add(kUptime, {{static_cast<int>(PM_IN_NULL), record.uptime_s.value_or(0)}});
+      uptime.add(kLapses, {{static_cast<int>(PM_IN_NULL), record.lapses}});
       writer.add_sample(stamp(record.second),
                         record.is_mark    ? Sample()
                         : record.uptime_s ? uptime.sample()
@@ -177,6 +181,13 @@ TEST_F(RecordedSpansOf, TwoAgentsHaveAGapBetweenThem) {
   EXPECT_TRUE(spans().has_gap);
   EXPECT_EQ(spans().traces, 1U);
   EXPECT_FALSE(spans({"run"}, {moment(0), moment(2)}).has_gap);
+}
+
+TEST_F(RecordedSpansOf, ARecorderThatWasLateHaveAGap) {
+  write({{1, {}, 0, 10.0, false, 1}, {2, {}, 0, 11.0, false, 1}});
+  EXPECT_FALSE(spans().has_gap);
+  write({{1, {}, 0, 10.0, false, 1}, {2, {}, 0, 11.0, false, 2}}, "late");
+  EXPECT_TRUE(spans({"late"}).has_gap);
 }
 
 TEST_F(RecordedSpansOf, ATimeOfWhichNothingIsKnownAreAGap) {

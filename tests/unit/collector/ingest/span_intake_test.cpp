@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Programs that are told what to capture, and send spans.
+#include "collector/ingest/span_intake.hpp"
+
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -302,43 +306,6 @@ TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
   EXPECT_EQ(welcome->control->captures[0].filter, "tag=a");
 }
 
-// Counts that fall and rise again must not add up without limit.
-class SharesOfPrograms : public SpansOfPrograms {
- protected:
-  SharesOfPrograms() {
-    // So often the agent looks after its sessions.
-    start_with([](auto& options) { options.unfinished_pdu = 40ms; });
-  }
-
-  // A program that has sent a span.
-  TestPeer sender(TestPeer peer, std::uint8_t session) {
-    const auto welcome = peer.hello(session);
-    EXPECT_TRUE(welcome && welcome->control);
-    EXPECT_TRUE(peer.send(tags_pdu({{1, "request"}})));
-    EXPECT_TRUE(peer.send(events_pdu(1, welcome->control->number, {span_at(1, 5)})));
-    return peer;
-  }
-
-  // Reads until the program is told of this share. False if that does not come.
-  static bool eventually_has(TestPeer& peer, std::uint32_t share) {
-    while (const auto pdu = peer.next()) {
-      if (pdu->type == PduType::EventsAck) continue;
-      const auto control = wire::decode_control(pdu->payload);
-      if (!control || control->captures.size() != 1) return false;
-      if (control->most_a_second == share) return true;
-    }
-    return false;
-  }
-};
-
-TEST_F(SharesOfPrograms, AreSmallerTheMoreSendSome) {
-  const auto monitor = capture("tag=a");
-  std::vector<TestPeer> peers;
-  for (std::uint8_t session = 1; session <= 3; ++session)
-    peers.push_back(sender(unix_socket(), session));
-  EXPECT_TRUE(eventually_has(peers[0], 5'000));
-}
-
 TEST_F(SpansOfPrograms, HaveTheLimitOfTheOptions) {
   start_with([](auto& options) { options.max_spans_a_second = 100'000; });
   const auto monitor = capture("tag=a");
@@ -348,14 +315,175 @@ TEST_F(SpansOfPrograms, HaveTheLimitOfTheOptions) {
   EXPECT_EQ(welcome->control->most_a_second, 100'000u);
 }
 
-// Programs that come by TCP are another user.
+// Programs that say how much they would like to send, and rounds of one second.
+class SharesOfPrograms : public testing::Test {
+ protected:
+  SharesOfPrograms() {
+    alice_.name = "alice";
+    bob_.name = "bob";
+    intake_.tick(now_);
+  }
+
+  struct Program {
+    explicit Program(SessionUser& user, std::uint8_t number) {
+      session.user = &user;
+      session.id[0] = number;
+    }
+    Session session;
+    std::uint64_t captured = 0;
+  };
+
+  Program& program(SessionUser& user) {
+    Program& made = programs_.emplace_back(user, static_cast<std::uint8_t>(programs_.size()));
+    EXPECT_TRUE(intake_.control_for(made.session, peer_));
+    return made;
+  }
+  std::vector<Program*> programs(std::size_t count, SessionUser& user) {
+    std::vector<Program*> made;
+    while (made.size() < count) made.push_back(&program(user));
+    return made;
+  }
+
+  // In this round it captures so many spans, or misses them for its limit.
+  void want(Program& its, std::uint64_t spans) {
+    its.captured += spans;
+    wire::Events events;
+    events.sequence = its.session.spans.last_events + 1;
+    events.control = its.session.spans.told;
+    events.counts = {{capture_, its.captured, 0, its.captured / 2, 0, 0}};
+    EXPECT_FALSE(intake_.accept(events, its.session, peer_));
+  }
+  void want(const std::vector<Program*>& all, std::uint64_t spans) {
+    for (Program* const each : all) want(*each, spans);
+  }
+
+  // The round ends. Gives how many programs are told of another share.
+  std::size_t end_round() {
+    now_ += 1s;
+    intake_.tick(now_);
+    if (!intake_.has_changed()) return 0;
+    return static_cast<std::size_t>(std::count_if(
+        programs_.begin(), programs_.end(),
+        [this](auto& each) { return intake_.news_for(each.session, peer_).has_value(); }));
+  }
+  static std::uint32_t share(const Program& its) { return its.session.spans.most_a_second; }
+
+  static constexpr std::uint32_t kWhole = 20'000;
+
+  Instant now_{1h};
+  MonitoredSpans spans_;
+  IngestCounter unsplit_;
+  TagFinder finder_{unsplit_};
+  SpanIntake intake_{spans_, finder_, kWhole};
+  std::unique_ptr<MonitoredSpans::Monitor> monitor_ =
+      spans_.capture("tag=a limit=100000/s", kEverybody);
+  std::uint64_t capture_ = spans_.captures()->at(0).id;
+  Peer peer_;
+  SessionUser alice_;
+  SessionUser bob_;
+  std::list<Program> programs_;
+};
+
+TEST_F(SharesOfPrograms, AreTheWholeWhileThatIsEnoughForAll) {
+  const auto five = programs(5, alice_);
+  for (int round = 0; round < 3; ++round) {
+    want(five, 3'430);
+    EXPECT_EQ(end_round(), 0u);
+  }
+  EXPECT_EQ(share(*five[0]), kWhole);
+}
+
+TEST_F(SharesOfPrograms, AreNoSmallerForManyThatSendLittleAndEnd) {
+  Program& server = program(alice_);
+  for (int round = 0; round < 3; ++round) {
+    want(server, 15'000);
+    want(programs(100, alice_), 2);
+    EXPECT_EQ(end_round(), 0u);
+  }
+  EXPECT_EQ(share(server), kWhole);
+}
+
+TEST_F(SharesOfPrograms, AreWhatThoseWithLessLeave) {
+  const auto small = programs(4, alice_);
+  const auto great = programs(2, alice_);
+  want(small, 1'000);
+  want(great, 30'000);
+  EXPECT_EQ(end_round(), 6u);
+  EXPECT_EQ(share(*great[0]), 8'000u);
+  EXPECT_EQ(share(*small[0]), 8'000u);
+}
+
+TEST_F(SharesOfPrograms, AreTheWholeAgainOnceTheOthersHaveEnded) {
+  const auto ten = programs(10, alice_);
+  want(ten, 5'000);
+  end_round();
+  EXPECT_EQ(share(*ten[0]), 2'000u);
+  want(*ten[0], 5'000);
+  end_round();
+  EXPECT_EQ(share(*ten[0]), kWhole);
+}
+
+TEST_F(SharesOfPrograms, StayForSmallChanges) {
+  const auto ten = programs(10, alice_);
+  want(ten, 3'000);
+  end_round();
+  EXPECT_EQ(share(*ten[0]), 2'000u);
+  for (const std::size_t count : {9u, 10u, 9u, 10u}) {
+    for (std::size_t i = 0; i < count; ++i) want(*ten[i], 3'000);
+    EXPECT_EQ(end_round(), 0u) << count;
+  }
+}
+
 TEST_F(SharesOfPrograms, AreNoSmallerForTheManyOfAnotherUser) {
-  const auto monitor = capture("tag=a");
-  TestPeer only = sender(unix_socket(), 1);
-  std::vector<TestPeer> many;
-  for (std::uint8_t session = 2; session <= 9; ++session) many.push_back(sender(tcp(), session));
-  EXPECT_TRUE(eventually_has(many[0], 1'250));
-  EXPECT_TRUE(eventually_has(only, 10'000));
+  Program& only = program(alice_);
+  const auto many = programs(50, bob_);
+  want(only, 9'000);
+  want(many, 5'000);
+  end_round();
+  EXPECT_EQ(share(only), 11'000u);
+  EXPECT_EQ(share(*many[0]), 220u);
+}
+
+TEST_F(SharesOfPrograms, AreAtLeastAHundred) {
+  const auto many = programs(250, alice_);
+  want(many, 5'000);
+  end_round();
+  EXPECT_EQ(share(*many[0]), 100u);
+}
+
+TEST_F(SharesOfPrograms, AreNotForWhatTheFilterItselfForbids) {
+  const auto other = spans_.capture("tag=a limit=1000/s", kEverybody);
+  capture_ = spans_.captures()->at(1).id;
+  const auto ten = programs(10, alice_);
+  want(ten, 50'000);
+  EXPECT_EQ(end_round(), 0u);
+}
+
+TEST_F(SpansOfPrograms, AreToldOfTheirShare) {
+  start_with([](auto& options) {
+    options.unfinished_pdu = 40ms;  // so often the agent looks after its sessions
+    options.max_spans_a_second = 300;
+  });
+  const auto monitor = capture("tag=a limit=1000/s");
+  std::array peers{program(1), program(2)};
+  ASSERT_TRUE(control_);
+  const std::uint64_t capture = control_->captures.at(0).id;
+  bool is_told = false;
+  for (std::uint64_t sequence = 1; !is_told; ++sequence) {
+    for (TestPeer& peer : peers) {
+      ASSERT_TRUE(peer.send(
+          events_pdu(sequence, control_->number, {}, {{capture, sequence * 1000, 0, 0, 0, 0}})));
+      for (bool is_taken = false; !is_taken;) {
+        const auto pdu = peer.next();
+        ASSERT_TRUE(pdu);
+        is_taken = pdu->type == PduType::EventsAck;
+        if (pdu->type != PduType::Control) continue;
+        const auto control = wire::decode_control(pdu->payload);
+        ASSERT_TRUE(control);
+        is_told |= control->most_a_second == 150;
+      }
+    }
+  }
 }
 
 // However often monitors change their filters.
