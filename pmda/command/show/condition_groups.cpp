@@ -175,8 +175,8 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
   return findings;
 }
 
-// A change within the limit passes. Beyond the limit only several runs can show that a change is
-// noise; one run can only show that it is real.
+// A change within the limit passes. Beyond the limit it is true if it is hardly noise, and passes
+// if it is probably noise, which only several runs can show: one run can only show that it is real.
 Condition::Finding Condition::change_of(const ComparedTag& tag,
                                         const Comparison& comparison) const {
   for (const Tag* const each : {tag.before, tag.now})
@@ -213,7 +213,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
   // Judged alone: other tags must not decide whether a gate is open.
   const bool is_judged = comparison.is_over_runs && !is_count(its) && chance;
-  const bool is_noise = is_judged && *chance > kMostFalseAlarms;
+  const bool is_noise = is_judged && *chance > kLeastChanceOfNoise;
   const auto is_bounded = [](const std::optional<ValueRange>& bounds) {
     return bounds && std::isfinite(bounds->least) && std::isfinite(bounds->greatest);
   };
@@ -228,10 +228,13 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
                                      : are_inexact ? ", too near the limit to tell: a percentile "
                                                      "may be 2% off"
                                                    : ", too near the limit to tell");
-  const bool is_real = comparison.is_over_runs ? is_judged && !is_noise : verdict == Verdict::Real;
+  // Half of the chance: equal runs differ as often in the other direction.
+  const bool is_real = comparison.is_over_runs ? is_judged && *chance / 2 <= kMostFalseAlarms
+                                               : verdict == Verdict::Real;
   if (is_count(its) || is_real) return finding(Outcome::Broken);
   return finding(Outcome::Unknown,
-                 comparison.is_over_runs
+                 is_judged && !is_noise ? ", which may be noise: more runs on each side decide it"
+                 : comparison.is_over_runs
                      ? ", which cannot be judged"
                      : "; three runs on each side decide it: --compare old-?.trace -- new-?.trace, "
                        "with options before --compare");
