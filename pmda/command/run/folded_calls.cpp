@@ -37,7 +37,8 @@ void take_folded(Totals& totals, const TagNames& names, const LabelChoice& choic
     its = std::max(its, labels_of(names.name(i)));
   }
   for (Tag& tag : totals.tags) {
-    if (tag.name == kOverflowName) run.without_room += all_that_began(tag);
+    if (run.may_have_overflowed && tag.name == kOverflowName)
+      run.without_room += all_that_began(tag);
     tag.is_folded = run.may_have_folded && all_that_began(tag) > 0 &&
                     labels_of(tag.name) < most[bare_of(tag.name)];
   }

@@ -106,6 +106,21 @@ TEST_F(TotalsOf, NothingIsKnownIfAnAgentHadNoRoom) {
   }
 }
 
+// A program's own tag may have the name of calls that had no room.
+TEST_F(TotalsOf, CallsOfOverflowHadNoRoomUnlessTheArchiveDeniesThat) {
+  const auto without_room = [&](double overflowed, double folding) {
+    make().begin(0).sample(1, {{"trace.agent.overflowed", {{"", overflowed}}},
+                               {"trace.agent.folding", {{"", folding}}},
+                               {kCalls, {{"(overflow)", 10.0}, {"b", 5.0}}}});
+    return totals({"run"}).run.without_room;
+  };
+  EXPECT_EQ(without_room(0, 0), 0);
+  EXPECT_EQ(without_room(4, 0), 10);
+  EXPECT_EQ(without_room(0, 1), 10);
+  make("older").begin(0).sample(1, {{kCalls, {{"(overflow)", 10.0}}}});
+  EXPECT_EQ(totals({"older"}).run.without_room, 10);
+}
+
 // In a part of the run no label set has a call.
 TEST_F(TotalsOf, CallsWithoutLabelsMayBeOfLabelSetsThatWereCalledBefore) {
   make().begin(0);

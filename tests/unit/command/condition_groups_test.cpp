@@ -405,6 +405,7 @@ TEST_F(Folded, OfAnAgentWithoutRoomLeaveNothingKnown) {
   EXPECT_EQ(chosen(full, {.by = {{}}, .where = *parse_where("i=*")}, "r count > 17"),
             Outcome::Unknown);
   Totals overflown{{}, {transaction("q", 2), transaction("(overflow)", 1)}};
+  overflown.run.may_have_overflowed = true;
   EXPECT_EQ(chosen(overflown, by_name, "q count > 1"), Outcome::Unknown);
   fold(overflown);
   EXPECT_EQ(
