@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/instance_names.hpp"
 
+#include <array>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
+
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::agent {
 namespace {
@@ -23,6 +27,30 @@ TEST(ShownName, EscapesControlBytes) {
 TEST(ShownName, EscapesWhatIsInvisibleOrTurnsOthersAround) {
   EXPECT_EQ(shown_name("\u202egnp", 1, 0), "\\xe2\\x80\\xaegnp");
   EXPECT_EQ(shown_name("a\u00ad\u2069", 1, 0), "a\\xc2\\xad\\xe2\\x81\\xa9");
+}
+
+// Else a tag's name in an archive would not have its labels.
+TEST(ShownName, IsTheTagWhateverItsLabelsAre) {
+  for (char32_t number = 1; number <= 0x10ffff; ++number) {
+    std::string value;
+    if (number < 0x80)
+      value = static_cast<char>(number);
+    else
+      for (int shift = number < 0x800     ? 6
+                       : number < 0x10000 ? 12
+                                          : 18,
+               lead = 1;
+           shift >= 0; shift -= 6, lead = 0)
+        value += static_cast<char>((lead == 0     ? 0x80U
+                                    : shift == 6  ? 0xc0U
+                                    : shift == 12 ? 0xe0U
+                                                  : 0xf0U) |
+                                   (number >> shift & 0x3fU));
+    std::string tag;
+    ASSERT_TRUE(compose_dimensions(tag, "a", std::array{DimensionView("k", value)}));
+    ASSERT_EQ(shown_name(tag, 1, 0), tag) << std::hex << static_cast<unsigned>(number);
+    ASSERT_EQ(parse_dimensions(tag)->labels.at(0).value, value);
+  }
 }
 
 TEST(ShownName, EscapesWhatIsNotUtf8) {
