@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <span>
 #include <string_view>
 
 #include "command/show/comparison_columns.hpp"
@@ -50,9 +49,11 @@ std::string about(const Run& run) {
 }
 
 std::string incomplete(const Run& run) {
-  std::string text;
-  for (const Tag& tag : std::span(run.folded).first(std::min(run.folded.size(), kMostNamed)))
-    text += "**folded:** up to " + one_code(shown_calls(tag)) +
+  std::string text =
+      run.without_room > 0 ? "**folded:** " + markdown_code(no_room(run)) + "\n\n" : "";
+  const std::vector<const Tag*> folded = folded_tags(run);
+  for (std::size_t i = 0; i < std::min(folded.size(), kMostNamed); ++i)
+    text += "**folded:** up to " + one_code(shown_calls(*folded[i])) +
             " may be of tags or label sets that had no room\n\n";
   for (std::size_t i = 0; i < std::min(run.incomplete.size(), kMostNamed); ++i)
     text += "**incomplete:** " +

@@ -335,6 +335,13 @@ std::string shown_calls(const Tag& tag) {
          printed_name(tag.name);
 }
 
+std::vector<const Tag*> folded_tags(const Run& run) {
+  std::vector<const Tag*> tags;
+  for (const Tag& tag : run.folded)
+    if (tag.is_folded) tags.push_back(&tag);
+  return tags;
+}
+
 std::string no_room(const Run& run) {
   const double calls = run.without_room - run.unsplit;
   if (calls == 0)

@@ -86,7 +86,10 @@ TEST_F(TotalsOf, CallsWithoutLabelsArePartOfTheirNameUnlessTheyAreLeftOut) {
       1, {{"trace.agent.folding", {{"", 1.0}}}, {kCalls, {{"a", 10.0}, {"a{x=1}", 5.0}}}});
   ReadRequest by_name = request({"run"}, {});
   by_name.choice.by.emplace();
-  EXPECT_EQ(tag_of(read_totals(by_name)->tags, "a").folded, nullptr);
+  const Totals exact = *read_totals(by_name);
+  EXPECT_EQ(tag_of(exact.tags, "a").folded, nullptr);
+  EXPECT_FALSE(exact.run.folded.at(0).is_folded);
+  EXPECT_EQ(exact.run.folded.at(0).calls, 10);
   by_name.choice.where = *parse_where("x=1");
   EXPECT_NE(tag_of(read_totals(by_name)->tags, "a").folded, nullptr);
 }

@@ -139,14 +139,15 @@ function showNotice(text) {
 }
 
 // The facts to know before the numbers.
-function noticesOf({incomplete, folded = []}) {
+function noticesOf({incomplete, no_room: why, folded = []}) {
   const mostNames = 3;
   const missing = incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
   const names = folded.slice(0, mostNames)
                     .map(({name, calls}) => `${plural(calls, 'call')} of ${visibleName(name)}`);
-  if (folded.length > mostNames) names.push(`and of ${folded.length - mostNames} more tags`);
+  if (folded.length > mostNames) names.push(`and of ${plural(folded.length - mostNames, 'more tag')}`);
   return [
     ...(missing.length ? [`Calls may be missing. ${missing.join('. ')}.`] : []),
+    ...(why ? [`Folded: ${visibleName(why)}.`] : []),
     ...(names.length ?
             [`Folded: up to ${names.join(', ')} may be of tags or label sets that had no room.`] :
             [])
