@@ -34,8 +34,8 @@ unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-// Bytes of the letter at the front of the text, two to four; 0: no letter. What views would escape
-// is none: they show a tag as its text.
+// Bytes of the letter at the front of the text, two to four; 0: no letter. Views escape invisible
+// characters, so these are no letters: views show a tag's labels as its text has them.
 std::size_t letter_bytes(std::string_view text) {
   const auto [bytes, letter] = first_character(text);
   if (letter < 0xc0 || is_invisible(letter)) return 0;
