@@ -268,6 +268,8 @@ std::string Shown::change(double before, double now) const {
     const double times = now / before;
     return sign("×", "x") + (times < 999.5 ? formatted("%.0f", times) : ">999");
   }
+  // Something is left, so it is not -100%.
+  if (percent < -99 && now > 0) return formatted("%+.4g%%", std::max(percent, -99.99));
   return formatted(std::abs(percent) < 9.95 ? "%+.1f%%" : "%+.0f%%", percent);
 }
 

@@ -201,9 +201,9 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
   return "on " + std::to_string(run.hosts.size()) + " hosts: " + shown.name(names, room);
 }
 
-std::string folded_line(const Run& run, const Shown& shown) {
+std::string folded_line(const Run& run, const Shown& shown, const std::string& where) {
   constexpr std::size_t kMostNames = 3;
-  std::string why = run.without_room > 0 ? "folded: " + no_room(run) + "\n" : "";
+  std::string why = run.without_room > 0 ? "folded" + where + ": " + no_room(run) + "\n" : "";
   const std::vector<const Tag*> tags = folded_tags(run);
   if (tags.empty()) return why;
   std::string text;
@@ -211,13 +211,13 @@ std::string folded_line(const Run& run, const Shown& shown) {
     text += (i > 0 ? ", " : "") + shown_calls(*tags[i]);
   if (tags.size() > kMostNames)
     text += ", and of " + Shown::counted(tags.size() - kMostNames, "more tag");
-  return why + "folded: up to " + shown.name(text, kLongestLine) +
+  return why + "folded" + where + ": up to " + shown.name(text, kLongestLine) +
          " may be of tags or label sets that had no room\n";
 }
 
 }  // namespace
 
-std::string incompleteness(const Run& run, const Shown& shown) {
+std::string incompleteness(const Run& run, const Shown& shown, const std::string& where) {
   constexpr std::size_t kMostReasons = 3;
   const std::size_t named = std::min(run.incomplete.size(), kMostReasons);
   std::string lines;
@@ -228,7 +228,7 @@ std::string incompleteness(const Run& run, const Shown& shown) {
   }
   if (const std::size_t more = run.incomplete.size() - named; more > 0)
     lines += shown.bad("incomplete: " + std::to_string(more) + " more archives") + "\n";
-  return lines + folded_line(run, shown);
+  return lines + folded_line(run, shown, where);
 }
 
 std::string summary_head(const Run& run, const Shown& shown) {

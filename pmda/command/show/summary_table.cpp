@@ -222,7 +222,9 @@ std::string TablePrinter::rows(const Entry& entry, const std::string& name) cons
   std::string text = row(name, entry.tag);
   if (!entry.worst) return text;
   const std::string labels = entry.worst->name.substr(bare_name(entry.worst->name).size());
-  return text + row("  " + shown_.name(labels, name_columns_ - 2), *entry.worst);
+  return text +
+         row("  " + (labels.empty() ? "(no labels)" : shown_.name(labels, name_columns_ - 2)),
+             *entry.worst);
 }
 
 std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
@@ -257,7 +259,7 @@ std::string TablePrinter::behind_name(const Entry& entry) const {
 }
 
 std::string TablePrinter::cell(Column column, const Tag& tag) const {
-  constexpr double kLeastBusy = 0.001;
+  constexpr double kLeastBusy = 0.01;  // a lesser one is too wide for its column
   if (look_of(column).headings[table_of(tag.type)].empty()) return "";
   const std::optional<double> value = value_in(column, tag);
   const bool has_others = has_histogram(tag.type) || column == Column::Rate;
@@ -270,7 +272,7 @@ std::string TablePrinter::cell(Column column, const Tag& tag) const {
       return Shown::measured(*value);
     case Column::Busy:
       if (tag.type != TraceType::Transact) return Shown::number(*value);
-      return *value > 0 && *value < kLeastBusy ? "<0.001" : Shown::measured(*value);
+      return *value > 0 && *value < kLeastBusy ? "<0.01" : Shown::measured(*value);
     case Column::Max:
       return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, *value);
     default:

@@ -14,6 +14,17 @@ namespace {
 
 using namespace std::string_view_literals;
 
+std::string utf8_of(char32_t number) {
+  const auto lead = [&](unsigned mark, int shift) {
+    return static_cast<char>(mark | (number >> shift));
+  };
+  const auto next = [&](int shift) { return static_cast<char>(0x80U | (number >> shift & 0x3fU)); };
+  if (number < 0x80) return {lead(0, 0)};
+  if (number < 0x800) return {lead(0xc0, 6), next(0)};
+  if (number < 0x10000) return {lead(0xe0, 12), next(6), next(0)};
+  return {lead(0xf0, 18), next(12), next(6), next(0)};
+}
+
 TEST(ShownName, IsTheTagIfNothingIsWrongWithIt) {
   EXPECT_EQ(shown_name("checkout [eu] \"x\" a\\b  c ", 1, 0), "checkout [eu] \"x\" a\\b  c ");
   EXPECT_EQ(shown_name("größe €𝄞", 1, 0), "größe €𝄞");
@@ -32,20 +43,7 @@ TEST(ShownName, EscapesWhatIsInvisibleOrTurnsOthersAround) {
 // Else a tag's name in an archive would not have its labels.
 TEST(ShownName, IsTheTagWhateverItsLabelsAre) {
   for (char32_t number = 1; number <= 0x10ffff; ++number) {
-    std::string value;
-    if (number < 0x80)
-      value = static_cast<char>(number);
-    else
-      for (int shift = number < 0x800     ? 6
-                       : number < 0x10000 ? 12
-                                          : 18,
-               lead = 1;
-           shift >= 0; shift -= 6, lead = 0)
-        value += static_cast<char>((lead == 0     ? 0x80U
-                                    : shift == 6  ? 0xc0U
-                                    : shift == 12 ? 0xe0U
-                                                  : 0xf0U) |
-                                   (number >> shift & 0x3fU));
+    const std::string value = utf8_of(number);
     std::string tag;
     ASSERT_TRUE(compose_dimensions(tag, "a", std::array{DimensionView("k", value)}));
     ASSERT_EQ(shown_name(tag, 1, 0), tag) << std::hex << static_cast<unsigned>(number);
@@ -73,6 +71,9 @@ TEST(ShownName, IsCutBetweenCharactersIfEscapesMakeItLong) {
   EXPECT_EQ(shown_name("\xff" + std::string(246, 'x') + "€€", 1, 0),
             "\\xff" + std::string(246, 'x') + "...");
   EXPECT_EQ(shown_name(std::string(64, '\x01'), 12, 1).size(), 62 * 4 + 3u + 3u);
+  const std::string labels = "{route=/cart;zone=eu}";
+  EXPECT_TRUE(shown_name(std::string(62, '\t') + labels, 1, 0).ends_with("\\x09..." + labels));
+  EXPECT_LE(shown_name(std::string(62, '\t') + labels, 1, 0).size(), 254u);
 }
 
 TEST(ShownName, HasAFirstWordEvenIfTheTagHasNone) {
