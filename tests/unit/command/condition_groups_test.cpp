@@ -134,6 +134,18 @@ TEST_F(Changes, OfSeveralRunsMayBeNoise) {
             "be judged");
 }
 
+TEST_F(Changes, OfValuesThatAreNotFiniteAreUnknown) {
+  for (Totals* const run : {&before_, &now_}) {
+    run->tags[0].type = TraceType::Observe;
+    run->tags[0].nonfinite = 0;
+  }
+  EXPECT_EQ(outcome("request mean > +20%"), Outcome::Passed);
+  now_.tags[0].nonfinite = 3;
+  EXPECT_EQ(of("request mean > +20%").line,
+            "unknown: request mean > +20%: request has 0%, from 0.1 to 0.1, not counting values of "
+            "the newer run that are not finite");
+}
+
 TEST_F(Changes, OfPercentilesAreKnownUpToTheirErrors) {
   before_.tags[0].percentiles[kP95] = 0.1;
   now_.tags[0].percentiles[kP95] = 0.12;
@@ -190,7 +202,7 @@ TEST_F(Changes, OfFailuresThatAreNewAreInfinite) {
   now_.tags[0].failed = 1;
   EXPECT_EQ(outcome("request failed > +1000%"), Outcome::Broken);
   EXPECT_EQ(of("request failed% > +10%").line,
-            "true: request failed% > +10%: request has new, from 0% to 0.99%");
+            "true: request failed% > +10%: request has a change, from 0% to 0.99%");
   now_.tags[0].failed = 0;
   EXPECT_EQ(outcome("request failed > +1000%"), Outcome::Passed);
 }
@@ -202,9 +214,20 @@ TEST_F(Changes, AreUnknownWithoutTwoWholeRuns) {
   EXPECT_EQ(of("new mean > +20%").line,
             "unknown: new mean > +20%: new has no calls in the older run");
   EXPECT_EQ(of("old mean > +20%").line, "unknown: old mean > +20%: no tag matches");
+  now_.run.incomplete = {{"a", "b"}};
+  EXPECT_EQ(of("request mean > +20%", false).line,
+            "unknown: request mean > +20%: request has calls that may be missing in the newer run");
   now_.tags[0].mean.reset();
-  EXPECT_EQ(of("request mean > +20%").line,
-            "unknown: request mean > +20%: request has a change that is not known");
+  now_.tags[0].calls = 0;
+  now_.tags[0].failed = 2;
+  EXPECT_EQ(
+      of("request mean > +20%").line,
+      "unknown: request mean > +20%: request has a change that is not known, as the newer run "
+      "has only failed calls");
+  before_.run.without_room = 1;
+  EXPECT_TRUE(of("request mean > +20%")
+                  .line.starts_with(
+                      "unknown: request mean > +20%: in the older run the agent had no room for "));
   EXPECT_EQ(finding("request mean > +20%", {now_, true, nullptr}).line,
             "unknown: request mean > +20%: there is no older run");
 }
@@ -379,7 +402,8 @@ TEST_F(Folded, DecideNothingThatTheyCannotChange) {
   const Condition change = *Condition::parse("\"request{route=/a;status=500}\" count > +20%");
   EXPECT_EQ(change.check({run_, true, &comparison}).at(0).line,
             "unknown: \"request{route=/a;status=500}\" count > +20%: request{route=/a;status=500} "
-            "has a change that is not known, as 1,020 calls of request may belong to it");
+            "has a change that is not known, as in the older run 1,020 calls of request may belong "
+            "to it");
 }
 
 TEST_F(Folded, OfTheOlderRunLeaveChangesUnknown) {
@@ -390,7 +414,10 @@ TEST_F(Folded, OfTheOlderRunLeaveChangesUnknown) {
   const Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
   const auto found = Condition::parse("* count < -5%")->check({now, true, &comparison});
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[1].outcome, Outcome::Unknown);
+  EXPECT_EQ(
+      found[1].line,
+      "unknown: * count < -5%: rest has a value that is not known, as in the older run 1 call "
+      "of rest may be of label sets that had no room");
 }
 
 // Then it counted calls anywhere.
