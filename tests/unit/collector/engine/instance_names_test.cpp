@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/escape.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::agent {
@@ -41,12 +42,12 @@ TEST(ShownName, EscapesWhatIsInvisibleOrTurnsOthersAround) {
 }
 
 // Else a tag's name in an archive would not have its labels.
-TEST(ShownName, IsTheTagWhateverItsLabelsAre) {
+TEST(ShownName, EscapesNothingOfLabels) {
   for (char32_t number = 1; number <= 0x10ffff; ++number) {
     const std::string value = utf8_of(number);
     std::string tag;
     ASSERT_TRUE(compose_dimensions(tag, "a", std::array{DimensionView("k", value)}));
-    ASSERT_EQ(shown_name(tag, 1, 0), tag) << std::hex << static_cast<unsigned>(number);
+    ASSERT_EQ(printable(tag, 2 * kMaxShownBytes), tag) << std::hex << static_cast<unsigned>(number);
     ASSERT_EQ(parse_dimensions(tag)->labels.at(0).value, value);
   }
 }
