@@ -34,10 +34,11 @@ unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-// Bytes of the letter at the front of the text, two to four; 0: no letter.
+// Bytes of the letter at the front of the text, two to four; 0: no letter. Views escape invisible
+// characters, so these are no letters: views show a tag's labels as its text has them.
 std::size_t letter_bytes(std::string_view text) {
   const auto [bytes, letter] = first_character(text);
-  if (letter < 0xc0) return 0;
+  if (letter < 0xc0 || is_invisible(letter)) return 0;
   for (const auto [first, last] : kNoLetters) {
     if (letter >= first && letter <= last) return 0;
   }

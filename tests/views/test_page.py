@@ -134,10 +134,15 @@ class Text(PageTestCase):
 
     def test_a_run_with_folded_calls_says_so(self):
         self.page("shop")
-        self.evaluate("""showRun({...pcpTrace.data, run: {...pcpTrace.data.run,
+        self.evaluate("""showRun({...pcpTrace.data, run: {...pcpTrace.data.run, no_room: "the agent had no room",
             folded: [1, 2, 3, 4].map((calls) => ({name: "a\u202e", type: "transact", calls: 1000 * calls}))}})""")
-        self.assertEqual(self.texts("#notice"), ["Folded: up to 1,000 calls of a\\u202e, 2,000 calls of a\\u202e, "
-                         "3,000 calls of a\\u202e, and of 1 more tags may be of tags or label sets that had no room."])
+        self.assertEqual(self.texts("#notice"), ["Folded: the agent had no room. Folded: up to 1,000 calls of a\\u202e, 2,000 calls of a\\u202e, "
+                         "3,000 calls of a\\u202e, and of 1 more tag may be of tags or label sets that had no room."])
+
+    def test_a_run_with_values_that_are_not_finite_says_so(self):
+        self.page("shop")
+        self.evaluate("""showRun({...pcpTrace.data, base: null, tags: pcpTrace.data.tags.map((tag, i) => ({...tag, nonfinite: i < 3 ? i : null}))})""")
+        self.assertEqual(self.texts("#notice"), ["3 values are not finite (NaN, inf): counted as calls, in no other number."])
 
     def test_a_run_of_points_only_shows_no_latencies(self):
         self.page("only_points")

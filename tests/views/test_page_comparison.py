@@ -30,7 +30,7 @@ class Comparison(PageTestCase):
         self.page("compared")
         self.assertEqual(self.evaluate("""[...document.querySelectorAll("main > *")]
             .find((it) => it.getClientRects().length).id"""), "comparison")
-        self.assertEqual(self.texts("#compared-runs .word"), ["was", "is"])
+        self.assertEqual(self.texts("#compared-runs .word"), ["was", "now"])
         self.assertEqual(self.texts("#compared-runs .command"), ["./shop --port 8080"] * 2)
         self.assertEqual(self.texts("#compared-runs .facts span"),
                          ["2026-09-20 16:13:20", "2:40\u202fmin", "build6", "shop-20260920.trace",
@@ -78,6 +78,7 @@ class Comparison(PageTestCase):
         self.evaluate("""(() => { const {changes} = pcpTrace.data.comparison.tags.find(({name}) => name === "payment");
             changes.p99.verdict = changes.count.verdict = "real";
             changes.p50.verdict = "noise";
+            pcpTrace.data.comparison.tags.find(({name}) => name === "render").changes.count.verdict = "noise";  // exact
             showComparison(pcpTrace.data); })()""")
         rows = self.rows()
         signed = {(tag, title): text[:2].strip() for tag, row in rows.items() for title, (*_, text) in row.items() if text[:1] in SIGNS}
@@ -105,11 +106,11 @@ class Comparison(PageTestCase):
         self.assertEqual(self.texts("#compared-charts h3"), ["Distribution", "By percentile"])
         [first, outline, *words] = self.evaluate("""(() => { const plot = document.querySelector("#compared-charts .plot");
             const bars = [...plot.querySelectorAll(".bar")].map((it) => it.height.baseVal.value);
-            return [bars.length, plot.querySelectorAll(".outline").length, ...document.querySelector("#compared-charts .key").textContent.split(/(?=is:)/)]; })()""")
+            return [bars.length, plot.querySelectorAll(".outline").length, ...document.querySelector("#compared-charts .key").textContent.split(/(?=now:)/)]; })()""")
         self.assertGreater(first, 20)
         self.assertEqual(outline, 1)
         counts = [f"{tags['payment']['count']:,.0f}" for tags in self.compared()]
-        self.assertEqual(words, [f"was: {counts[0]} calls", f"is: {counts[1]} calls"])
+        self.assertEqual(words, [f"was: {counts[0]} calls", f"now: {counts[1]} calls"])
 
     def test_has_all_calls_in_both_distributions(self):
         self.compared()

@@ -67,8 +67,10 @@ const Tag* intern_tag(std::string_view name) {
   const Tag* named = bare.size() < name.size() ? intern_tag(bare) : nullptr;
 
   // The last id is kept for "(overflow)" itself.
-  if (tag_count.load(std::memory_order_relaxed) >= kMaxTags - 1 && name != kOverflowName)
+  if (tag_count.load(std::memory_order_relaxed) >= kMaxTags - 1 && name != kOverflowName) {
+    note_folded_labels();
     return named != nullptr ? named : intern_tag(kOverflowName);
+  }
   if (named != nullptr && named->label_sets.load(std::memory_order_acquire) >= label_set_limit()) {
     // Tags that are already counted can be found, perhaps since a moment ago.
     const Tag* const found = find_in(head.load(std::memory_order_acquire), name);

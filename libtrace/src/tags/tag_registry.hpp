@@ -48,8 +48,8 @@ std::uint64_t hash_of_name(std::string_view name);
 // if there is no room (label_set_limit.hpp, kMaxTags). Requires: is_tag(name).
 const Tag* intern_tag(std::string_view name);
 
-// True once a look-up of a name with labels got the bare name's tag, here or, as its handle lives
-// on in a forked child, in a parent. Noted before the look-up ends, so before any call by its
+// True once a look-up got the tag of the bare name or "(overflow)" instead, here or, as its handle
+// lives on in a forked child, in a parent. Noted before the look-up ends, so before any call by its
 // handle. Thread: any.
 bool has_folded_labels();
 void note_folded_labels();

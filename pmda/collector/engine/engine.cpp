@@ -65,11 +65,9 @@ TagHistory& Engine::history_of(TagIndex tag, std::uint64_t calls, Instant now) {
   } else if (history == nullptr) [[unlikely]] {
     history = &begin_history(tag, now);
   }
-  if (TagDirectory::is_overflow(history->tag())) [[unlikely]] {
-    add_calls(counters_.overflowed, calls);
-  } else if (history->tag() != tag) [[unlikely]] {
-    add_calls(counters_.folded, calls);
-  }
+  if (history->tag() != tag) [[unlikely]]
+    add_calls(TagDirectory::is_overflow(history->tag()) ? counters_.overflowed : counters_.folded,
+              calls);
   bring_up(*history);
   return *history;
 }

@@ -6,7 +6,7 @@
 //   read /etc/group       instance 2, shown as "read#2 /etc/group"
 //
 // Control bytes, bytes that are not UTF-8, and leading blanks are shown as \xNN. Names that become
-// too long are cut: see base/escape.hpp.
+// too long are cut before their labels: see base/escape.hpp.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,9 @@ namespace pcp::trace::agent {
 
 // How often a name repeats its number: once is enough unless a tag looks like a shown name.
 using NameSuffixes = std::uint8_t;
+
+// The tag without a number.
+std::string shown_tag(std::string_view tag);
 
 std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes suffixes);
 

@@ -65,14 +65,13 @@ void TagDirectory::begin_life() {
 }
 
 TagIndex TagDirectory::find_or_add_again(TraceType type, std::string_view name) {
-  // A process with too many tags sends the excess ones under this name.
   if (name == kOverflowName) return overflow_tag(type);
   if (const auto found = find_or_add(type, name, max_names_)) {
     recent_.entry_of(type, name) = {tags_[*found].name, type, *found};
     return *found;
   }
   const std::string_view bare = bare_name(name);
-  if (bare.size() == name.size()) return overflow_tag(type);
+  if (bare.size() == name.size()) return folded(overflow_tag(type));
   return find_or_add_folded(type, bare);
 }
 

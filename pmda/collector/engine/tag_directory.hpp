@@ -42,14 +42,15 @@ class TagDirectory {
   // lives, half for new ones. A few bare names have additional room.
   TagDirectory(const EngineOptions& options, const std::vector<KnownInstance>& known);
 
-  // The index is valid until the next life. Without room a tag with labels gets folded(), any other
-  // tag the type's overflow_tag().
+  // The index is valid until the next life. Without room a tag gets folded(): a tag with labels
+  // that of its bare name, any other tag that of the type's overflow_tag().
   TagIndex find_or_add(TraceType type, std::string_view name) {
     const RecentTags::Entry& recent = recent_.entry_of(type, name);
     return recent.is(type, name) ? recent.tag : find_or_add_again(type, name);
   }
 
-  // The first four tags are those of kOverflowName.
+  // The first four tags are those of kOverflowName. They also have the calls of a program's own tag
+  // of this name, which gets their index without folded().
   static TagIndex overflow_tag(TraceType type) { return static_cast<TagIndex>(index_of(type)); }
   static bool is_overflow(TagIndex index) { return index < kTraceTypes.size(); }
 
@@ -58,13 +59,12 @@ class TagDirectory {
     return find_or_add_bare(tags_[index].type, bare_name(tags_[index].name));
   }
 
-  // The index of a bare name, marked because it stands for tags with labels; or overflow_tag().
+  // The index of a bare name or overflow_tag(), marked because it stands for tags with labels.
   TagIndex find_or_add_folded(TraceType type, std::string_view bare) {
-    const TagIndex index = find_or_add_bare(type, bare);
-    return is_overflow(index) ? index : folded(index);
+    return folded(find_or_add_bare(type, bare));
   }
 
-  // Marks the index of a bare name that stands for a tag with labels.
+  // Marks an index that stands for a tag without room.
   static constexpr TagIndex folded(TagIndex bare) { return bare | kFolded; }
   static constexpr bool is_folded(TagIndex index) { return (index & kFolded) != 0; }
   static constexpr TagIndex without_mark(TagIndex index) { return index & ~kFolded; }

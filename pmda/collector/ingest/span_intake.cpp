@@ -172,7 +172,7 @@ StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
 const std::shared_ptr<const std::string>& SpanIntake::shown(std::string_view tag) {
   if (const auto known = shown_.find(tag); known != shown_.end()) return known->second;
   if (shown_.size() >= kMostNames) shown_.clear();
-  auto text = std::make_shared<const std::string>(printable(tag, kMaxShownBytes));
+  auto text = std::make_shared<const std::string>(shown_tag(tag));
   return shown_.emplace(tag, std::move(text)).first->second;
 }
 

@@ -164,6 +164,9 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
       case Quantity::Folded:
         room_.folded = std::max(value, room_.folded.value_or(0));
         break;
+      case Quantity::Overflowed:
+        room_.overflowed = std::max(value, room_.overflowed.value_or(0));
+        break;
       case Quantity::Folding:
         room_.folding = std::max(value, room_.folding.value_or(0));
         break;

@@ -101,9 +101,10 @@ class ArchiveChanges {
   // The greatest values, since they concern all times. Their growth would not do: an agent reads
   // them after the tags' values, so calls in between are in no growth.
   struct Room {
-    std::optional<double> folded{};   // calls that the agent had no room for; nothing: not recorded
-    std::optional<double> folding{};  // processes that had no room for label sets
-    double unsplit = 0;               // tags that had no room for the labels of --split
+    std::optional<double> folded{};  // calls that the agent had no room for; nothing: not recorded
+    std::optional<double> overflowed{};  // the same, for calls under kOverflowName
+    std::optional<double> folding{};     // processes that had no room for label sets or tags
+    double unsplit = 0;                  // tags that had no room for the labels of --split
   };
   const Room& room() const { return room_; }
 

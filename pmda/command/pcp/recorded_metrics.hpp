@@ -24,12 +24,13 @@ inline constexpr std::string_view kComplete = "complete";      // at the end; or
 
 // In the order in which a sample's metrics must be handled.
 enum class Quantity : std::uint8_t {
-  Uptime,   // of the agent, in seconds
-  Started,  // since 1970
-  Reset,    // also since 1970
-  Folded,   // calls that the agent counted under the bare name, for want of room
-  Folding,  // processes that did so themselves, or did not say that they did not
-  Unsplit,  // tags without room for the labels of --split
+  Uptime,      // of the agent, in seconds
+  Started,     // since 1970
+  Reset,       // also since 1970
+  Folded,      // calls that the agent counted under the bare name, for want of room
+  Overflowed,  // calls that the agent counted under kOverflowName, for want of room
+  Folding,     // processes that did either themselves, or did not say that they did not
+  Unsplit,     // tags without room for the labels of --split
   WholePeriod,
   Period,    // length of the agent's window, in seconds
   Interval,  // after which the agent's window moves on
@@ -86,6 +87,7 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
     {"trace.agent.started", kNoType, Quantity::Started},
     {"trace.agent.reset", kNoType, Quantity::Reset},
     {"trace.agent.folded", kNoType, Quantity::Folded},
+    {"trace.agent.overflowed", kNoType, Quantity::Overflowed},
     {"trace.agent.folding", kNoType, Quantity::Folding},
     {"trace.agent.unsplit", kNoType, Quantity::Unsplit},
     {"trace.control.period", kNoType, Quantity::WholePeriod},

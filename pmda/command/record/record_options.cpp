@@ -21,6 +21,10 @@ Result<Duration> parse_interval(const std::string& text) {
   return interval;
 }
 
+Result<std::string> parse_folder(const std::string& text) {
+  return text.empty() ? Result<std::string>(Error{"needs a folder"}) : text;
+}
+
 Result<ArchiveVersion> parse_version(const std::string& text) {
   if (text == "2") return ArchiveVersion::V2;
   if (text == "3") return ArchiveVersion::V3;
@@ -51,9 +55,9 @@ std::vector<Option> table_for(RecordOptions& options) {
        "time between two samples (default: from 100ms on,\nit grows with the run; of a host 1s)",
        parses(parse_interval, options.interval)},
       {"output", 'o', "DIR", "folder for the recording (default ./NAME-DATE-TIME.trace)",
-       parses(parse_text, options.folder)},
+       parses(parse_folder, options.folder)},
       {"html", 0, "FILE", "file of the page (default DIR/trace.html)",
-       parses(parse_text, options.page)},
+       parses(parse_file, options.page)},
       {"spans", 0, "FILTER",
        "also keep single transactions: 'tag=request share=10%';\n"
        "pcp-trace spans --help lists the words",

@@ -198,8 +198,9 @@ A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
         min, percentiles and max are those of observed values; % for shares
 With --compare, 'TAG WHAT > +20%' and 'TAG WHAT < -20%' are about the change since
 the older run. Beyond the limit, counts decide at once, other values only if the
-change is more than noise; three runs on each side decide all of them, except for
-a percentile so near the limit that its error (2%) matters.
+change is more than noise. With three runs on each side a change that is probably
+noise passes; more runs decide what three leave unknown, except for a percentile
+so near the limit that its error (2%) matters.
 
 Signs: - unknown; > or more; busy: calls in progress, on average; {3 sets}: the
 label sets of a name together, with the worst of them below. In a comparison ^ and

@@ -37,21 +37,26 @@ void take_folded(Totals& totals, const TagNames& names, const LabelChoice& choic
     its = std::max(its, labels_of(names.name(i)));
   }
   for (Tag& tag : totals.tags) {
-    if (tag.name == kOverflowName) run.without_room += all_that_began(tag);
+    if (run.may_have_overflowed && tag.name == kOverflowName)
+      run.without_room += all_that_began(tag);
     tag.is_folded = run.may_have_folded && all_that_began(tag) > 0 &&
                     labels_of(tag.name) < most[bare_of(tag.name)];
   }
   if (std::ranges::none_of(totals.tags, &Tag::is_folded)) return;
   const LabelChoice groups{.by = choice.by};
-  run.folded = group_tags(totals.tags, [&](const std::string& tag) {
+  // A group with all labels of the choice has the calls of all of its label sets.
+  const auto is_exact = [&](const std::string& tag) {
+    return choice.by && !choice.leaves_out() &&
+           labels_of(*groups.group_of(tag)) == choice.by->size();
+  };
+  std::vector<Tag> tags = totals.tags;
+  std::erase_if(tags, [&](const Tag& tag) { return !tag.is_folded && is_exact(tag.name); });
+  run.folded = group_tags(std::move(tags), [&](const std::string& tag) {
                  return choice.may_take_sets_of(bare_of(tag)) ? groups.group_of(tag) : std::nullopt;
                }).tags;
   std::erase_if(run.folded, [](const Tag& tag) { return !tag.is_folded; });
-  if (!choice.by || choice.leaves_out()) return;
-  // A group with all labels of the choice has the calls of all of its label sets.
-  for (std::vector<Tag>* const tags : {&run.folded, &totals.tags})
-    for (Tag& tag : *tags)
-      tag.is_folded &= labels_of(*groups.group_of(tag.name)) < choice.by->size();
+  for (std::vector<Tag>* const all : {&run.folded, &totals.tags})
+    for (Tag& tag : *all) tag.is_folded &= !is_exact(tag.name);
 }
 
 void note_folded(Totals& totals) {

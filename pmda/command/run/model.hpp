@@ -175,8 +175,11 @@ struct Run {
   // A tag with labels may have had no room in its process or in the agent: then its calls count for
   // a tag of the same name with fewer labels.
   bool may_have_folded = false;
+  // Any tag may have had no room: then its calls count for kOverflowName. Else this is a program's
+  // own tag.
+  bool may_have_overflowed = false;
   // Those tags, added up as in the report, also if it leaves them out. Tag::is_folded is false if
-  // that is the group of all calls that may be theirs.
+  // the report has them in a group with all calls that may be theirs: then its sums are exact.
   std::vector<Tag> folded{};
   std::string command;    // recorded command; empty if unknown
   std::string filter{};   // filter of captured spans; empty if unknown

@@ -23,6 +23,10 @@ inline constexpr std::size_t kFewestParts = 10;
 // sign at all.
 inline constexpr double kMostFalseAlarms = 0.05;
 
+// A condition takes a change for noise only if equal runs differ as much more often than not: few
+// runs do not show that there is no change.
+inline constexpr double kLeastChanceOfNoise = 0.5;
+
 // An interval's part of the two sums of a ratio.
 struct Part {
   double value = 0;

@@ -32,7 +32,9 @@ class RunTotals {
   void note_room(const ArchiveChanges::Room& room) {
     run_.without_room += room.folded.value_or(0) + room.unsplit;
     run_.unsplit += room.unsplit;
-    run_.may_have_folded |= room.folded.value_or(1) > 0 || room.folding.value_or(1) > 0;
+    const bool may_process = room.folding.value_or(1) > 0;
+    run_.may_have_folded |= may_process || room.folded.value_or(1) > 0;
+    run_.may_have_overflowed |= may_process || room.overflowed.value_or(1) > 0;
   }
 
   // Gives the totals in model order. Nothing may be added afterwards.

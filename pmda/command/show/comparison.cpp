@@ -95,7 +95,7 @@ std::string ComparisonTable::change(const ComparedTag& tag, Figure figure) {
   if (!change.is_real()) {
     const bool may_be_judged = comparison_.is_over_runs || varies_within_a_run(figure);
     if (change.verdict == Verdict::NotJudged && may_be_judged) ++not_judged_;
-    return shown_.faint(text) + " ";
+    return (is_count(figure) ? text : shown_.faint(text)) + " ";  // counts are exact
   }
   has_signs_ = true;
   const bool is_more = *change.now > *change.before;
@@ -213,8 +213,9 @@ std::string uneven_lines(const Totals& base, const Totals& now, const Shown& sho
 std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
                              const Terminal& terminal, const std::vector<std::string>& by) {
   const Shown shown(terminal);
-  std::string text = incompleteness(base.run, shown) + incompleteness(now.run, shown) +
-                     shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("now: ") +
+  std::string text = incompleteness(base.run, shown, " in the older run") +
+                     incompleteness(now.run, shown, " in the newer run") + shown.faint("was: ") +
+                     summary_head(base.run, shown) + shown.faint("now: ") +
                      summary_head(now.run, shown);
   constexpr std::size_t kBesideTag = 46;
   if (!comparison.divisors.are_one())

@@ -69,7 +69,8 @@ bool Condition::applies_to(TraceType type) const {
 }
 
 std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
-  if (checked.run.run.without_room > 0) return {unknown(no_room(checked.run.run))};
+  if (checked.run.run.without_room > 0)
+    return {unknown((is_relative_ ? "in the newer run " : "") + no_room(checked.run.run))};
   if (is_relative_) return check_changes(checked);
   if (about_ == About::Share) return check_shares(checked);
   if (about_ == About::Imbalance) return check_imbalances(checked);
@@ -126,7 +127,8 @@ Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
 
 // For tags that perhaps have no calls of their own, and for label sets that had no room. Perhaps
 // there are none, so the condition is true of none.
-std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_known) const {
+std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_known,
+                                                        const std::string& which) const {
   std::vector<Finding> findings;
   for (const Tag& tag : run.folded) {
     if (!tag.is_folded || !applies_to(tag.type) ||
@@ -134,7 +136,7 @@ std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_
       continue;
     const auto range = is_known ? with_folded({}, {}, *tag.folded) : std::nullopt;
     const std::string why =
-        ", as " + shown_calls(*tag.folded) + " may be of label sets that had no room";
+        ", as " + which + shown_calls(*tag.folded) + " may be of label sets that had no room";
     findings.push_back(
         finding_of(tag.name, range && holds(*range) == false ? Outcome::Passed : Outcome::Unknown,
                    (range ? shown_range(*range) : kNotKnown) + why, kNotKnown + why));
@@ -258,9 +260,9 @@ bool Condition::has_only_an_error(const Tag& tag) const {
 }
 
 std::string Condition::why_unknown(const Tag& tag) const {
-  if (tag.calls == 0) return "no calls";
+  if (tag.calls == 0) return has_failed(tag) ? "only failed calls" : "no calls";
   if (figure_ == Figure::Added && tag.counted && !added_to(tag))
-    return "values that were set, and no additions; for these there is 'value'";
+    return "no additions, or only those of 0; for values that were set there is 'value'";
   if ((figure_ == Figure::Mean || figure_ == Figure::Total) && may_have_nonfinite(tag))
     return tag.nonfinite ? "values that are not finite"
                          : "values that may not be finite: the archive has no " +

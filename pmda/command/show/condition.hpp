@@ -75,7 +75,8 @@ class Condition {
                      const std::string& why = "") const;
   std::optional<ValueRange> with_folded(const std::optional<ValueRange>& range, const Tag& tag,
                                         const Tag& folded) const;
-  std::vector<Finding> check_folded(const Run& run, bool is_known) const;
+  std::vector<Finding> check_folded(const Run& run, bool is_known,
+                                    const std::string& which = "") const;
   Finding unknown(const std::string& why) const;
   std::vector<Finding> check_changes(const Checked& checked) const;
   Finding change_of(const ComparedTag& tag, const Comparison& comparison) const;

@@ -2,6 +2,7 @@
 // The part of Condition that is about more than one tag: changes since an older run, and shares of
 // label sets.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -153,21 +154,27 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
 std::vector<Condition::Finding> Condition::check_changes(const Checked& checked) const {
   if (checked.comparison == nullptr) return {unknown("there is no older run")};
   const Run& older = *checked.comparison->older;
-  if (older.without_room > 0) return {unknown(no_room(older))};
+  if (older.without_room > 0) return {unknown("in the older run " + no_room(older))};
+  const bool lacks_older = !older.incomplete.empty();
+  const std::string where = lacks_older == !checked.run.run.incomplete.empty() ? ""
+                            : lacks_older                                      ? " in the older run"
+                                          : " in the newer run";
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags) {
     if (tag.is_folded || !tag_.matches(tag.name) || !applies_to(tag.type)) continue;
     const auto& tags = checked.comparison->tags;
     const auto found = std::ranges::find(tags, &tag, &ComparedTag::now);
     if (!checked.is_complete)
-      findings.push_back(finding_of(tag.name, Outcome::Unknown, "calls that may be missing"));
+      findings.push_back(
+          finding_of(tag.name, Outcome::Unknown, "calls that may be missing" + where));
     else if (found == tags.end())
       findings.push_back(finding_of(tag.name, Outcome::Unknown, "no calls in the older run"));
     else
       findings.push_back(change_of(*found, *checked.comparison));
   }
-  for (const Run* const run : {&checked.run.run, &older})
-    std::ranges::move(check_folded(*run, false), std::back_inserter(findings));
+  for (const auto& [run, which] :
+       {std::pair(&checked.run.run, "in the newer run "), std::pair(&older, "in the older run ")})
+    std::ranges::move(check_folded(*run, false, which), std::back_inserter(findings));
   for (const Tag* const tag : checked.comparison->only_before)
     if (tag_.matches(tag->name) && applies_to(tag->type))
       findings.push_back(finding_of(tag->name, Outcome::Unknown, "no calls in the newer run"));
@@ -175,25 +182,31 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
   return findings;
 }
 
-// A change within the limit passes. Beyond the limit only several runs can show that a change is
-// noise; one run can only show that it is real.
+// A change within the limit passes. Beyond the limit it is true if it is hardly noise, and passes
+// if it is probably noise, which only several runs can show: one run can only show that it is real.
 Condition::Finding Condition::change_of(const ComparedTag& tag,
                                         const Comparison& comparison) const {
-  for (const Tag* const each : {tag.before, tag.now})
-    if (each->folded)
+  using Named = std::pair<const char*, const Tag*>;
+  const std::array runs{Named{"the older run", tag.before}, Named{"the newer run", tag.now}};
+  const std::string not_known = "a change that is not known";
+  for (const auto& [which, its] : runs)
+    if (its->folded)
       return finding_of(
           tag.now->name, Outcome::Unknown,
-          "a change that is not known, as " + shown_calls(*each->folded) + " may belong to it");
+          not_known + ", as in " + which + " " + shown_calls(*its->folded) + " may belong to it");
   const auto& [before, now, verdict, chance] = tag.of(figure_);
-  if (!before || !now)
-    return finding_of(tag.now->name, Outcome::Unknown, "a change that is not known");
+  for (const auto& [which, of_run] : runs)
+    if (!compared_value_of(*of_run, figure_, 1))
+      return finding_of(tag.now->name, Outcome::Unknown,
+                        not_known + ", as " + which + " has " + why_unknown(*of_run));
   const Shown shown(terminal_);
   const auto value = [&](double number) {
     return may_be_time() ? shown.value(tag.now->type, number)
                          : Shown::number(number) + (is_percent() ? "%" : "");
   };
   const std::string text =
-      shown.change(*before, *now) + ", from " + value(*before) + " to " + value(*now) +
+      (*before == 0 && *now != 0 ? "a change" : shown.change(*before, *now)) + ", from " +
+      value(*before) + " to " + value(*now) +
       (is_sum(figure_) ? per_what(comparison.divisors, shown, std::string::npos) : "");
   const auto finding = [&](Outcome outcome, const std::string& why = "") {
     return finding_of(tag.now->name, outcome, text + why);
@@ -212,7 +225,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
   // Judged alone: other tags must not decide whether a gate is open.
   const bool is_judged = comparison.is_over_runs && !is_count(figure_) && chance;
-  const bool is_noise = is_judged && *chance > kMostFalseAlarms;
+  const bool is_noise = is_judged && *chance > kLeastChanceOfNoise;
   const auto is_bounded = [](const std::optional<ValueRange>& bounds) {
     return bounds && std::isfinite(bounds->least) && std::isfinite(bounds->greatest);
   };
@@ -221,16 +234,23 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
     passed.is_noise = true;
     return passed;
   }
+  for (const auto& [which, of_run] : runs)
+    if (!is_beyond && may_have_nonfinite(*of_run))
+      return finding(Outcome::Unknown, ", not counting values of " + std::string(which) + " that " +
+                                           (of_run->nonfinite ? "are" : "may be") + " not finite");
   const bool are_inexact = has_only_an_error(*tag.before) && has_only_an_error(*tag.now);
   if (!is_beyond)
     return finding(Outcome::Unknown, !range        ? ", which cannot be judged"
                                      : are_inexact ? ", too near the limit to tell: a percentile "
                                                      "may be 2% off"
                                                    : ", too near the limit to tell");
-  const bool is_real = comparison.is_over_runs ? is_judged && !is_noise : verdict == Verdict::Real;
+  // Half of the chance: equal runs differ as often in the other direction.
+  const bool is_real = comparison.is_over_runs ? is_judged && *chance / 2 <= kMostFalseAlarms
+                                               : verdict == Verdict::Real;
   if (is_count(figure_) || is_real) return finding(Outcome::Broken);
   return finding(Outcome::Unknown,
-                 comparison.is_over_runs
+                 is_judged && !is_noise ? ", which may be noise: more runs on each side decide it"
+                 : comparison.is_over_runs
                      ? ", which cannot be judged"
                      : "; three runs on each side decide it: --compare old-?.trace -- new-?.trace, "
                        "with options before --compare");

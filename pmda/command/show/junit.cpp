@@ -46,9 +46,11 @@ std::string in_xml(std::string_view text) {
 std::string test_case(const Condition::Finding& finding) {
   std::string text =
       "    <testcase classname=\"pcp-trace report\" name=\"" + in_xml(finding.about) + "\"";
+  const std::string line = in_xml(finding.line);
+  if (finding.is_noise)
+    return text + ">\n      <system-out>" + line + "</system-out>\n    </testcase>\n";
   if (finding.outcome == Condition::Outcome::Passed) return text + "/>\n";
   const std::string word = finding.outcome == Condition::Outcome::Broken ? "failure" : "error";
-  const std::string line = in_xml(finding.line);
   return text + ">\n      <" + word + " message=\"" + line + "\">" + line + "</" + word +
          ">\n    </testcase>\n";
 }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <span>
 #include <string_view>
 
 #include "command/show/comparison_columns.hpp"
@@ -49,10 +48,13 @@ std::string about(const Run& run) {
          Shown::date(run.begin) + ", " + shown().duration(run.elapsed_s()) + "\n";
 }
 
-std::string incomplete(const Run& run) {
-  std::string text;
-  for (const Tag& tag : std::span(run.folded).first(std::min(run.folded.size(), kMostNamed)))
-    text += "**folded:** up to " + one_code(shown_calls(tag)) +
+std::string incomplete(const Run& run, const std::string& where = "") {
+  std::string text = run.without_room > 0
+                         ? "**folded" + where + ":** " + markdown_code(no_room(run)) + "\n\n"
+                         : "";
+  const std::vector<const Tag*> folded = folded_tags(run);
+  for (std::size_t i = 0; i < std::min(folded.size(), kMostNamed); ++i)
+    text += "**folded" + where + ":** up to " + one_code(shown_calls(*folded[i])) +
             " may be of tags or label sets that had no room\n\n";
   for (std::size_t i = 0; i < std::min(run.incomplete.size(), kMostNamed); ++i)
     text += "**incomplete:** " +
@@ -161,7 +163,8 @@ std::string markdown(const Totals& run, const std::vector<Condition::Finding>& f
 
 std::string markdown(const Totals& base, const Totals& now, const Comparison& comparison,
                      const std::vector<Condition::Finding>& findings) {
-  std::string text = incomplete(base.run) + incomplete(now.run) + "was: " + about(base.run) +
+  std::string text = incomplete(base.run, " in the older run") +
+                     incomplete(now.run, " in the newer run") + "was: " + about(base.run) +
                      "\nnow: " + about(now.run) + "\n";
   const auto kinds = by_kind(comparison, kMostRows);
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "command/run/imbalance.hpp"
+#include "command/show/shown.hpp"
 #include "command/show/trace_json.hpp"
 #include "wire/dimensions.hpp"
 
@@ -76,12 +77,14 @@ void write_run(JsonWriter& json, const Run& run) {
         json.text("why", each.why);
       });
     });
-    if (run.folded.empty()) return;
-    json.list("folded", run.folded, [&](const Tag& tag) {
+    if (run.without_room > 0) json.text("no_room", no_room(run));
+    const std::vector<const Tag*> folded = folded_tags(run);
+    if (folded.empty()) return;
+    json.list("folded", folded, [&](const Tag* tag) {
       json.object([&] {
-        json.text("name", tag.name);
-        json.text("type", type_name(tag.type));
-        json.number("calls", all_calls(tag));
+        json.text("name", tag->name);
+        json.text("type", type_name(tag->type));
+        json.number("calls", all_calls(*tag));
       });
     });
   });

@@ -268,6 +268,8 @@ std::string Shown::change(double before, double now) const {
     const double times = now / before;
     return sign("×", "x") + (times < 999.5 ? formatted("%.0f", times) : ">999");
   }
+  // Something is left, so it is not -100%.
+  if (percent < -99 && now > 0) return formatted("%+.4g%%", std::max(percent, -99.99));
   return formatted(std::abs(percent) < 9.95 ? "%+.1f%%" : "%+.0f%%", percent);
 }
 
@@ -333,6 +335,13 @@ std::string Shown::marked(std::string_view code, std::string_view text) const {
 std::string shown_calls(const Tag& tag) {
   return Shown::counted(static_cast<std::uint64_t>(all_calls(tag)), "call") + " of " +
          printed_name(tag.name);
+}
+
+std::vector<const Tag*> folded_tags(const Run& run) {
+  std::vector<const Tag*> tags;
+  for (const Tag& tag : run.folded)
+    if (tag.is_folded) tags.push_back(&tag);
+  return tags;
 }
 
 std::string no_room(const Run& run) {

@@ -108,6 +108,9 @@ class Shown {
 // "12 calls of checkout", with those that failed.
 std::string shown_calls(const Tag& tag);
 
+// The tags of Run::folded whose calls may be of other tags of the report.
+std::vector<const Tag*> folded_tags(const Run& run);
+
 // Why nothing is known of any condition. Requires: Run::without_room.
 std::string no_room(const Run& run);
 

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMostLines = 25;
 constexpr std::size_t kMostArchives = 2;  // named archives
 
+constexpr std::size_t kLongestLine = 400;  // of a line that may be longer than the terminal
+
 constexpr std::size_t kLabel = 9;  // width of the labels at the end
 
 std::string labelled(const Shown& shown, std::string_view label, const std::string& text) {
@@ -199,36 +201,34 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
   return "on " + std::to_string(run.hosts.size()) + " hosts: " + shown.name(names, room);
 }
 
-std::string folded_line(const Run& run, const Shown& shown) {
+std::string folded_line(const Run& run, const Shown& shown, const std::string& where) {
   constexpr std::size_t kMostNames = 3;
-  std::string why = run.without_room > 0 ? "folded: " + no_room(run) + "\n" : "";
-  if (run.folded.empty()) return why;
+  std::string why = run.without_room > 0 ? "folded" + where + ": " + no_room(run) + "\n" : "";
+  const std::vector<const Tag*> tags = folded_tags(run);
+  if (tags.empty()) return why;
   std::string text;
-  for (std::size_t i = 0; i < std::min(run.folded.size(), kMostNames); ++i)
-    text += (i > 0 ? ", " : "") + shown_calls(run.folded[i]);
-  if (run.folded.size() > kMostNames)
-    text += ", and of " + std::to_string(run.folded.size() - kMostNames) + " more tags";
-  const std::string begin = "folded: up to ";
-  const std::string end = " may be of tags or label sets that had no room";
-  const std::size_t room = room_after(shown.terminal().columns, begin.size() + end.size());
-  return why + begin + shown.name(text, room) + end + "\n";
+  for (std::size_t i = 0; i < std::min(tags.size(), kMostNames); ++i)
+    text += (i > 0 ? ", " : "") + shown_calls(*tags[i]);
+  if (tags.size() > kMostNames)
+    text += ", and of " + Shown::counted(tags.size() - kMostNames, "more tag");
+  return why + "folded" + where + ": up to " + shown.name(text, kLongestLine) +
+         " may be of tags or label sets that had no room\n";
 }
 
 }  // namespace
 
-std::string incompleteness(const Run& run, const Shown& shown) {
-  constexpr std::size_t kMostColumns = 400;  // may be longer than a line
+std::string incompleteness(const Run& run, const Shown& shown, const std::string& where) {
   constexpr std::size_t kMostReasons = 3;
   const std::size_t named = std::min(run.incomplete.size(), kMostReasons);
   std::string lines;
   for (std::size_t i = 0; i < named; ++i) {
     const Incomplete& each = run.incomplete[i];
     lines +=
-        shown.bad("incomplete: " + shown.name(each.archive + ": " + each.why, kMostColumns)) + "\n";
+        shown.bad("incomplete: " + shown.name(each.archive + ": " + each.why, kLongestLine)) + "\n";
   }
   if (const std::size_t more = run.incomplete.size() - named; more > 0)
     lines += shown.bad("incomplete: " + std::to_string(more) + " more archives") + "\n";
-  return lines + folded_line(run, shown);
+  return lines + folded_line(run, shown, where);
 }
 
 std::string summary_head(const Run& run, const Shown& shown) {

@@ -18,6 +18,6 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
 std::string summary_head(const Run& run, const Shown& shown);
 
 // Why calls may be missing, a line per archive; empty if none are.
-std::string incompleteness(const Run& run, const Shown& shown);
+std::string incompleteness(const Run& run, const Shown& shown, const std::string& where = "");
 
 }  // namespace pcp::trace::command

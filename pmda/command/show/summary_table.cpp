@@ -179,7 +179,9 @@ std::string TablePrinter::rows(const Entry& entry, const std::string& name) cons
   std::string text = row(name, entry.tag);
   if (!entry.worst) return text;
   const std::string labels = entry.worst->name.substr(bare_name(entry.worst->name).size());
-  return text + row("  " + shown_.name(labels, name_columns_ - 2), *entry.worst);
+  return text +
+         row("  " + (labels.empty() ? "(no labels)" : shown_.name(labels, name_columns_ - 2)),
+             *entry.worst);
 }
 
 std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
@@ -215,7 +217,7 @@ std::string TablePrinter::behind_name(const Entry& entry) const {
 }
 
 std::string TablePrinter::cell(Figure column, const Tag& tag) const {
-  constexpr double kLeastBusy = 0.001;
+  constexpr double kLeastBusy = 0.01;  // a lesser one is too wide for its column
   const std::optional<Figure> figure = figure_in(column, tag.type);
   if (!figure) return "";
   const std::optional<double> value = value_of(tag, *figure);
@@ -228,7 +230,7 @@ std::string TablePrinter::cell(Figure column, const Tag& tag) const {
     case Figure::Rate:
       return Shown::measured(*value);
     case Figure::Busy:
-      return *value > 0 && *value < kLeastBusy ? "<0.001" : Shown::measured(*value);
+      return *value > 0 && *value < kLeastBusy ? "<0.01" : Shown::measured(*value);
     case Figure::Max:
       return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, *value);
     default:

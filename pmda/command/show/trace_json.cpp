@@ -2,6 +2,7 @@
 #include "command/show/trace_json.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -59,7 +60,9 @@ void write_node(JsonWriter& json, const SpanTrace& trace, const Node& node,
 void write_attributes(JsonWriter& json, const SpanEvent& span) {
   for (const ShownAttribute& attribute : attributes_of(span.attributes)) {
     json.exact_key(attribute.key);
-    attribute.number ? json.number(*attribute.number) : json.exact_text(attribute.text);
+    // JSON has no infinity.
+    attribute.number&& std::isfinite(*attribute.number) ? json.number(*attribute.number)
+                                                        : json.exact_text(attribute.text);
   }
 }
 

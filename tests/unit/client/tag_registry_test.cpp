@@ -66,6 +66,7 @@ TEST(TagRegistry, CountsLabelsOfANameByWhoeverMakesThem) {
 TEST(TagRegistry, SharesOneTagAmongAllNamesBeyondTheLimit) {
   for (std::uint32_t i = 0; i < kMaxTags; ++i) intern_tag("invented " + std::to_string(i));
   const Tag* beyond = intern_tag("one too many");
+  EXPECT_TRUE(has_folded_labels());
   EXPECT_EQ(name_of(*beyond), "(overflow)");
   EXPECT_EQ(intern_tag("another one"), beyond);
   EXPECT_EQ(name_of(*intern_tag("invented 0")), "invented 0");

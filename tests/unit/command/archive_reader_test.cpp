@@ -86,7 +86,10 @@ TEST_F(TotalsOf, CallsWithoutLabelsArePartOfTheirNameUnlessTheyAreLeftOut) {
       1, {{"trace.agent.folding", {{"", 1.0}}}, {kCalls, {{"a", 10.0}, {"a{x=1}", 5.0}}}});
   ReadRequest by_name = request({"run"}, {});
   by_name.choice.by.emplace();
-  EXPECT_EQ(tag_of(read_totals(by_name)->tags, "a").folded, nullptr);
+  const Totals exact = *read_totals(by_name);
+  EXPECT_EQ(tag_of(exact.tags, "a").folded, nullptr);
+  EXPECT_FALSE(exact.run.folded.at(0).is_folded);
+  EXPECT_EQ(exact.run.folded.at(0).calls, 10);
   by_name.choice.where = *parse_where("x=1");
   EXPECT_NE(tag_of(read_totals(by_name)->tags, "a").folded, nullptr);
 }
@@ -104,6 +107,21 @@ TEST_F(TotalsOf, NothingIsKnownIfAnAgentHadNoRoom) {
     EXPECT_EQ(names.run.without_room, 0);
     EXPECT_TRUE(names.imbalances.empty());
   }
+}
+
+// A program's own tag may have the name of calls that had no room.
+TEST_F(TotalsOf, CallsOfOverflowHadNoRoomUnlessTheArchiveDeniesThat) {
+  const auto without_room = [&](double overflowed, double folding) {
+    make().begin(0).sample(1, {{"trace.agent.overflowed", {{"", overflowed}}},
+                               {"trace.agent.folding", {{"", folding}}},
+                               {kCalls, {{"(overflow)", 10.0}, {"b", 5.0}}}});
+    return totals({"run"}).run.without_room;
+  };
+  EXPECT_EQ(without_room(0, 0), 0);
+  EXPECT_EQ(without_room(4, 0), 10);
+  EXPECT_EQ(without_room(0, 1), 10);
+  make("older").begin(0).sample(1, {{kCalls, {{"(overflow)", 10.0}}}});
+  EXPECT_EQ(totals({"older"}).run.without_room, 10);
 }
 
 // In a part of the run no label set has a call.

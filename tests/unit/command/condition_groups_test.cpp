@@ -107,9 +107,19 @@ TEST_F(Changes, OfSeveralRunsMayBeNoise) {
   is_over_runs_ = true;
   now_.tags[0].mean = 0.5;
   verdict_ = Verdict::Noise;  // together with figures that have not changed
-  chance_ = 0.04;
-  EXPECT_EQ(outcome("request mean > +20%"), Outcome::Broken);
-  chance_ = 0.06;
+  for (const double chance : {0.04, 0.1}) {
+    chance_ = chance;
+    EXPECT_EQ(outcome("request mean > +20%"), Outcome::Broken) << chance;
+  }
+  for (const double chance : {0.11, 0.5}) {
+    chance_ = chance;
+    EXPECT_EQ(
+        of("request mean > +20%").line,
+        "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms, which may be "
+        "noise: more runs on each side decide it");
+    EXPECT_EQ(outcome("request mean > +400%"), Outcome::Passed);
+  }
+  chance_ = 0.51;
   EXPECT_EQ(of("request mean > +20%").line,
             "passed: request mean > +20%: request has +400%, from 100 ms to 500 ms, within noise");
   EXPECT_EQ(outcome("request mean >= +0%"), Outcome::Passed);
@@ -122,6 +132,18 @@ TEST_F(Changes, OfSeveralRunsMayBeNoise) {
   EXPECT_EQ(of("request mean > +20%").line,
             "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms, which cannot "
             "be judged");
+}
+
+TEST_F(Changes, OfValuesThatAreNotFiniteAreUnknown) {
+  for (Totals* const run : {&before_, &now_}) {
+    run->tags[0].type = TraceType::Observe;
+    run->tags[0].nonfinite = 0;
+  }
+  EXPECT_EQ(outcome("request mean > +20%"), Outcome::Passed);
+  now_.tags[0].nonfinite = 3;
+  EXPECT_EQ(of("request mean > +20%").line,
+            "unknown: request mean > +20%: request has 0%, from 0.1 to 0.1, not counting values of "
+            "the newer run that are not finite");
 }
 
 TEST_F(Changes, OfPercentilesAreKnownUpToTheirErrors) {
@@ -180,7 +202,7 @@ TEST_F(Changes, OfFailuresThatAreNewAreInfinite) {
   now_.tags[0].failed = 1;
   EXPECT_EQ(outcome("request failed > +1000%"), Outcome::Broken);
   EXPECT_EQ(of("request failed% > +10%").line,
-            "true: request failed% > +10%: request has new, from 0% to 0.99%");
+            "true: request failed% > +10%: request has a change, from 0% to 0.99%");
   now_.tags[0].failed = 0;
   EXPECT_EQ(outcome("request failed > +1000%"), Outcome::Passed);
 }
@@ -192,9 +214,20 @@ TEST_F(Changes, AreUnknownWithoutTwoWholeRuns) {
   EXPECT_EQ(of("new mean > +20%").line,
             "unknown: new mean > +20%: new has no calls in the older run");
   EXPECT_EQ(of("old mean > +20%").line, "unknown: old mean > +20%: no tag matches");
+  now_.run.incomplete = {{"a", "b"}};
+  EXPECT_EQ(of("request mean > +20%", false).line,
+            "unknown: request mean > +20%: request has calls that may be missing in the newer run");
   now_.tags[0].mean.reset();
-  EXPECT_EQ(of("request mean > +20%").line,
-            "unknown: request mean > +20%: request has a change that is not known");
+  now_.tags[0].calls = 0;
+  now_.tags[0].failed = 2;
+  EXPECT_EQ(
+      of("request mean > +20%").line,
+      "unknown: request mean > +20%: request has a change that is not known, as the newer run "
+      "has only failed calls");
+  before_.run.without_room = 1;
+  EXPECT_TRUE(of("request mean > +20%")
+                  .line.starts_with(
+                      "unknown: request mean > +20%: in the older run the agent had no room for "));
   EXPECT_EQ(finding("request mean > +20%", {now_, true, nullptr}).line,
             "unknown: request mean > +20%: there is no older run");
 }
@@ -369,7 +402,8 @@ TEST_F(Folded, DecideNothingThatTheyCannotChange) {
   const Condition change = *Condition::parse("\"request{route=/a;status=500}\" count > +20%");
   EXPECT_EQ(change.check({run_, true, &comparison}).at(0).line,
             "unknown: \"request{route=/a;status=500}\" count > +20%: request{route=/a;status=500} "
-            "has a change that is not known, as 1,020 calls of request may belong to it");
+            "has a change that is not known, as in the older run 1,020 calls of request may belong "
+            "to it");
 }
 
 TEST_F(Folded, OfTheOlderRunLeaveChangesUnknown) {
@@ -380,7 +414,10 @@ TEST_F(Folded, OfTheOlderRunLeaveChangesUnknown) {
   const Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
   const auto found = Condition::parse("* count < -5%")->check({now, true, &comparison});
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[1].outcome, Outcome::Unknown);
+  EXPECT_EQ(
+      found[1].line,
+      "unknown: * count < -5%: rest has a value that is not known, as in the older run 1 call "
+      "of rest may be of label sets that had no room");
 }
 
 // Then it counted calls anywhere.
@@ -395,6 +432,7 @@ TEST_F(Folded, OfAnAgentWithoutRoomLeaveNothingKnown) {
   EXPECT_EQ(chosen(full, {.by = {{}}, .where = *parse_where("i=*")}, "r count > 17"),
             Outcome::Unknown);
   Totals overflown{{}, {transaction("q", 2), transaction("(overflow)", 1)}};
+  overflown.run.may_have_overflowed = true;
   EXPECT_EQ(chosen(overflown, by_name, "q count > 1"), Outcome::Unknown);
   fold(overflown);
   EXPECT_EQ(

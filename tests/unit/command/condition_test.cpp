@@ -125,8 +125,8 @@ TEST(Condition, AboutAdditionsIsUnknownForACounterThatIsOnlySet) {
   depth.calls = 3;
   depth.counted = 0;
   EXPECT_EQ(findings("depth added > 10", {depth})[0].line,
-            "unknown: depth added > 10: depth has values that were set, and no additions; for these"
-            " there is 'value'");
+            "unknown: depth added > 10: depth has no additions, or only those of 0; for values that"
+            " were set there is 'value'");
   depth.calls = 0;  // a counter that nothing has reached is known: nothing was added
   EXPECT_EQ(outcome("depth added > 10", {depth}), Outcome::Passed);
 }

@@ -48,6 +48,20 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
       << text;
 }
 
+TEST(Markdown, BeginsWithWhatHadNoRoom) {
+  Totals run = run_of({transaction("a", 2, 1)});
+  run.run.without_room = 2;
+  run.run.folded = run.tags;
+  run.run.folded.push_back(transaction("b", 3, 1));
+  run.run.folded.back().is_folded = true;
+  EXPECT_TRUE(
+      markdown(run, {}).starts_with("**folded:** `the agent had no room for the tags or labels of "
+                                    "2 calls: raise its --max-tags; or report --by name, unless "
+                                    "(overflow) has calls`\n\n**folded:** up to `3 calls of b` may "
+                                    "be of tags or label sets that had no room\n\n`app.trace"))
+      << markdown(run, {});
+}
+
 TEST(Markdown, OfAComparisonMarksWhatIsReal) {
   const Totals before = run_of({transaction("checkout", 200, 0.01)});
   const Totals now = run_of({transaction("checkout", 300, 0.012)});

@@ -171,9 +171,13 @@ TEST(ReportAsJson, HasTheSlowestTraces) {
 TEST(ReportAsJson, HasTheCallsThatMayHaveLostTheirLabels) {
   Model run = a_run();
   EXPECT_EQ(report_json(run).find("folded"), std::string::npos);
-  run.run.folded = {a_known_run().tags.front()};  // with 11 failed calls
+  run.run.folded = {a_known_run().tags.front()};                  // with 11 failed calls
+  EXPECT_EQ(report_json(run).find("folded"), std::string::npos);  // all in one group
+  run.run.folded[0].is_folded = true;
   EXPECT_NE(report_json(run).find(R"(],"folded":[{"name":"a","type":"transact","calls":14}]})"),
             std::string::npos);
+  run.run.without_room = 2;
+  EXPECT_NE(report_json(run).find(R"(],"no_room":"the agent had no room for )"), std::string::npos);
 }
 
 TEST(ReportAsJson, HasTheOlderRun) {

@@ -32,6 +32,8 @@ TEST(RecordOptions, TheFirstWordThatIsNoOptionBeginsTheCommand) {
   EXPECT_EQ(options->folder, "here");
   EXPECT_FALSE(options->wants_help);
   EXPECT_EQ(parse({"--", "-odd"})->command, (Words{"-odd"}));
+  EXPECT_EQ(error_of(parse({"-o", "", "app"})), "-o: needs a folder");
+  EXPECT_EQ(error_of(parse({"--html", "", "app"})), "--html: needs a file");
 }
 
 TEST(RecordOptions, AHostIsRecordedForATime) {

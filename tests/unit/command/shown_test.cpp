@@ -57,6 +57,9 @@ TEST(ChangeOf, IsAShareWithItsSign) {
   EXPECT_EQ(kUtf8.change(0, 0), "±0%");
   EXPECT_EQ(kUtf8.change(10'000, 9'996), "±0%");
   EXPECT_EQ(kUtf8.change(10'000, 9'994), "-0.1%");
+  EXPECT_EQ(kUtf8.change(1000, 2), "-99.8%");
+  EXPECT_EQ(kUtf8.change(1e9, 1), "-99.99%");
+  EXPECT_EQ(kUtf8.change(5, 0), "-100%");
   EXPECT_EQ(kUtf8.change(0, 5), "new");
   EXPECT_EQ(kUtf8.change(1, 50), "×50");
   EXPECT_EQ(kAscii.change(1, 1e9), "x>999");

@@ -318,6 +318,9 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
   bad.failed = 0;
   good.percentiles[kP99] = 1;
   EXPECT_TRUE(table_of({good, bad})[2].starts_with("  {status=200} "));
+  good.name = "request";
+  EXPECT_TRUE(table_of({good, bad})[2].starts_with("  (no labels) "));
+  good.name = "request{status=200}";
   TableChoice all;
   all.shows_all = true;
   EXPECT_TRUE(table_of({good, bad}, all)[1].starts_with("request{status=200} "));
@@ -350,8 +353,10 @@ TEST(Summary, ShowsAsManyTagsAsOneAsksForInTheOrderThatOneAsksFor) {
 
 TEST(Summary, ShowsASmallValueAsSmall) {
   Tag tag = transaction("checkout");
-  tag.busy = 1e-7;
-  EXPECT_TRUE(table_of({tag})[1].ends_with("20.1 ms <0.001")) << table_of({tag})[1];
+  for (const double small : {1e-7, 0.00989}) {
+    tag.busy = small;
+    EXPECT_TRUE(table_of({tag})[1].ends_with("20.1 ms  <0.01")) << table_of({tag})[1];
+  }
   tag.busy = 0;
   EXPECT_TRUE(table_of({tag})[1].ends_with("20.1 ms      0")) << table_of({tag})[1];
 }
@@ -424,6 +429,16 @@ TEST(Summary, FitsANarrowTerminal) {
         EXPECT_NE(heading.find(name), std::string::npos) << heading;
     }
   }
+}
+
+TEST(Summary, SaysHowManyCallsAreFoldedOnAnyTerminal) {
+  command::Run run = an_hour();
+  run.folded = {transaction("request")};
+  run.folded[0].is_folded = true;
+  for (const std::size_t columns : {40U, 80U})
+    EXPECT_EQ(incompleteness(run, Shown({false, false, columns})),
+              "folded: up to 12,345 calls of request may be of tags or label sets that had no "
+              "room\n");
 }
 
 TEST(Summary, OfNothingSaysWhatToDo) {

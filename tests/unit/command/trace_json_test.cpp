@@ -15,7 +15,7 @@ TEST(TraceJson, HasAllThatIsKnownInALine) {
   root.kind = wire::SpanKind::Server;
   root.aborted = true;
   root.reason = "no";
-  root.attributes = "route=/a\\x20b rows=12 zip=\\x30815 sql=a\\x0ab\\x5cx0a";
+  root.attributes = "route=/a\\x20b rows=12 most=inf zip=\\x30815 sql=a\\x0ab\\x5cx0a";
   root.links = "00000000000000010000000000000002-0000000000000003";
   root.tid = 12;
   root.flags = 3;
@@ -33,7 +33,7 @@ TEST(TraceJson, HasAllThatIsKnownInALine) {
       R"({"tag":"a \"b\"\\x0a","kind":"server","span":"0000000000000001","parent":null,"depth":0,)"
       R"("begin":"2027-01-15T08:00:00.000000000Z","offset_ns":0,"duration_ns":1e+07,)"
       R"("aborted":true,"reason":"no","host":"saturn","service":"shop","process":"shop","pid":11,)"
-      R"("tid":12,"flags":3,"attributes":{"route":"/a b","rows":12,"zip":"0815","sql":"a\u000ab\\x0a"},)"
+      R"("tid":12,"flags":3,"attributes":{"route":"/a b","rows":12,"most":"inf","zip":"0815","sql":"a\u000ab\\x0a"},)"
       R"("links":["00000000000000010000000000000002-0000000000000003"]},)"
       R"({"tag":"rows","kind":"observe","span":"0000000000000001","depth":1,)"
       R"("begin":"2027-01-15T08:00:00.004000000Z","offset_ns":4e+06,"value":2.5,"host":"saturn",)"

@@ -3,7 +3,7 @@
 
 const comparedStyles = () => ({
   was: {color: ink('was'), dash: [5, 3], width: 1.6},
-  is: {color: ink('accent'), width: 2},
+  now: {color: ink('accent'), width: 2},
 });
 
 function showComparedTag({name, was, is}) {
@@ -11,7 +11,7 @@ function showComparedTag({name, was, is}) {
   comparison.charts?.forEach((chart) => chart.remove());
   comparison.charts = [];
   byId('compared-title').replaceChildren(nameElement(name));
-  const sides = Object.entries({was, is}).filter(([, tag]) => tag);
+  const sides = Object.entries({was, now: is}).filter(([, tag]) => tag);
   const format = formatValue((is || was));
   const add = (options) => comparison.charts.push(new Shape(host, options));
   const known = sides.filter(([, tag]) => tag.distribution?.bins.length);
@@ -41,7 +41,7 @@ function showSides(chart, sides) {
   const styles = comparedStyles();
   chart.key.append(...sides.map(
       ([word, {count}]) => element(
-          'span', {class: 'entry'}, lineSample({...styles[word], fill: word === 'is' ? .5 : null}),
+          'span', {class: 'entry'}, lineSample({...styles[word], fill: word === 'now' ? .5 : null}),
           `${word}: ${plural(count, 'call')}`)));
 }
 
@@ -99,7 +99,7 @@ function drawTwoDistributions(sides, format, width, height) {
   const drawn = sides.flatMap(([word], side) => {
     const shown =
         bars.map((bar) => ({left: x(bar.low), right: x(bar.high), top: y(heightOf(bar, side))}));
-    return word === 'is' ? filledBars(shown, y(0)) : [outline(shown, y(0))];
+    return word === 'now' ? filledBars(shown, y(0)) : [outline(shown, y(0))];
   });
   const read = (at) => {
     const bar = bars.find(({low, high}) => x(low) <= at && at <= x(high));

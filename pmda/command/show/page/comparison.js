@@ -60,6 +60,9 @@ function comparedRows({tags, base, comparison: {tags: both, only_before, only_no
   ];
 }
 
+// Any difference of counts is one of the runs.
+const isExact = ({is}, key) => key === 'count' || (key === 'total' && is.type === 'counter');
+
 // The difference in words that need no colour.
 function differenceCell(row, {key, isOf, format}) {
   const {was, is} = row;
@@ -73,7 +76,8 @@ function differenceCell(row, {key, isOf, format}) {
       (before === 0          ? format(is)(size) :
            now > 10 * before ? `${significant(now / before, 2)}\u202f×` :
                                formatPercent(size / Math.abs(before)));
-  if (verdict === 'not judged') return text.replace(/^\+(.*×)$/, '$1');
+  if (verdict === 'not judged' || (verdict === 'noise' && isExact(row, key)))
+    return text.replace(/^\+(.*×)$/, '$1');
   if (verdict === 'noise')
     return element('span', {class: 'noise', title: 'May be noise'}, `≈\u202f${text}`);
   const isCost = is.type === 'transact' && key !== 'count';
@@ -144,11 +148,11 @@ function showComparison(data) {
   if (!base) return;
   byId('compared-runs')
       .replaceChildren(
-          runElement('was', base.run), runElement('is', run),
+          runElement('was', base.run), runElement('now', run),
           divisorsElement(data.comparison.divisors));
   const quantities = comparedQuantities();
   const words =
-      {title: '', value: () => null, cell: () => lines('words', 'was', 'is', 'change'), width: 66};
+      {title: '', value: () => null, cell: () => lines('words', 'was', 'now', 'change'), width: 66};
   comparison.rows = comparedRows(data);
   const columns = quantities.map((quantity) => comparedColumn(quantity, quantity.key === 'total'));
   comparison.table = new Table(byId('compared'), {

@@ -91,7 +91,9 @@ const formatFew = ifKnown((value) => significant(value));
 const formatPercent = ifKnown((share) => {
   const percent = share * 100;
   if (percent > 0 && percent < 0.01) return '<0.01%';
-  return significant(percent, percent >= 99.995 || percent < 10 ? 2 : 3) + '%';
+  // Not all, so it is not 100%.
+  if (percent > 99 && percent < 100) return significant(Math.min(percent, 99.99), 4) + '%';
+  return significant(percent, percent < 10 ? 2 : 3) + '%';
 });
 
 // With the unit, if it is short enough: "4.2 kB".

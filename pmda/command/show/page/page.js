@@ -139,16 +139,24 @@ function showNotice(text) {
 }
 
 // The facts to know before the numbers.
-function noticesOf({incomplete, folded = []}) {
+function noticesOf({run: {incomplete, no_room: why, folded = []}, tags}, where = '') {
   const mostNames = 3;
   const missing = incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
   const names = folded.slice(0, mostNames)
                     .map(({name, calls}) => `${plural(calls, 'call')} of ${visibleName(name)}`);
-  if (folded.length > mostNames) names.push(`and of ${folded.length - mostNames} more tags`);
+  const nonfinite = tags.reduce((sum, tag) => sum + (tag.nonfinite || 0), 0);
+  if (folded.length > mostNames)
+    names.push(`and of ${plural(folded.length - mostNames, 'more tag')}`);
   return [
     ...(missing.length ? [`Calls may be missing. ${missing.join('. ')}.`] : []),
-    ...(names.length ?
-            [`Folded: up to ${names.join(', ')} may be of tags or label sets that had no room.`] :
+    ...(why ? [`Folded${where}: ${visibleName(why)}.`] : []),
+    ...(names.length ? [`Folded${where}: up to ${
+                           names.join(', ')} may be of tags or label sets that had no room.`] :
+                       []),
+    ...(nonfinite ?
+            [`${plural(nonfinite, 'value')}${where} ${
+                 nonfinite === 1 ? 'is' : 'are'} not finite (NaN, inf): ` +
+             'counted as calls, in no other number.'] :
             [])
   ];
 }
@@ -164,7 +172,9 @@ function showRun(data) {
   page.tags = data.tags;
   showFacts(data);
   showCards(data);
-  const notices = noticesOf(data.run);
+  const notices = data.base ?
+      [...noticesOf(data.base, ' in the older run'), ...noticesOf(data, ' in the newer run')] :
+      noticesOf(data);
   if (notices.length)
     showNotice(notices.join(' '));
   else if (data.tags.length === 0)

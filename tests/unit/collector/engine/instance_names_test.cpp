@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/instance_names.hpp"
 
+#include <array>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
+
+#include "base/escape.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
 using namespace std::string_view_literals;
+
+std::string utf8_of(char32_t number) {
+  const auto lead = [&](unsigned mark, int shift) {
+    return static_cast<char>(mark | (number >> shift));
+  };
+  const auto next = [&](int shift) { return static_cast<char>(0x80U | (number >> shift & 0x3fU)); };
+  if (number < 0x80) return {lead(0, 0)};
+  if (number < 0x800) return {lead(0xc0, 6), next(0)};
+  if (number < 0x10000) return {lead(0xe0, 12), next(6), next(0)};
+  return {lead(0xf0, 18), next(12), next(6), next(0)};
+}
 
 TEST(ShownName, IsTheTagIfNothingIsWrongWithIt) {
   EXPECT_EQ(shown_name("checkout [eu] \"x\" a\\b  c ", 1, 0), "checkout [eu] \"x\" a\\b  c ");
@@ -23,6 +39,17 @@ TEST(ShownName, EscapesControlBytes) {
 TEST(ShownName, EscapesWhatIsInvisibleOrTurnsOthersAround) {
   EXPECT_EQ(shown_name("\u202egnp", 1, 0), "\\xe2\\x80\\xaegnp");
   EXPECT_EQ(shown_name("a\u00ad\u2069", 1, 0), "a\\xc2\\xad\\xe2\\x81\\xa9");
+}
+
+// Else a tag's name in an archive would not have its labels.
+TEST(ShownName, EscapesNothingOfLabels) {
+  for (char32_t number = 1; number <= 0x10ffff; ++number) {
+    const std::string value = utf8_of(number);
+    std::string tag;
+    ASSERT_TRUE(compose_dimensions(tag, "a", std::array{DimensionView("k", value)}));
+    ASSERT_EQ(printable(tag, 2 * kMaxShownBytes), tag) << std::hex << static_cast<unsigned>(number);
+    ASSERT_EQ(parse_dimensions(tag)->labels.at(0).value, value);
+  }
 }
 
 TEST(ShownName, EscapesWhatIsNotUtf8) {
@@ -45,6 +72,9 @@ TEST(ShownName, IsCutBetweenCharactersIfEscapesMakeItLong) {
   EXPECT_EQ(shown_name("\xff" + std::string(246, 'x') + "€€", 1, 0),
             "\\xff" + std::string(246, 'x') + "...");
   EXPECT_EQ(shown_name(std::string(64, '\x01'), 12, 1).size(), 62 * 4 + 3u + 3u);
+  const std::string labels = "{route=/cart;zone=eu}";
+  EXPECT_TRUE(shown_name(std::string(62, '\t') + labels, 1, 0).ends_with("\\x09..." + labels));
+  EXPECT_LE(shown_name(std::string(62, '\t') + labels, 1, 0).size(), 254u);
 }
 
 TEST(ShownName, HasAFirstWordEvenIfTheTagHasNone) {
