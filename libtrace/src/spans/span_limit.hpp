@@ -80,6 +80,8 @@ class SpanLimit {
             static_cast<std::uint32_t>(packed) >> kSpanBits};
   }
   static std::uint64_t cut(std::uint64_t share, std::uint32_t cuts) {
+    if (cuts == 0) [[likely]]
+      return share;
     share >>= cuts / kHalf;
     return share - share / (2 * kHalf) * (cuts % kHalf);
   }

@@ -467,12 +467,12 @@ TEST_F(SpansOfPrograms, AreToldOfTheirShare) {
   const auto monitor = capture("tag=a limit=1000/s");
   std::array peers{program(1), program(2)};
   ASSERT_TRUE(control_);
-  const std::uint64_t capture = control_->captures.at(0).id;
+  const std::uint64_t id = control_->captures.at(0).id;
   bool is_told = false;
   for (std::uint64_t sequence = 1; !is_told; ++sequence) {
     for (TestPeer& peer : peers) {
       ASSERT_TRUE(peer.send(
-          events_pdu(sequence, control_->number, {}, {{capture, sequence * 1000, 0, 0, 0, 0}})));
+          events_pdu(sequence, control_->number, {}, {{id, sequence * 1000, 0, 0, 0, 0}})));
       for (bool is_taken = false; !is_taken;) {
         const auto pdu = peer.next();
         ASSERT_TRUE(pdu);
