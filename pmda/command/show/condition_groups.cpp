@@ -248,12 +248,13 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   const bool is_real = comparison.is_over_runs ? is_judged && *chance / 2 <= kMostFalseAlarms
                                                : verdict == Verdict::Real;
   if (is_count(figure_) || is_real) return finding(Outcome::Broken);
-  return finding(Outcome::Unknown,
-                 is_judged && !is_noise ? ", which may be noise: more runs on each side decide it"
-                 : comparison.is_over_runs
-                     ? ", which cannot be judged"
-                     : "; three runs on each side decide it: --compare old-?.trace -- new-?.trace, "
-                       "with options before --compare");
+  return finding(
+      Outcome::Unknown,
+      is_judged && !is_noise ? ", which may be noise: more runs on each side decide it"
+      : comparison.is_over_runs
+          ? ", which cannot be judged"
+          : "; three runs or more on each side decide it: --compare old-?.trace -- new-?.trace, "
+            "with options before --compare");
 }
 
 }  // namespace pcp::trace::command
