@@ -235,7 +235,7 @@ class OpenTable {
 
 using Begun = OpenTable::Begun;
 
-// What tells a transaction from all others. It is open as long as its entry has its moment.
+// The identity of a transaction, which is open as long as its entry has its moment.
 struct OpenTransaction {
   const Tag* tag = nullptr;
   Begun begun;

@@ -64,7 +64,7 @@ struct FigureRow {
   Types types;     // that have it
   Types compared;  // that have it in a comparison
   Kind kind;
-  // Of the tables: transactions, observations, points with counters. Empty: not in this table.
+  // In the tables of transactions, of observations, and of points and counters; empty: not there.
   std::array<std::string_view, 3> headings{};
   struct Summary {
     std::string_view sort{};   // the word of --sort; empty: no column of its own

@@ -50,7 +50,7 @@ class Condition {
   const std::string& text() const { return text_; }
 
  private:
-  // What the condition is about: a figure of each tag, or a value of all label sets of a name.
+  // A condition is about a figure of each tag, or a value of all label sets of a name.
   enum class About { Figure, Share, Imbalance };
   enum class Operator { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
 
