@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The figures of a tag, a row for each. Summaries, comparisons, Markdown, JSON and the conditions
-// of
-// --fail-if read the rows. A new figure is a row here, and a word in the help and the manual.
+// The figures of a tag, a row for each, which summaries, comparisons, Markdown, JSON and conditions
+// read. A new figure is a row here, and a word in the help and the manual.
 #pragma once
 
 #include <array>
