@@ -215,21 +215,22 @@ std::optional<ValueRange> Condition::known_without_missing(const Tag& tag) const
 // Nothing if the condition holds for only some values of the range.
 std::optional<bool> Condition::holds(const ValueRange& range) const {
   const auto [least, greatest] = range;
+  const double limit = is_relative_ ? 100 + number_ : number_;  // see percent_of()
   const auto decide = [](bool for_all, bool for_some) -> std::optional<bool> {
     if (for_all == for_some) return for_all;
     return {};
   };
-  const bool is_number = least == number_ && greatest == number_;
-  const bool may_be_number = least <= number_ && number_ <= greatest;
+  const bool is_number = least == limit && greatest == limit;
+  const bool may_be_number = least <= limit && limit <= greatest;
   switch (operator_) {
     case Operator::Less:
-      return decide(greatest < number_, least < number_);
+      return decide(greatest < limit, least < limit);
     case Operator::LessOrEqual:
-      return decide(greatest <= number_, least <= number_);
+      return decide(greatest <= limit, least <= limit);
     case Operator::Greater:
-      return decide(least > number_, greatest > number_);
+      return decide(least > limit, greatest > limit);
     case Operator::GreaterOrEqual:
-      return decide(least >= number_, greatest >= number_);
+      return decide(least >= limit, greatest >= limit);
     case Operator::Equal:
       return decide(is_number, may_be_number);
     case Operator::NotEqual:

@@ -220,7 +220,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   };
   const std::optional<ValueRange> from = undivided(*tag.before, comparison.divisors.now);
   const std::optional<ValueRange> to = undivided(*tag.now, comparison.divisors.before);
-  const std::optional<ValueRange> range = from && to ? change_percent(*from, *to) : std::nullopt;
+  const std::optional<ValueRange> range = from && to ? percent_of(*from, *to) : std::nullopt;
   const std::optional<bool> is_beyond = range ? holds(*range) : std::nullopt;
   if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
   // Judged alone: other tags must not decide whether a gate is open.
@@ -252,7 +252,8 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
       Outcome::Unknown,
       is_judged && !is_noise ? ", which may be noise: more runs on each side decide it"
       : comparison.is_over_runs
-          ? ", which cannot be judged"
+          ? ", which is not judged: only the " + std::to_string(kJudgedTags) +
+                " tags with the most total time are, if all runs have them; --filter chooses tags"
           : "; three runs or more on each side decide it: --compare old-?.trace -- new-?.trace, "
             "with options before --compare");
 }

@@ -95,14 +95,12 @@ ValueRange failed_percent_with(const Tag& tag, const Tag& others) {
           percent(*tag.failed + *others.failed, tag.calls)};
 }
 
-std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now) {
+std::optional<ValueRange> percent_of(const ValueRange& before, const ValueRange& now) {
   const bool is_zero = before.least == 0 && before.greatest == 0;
-  if (is_zero && now.least == 0 && now.greatest == 0) return ValueRange{0, 0};
+  if (is_zero && now.least == 0 && now.greatest == 0) return ValueRange{100, 100};
   if (is_zero && now.least > 0) return ValueRange{kInfinity, kInfinity};
   if (before.least <= 0 || now.least < 0) return {};
-  // In this order the change of whole numbers is exact.
-  return ValueRange{100 * now.least / before.greatest - 100,
-                    100 * now.greatest / before.least - 100};
+  return ValueRange{100 * now.least / before.greatest, 100 * now.greatest / before.least};
 }
 
 }  // namespace pcp::trace::command

@@ -28,8 +28,8 @@ std::optional<ValueRange> range_of(const Tag& tag, Figure figure);
 ValueRange mixed_with(const ValueRange& own, const Tag& others);
 ValueRange failed_percent_with(const Tag& tag, const Tag& others);
 
-// The change in percent from one value to another. Nothing: the older value may be zero or
-// negative.
-std::optional<ValueRange> change_percent(const ValueRange& before, const ValueRange& now);
+// The newer value in percent of the older one, rounded once: +0.1% is 100.1. Nothing: the older
+// value may be zero or negative.
+std::optional<ValueRange> percent_of(const ValueRange& before, const ValueRange& now);
 
 }  // namespace pcp::trace::command

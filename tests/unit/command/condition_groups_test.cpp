@@ -74,6 +74,11 @@ TEST_F(Changes, AreTrueFromTheBorderOn) {
   EXPECT_EQ(outcome("request mean < -50%"), Outcome::Passed);
   EXPECT_EQ(outcome("request mean <= -50%"), Outcome::Broken);
   EXPECT_EQ(outcome("request mean > +1%"), Outcome::Passed);
+  before_.tags[0].calls = 1000;
+  now_.tags[0].calls = 1001;
+  EXPECT_EQ(outcome("request count >= +0.1%"), Outcome::Broken);
+  now_.tags[0].calls = 1004;
+  EXPECT_EQ(outcome("request count > +0.4%"), Outcome::Passed);
   EXPECT_EQ(of("req* mean < -10%").line,
             "true: req* mean < -10%: request has -50%, from 100 ms to 50.0 ms");
 }
@@ -131,8 +136,9 @@ TEST_F(Changes, OfSeveralRunsMayBeNoise) {
   now_.tags[0].nonfinite = 0;
   chance_.reset();
   EXPECT_EQ(of("request mean > +20%").line,
-            "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms, which cannot "
-            "be judged");
+            "unknown: request mean > +20%: request has +400%, from 100 ms to 500 ms, which is not "
+            "judged: only the 50 tags with the most total time are, if all runs have them; "
+            "--filter chooses tags");
 }
 
 TEST_F(Changes, OfValuesThatAreNotFiniteAreUnknown) {

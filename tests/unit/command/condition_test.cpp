@@ -91,6 +91,9 @@ TEST(Condition, IsBrokenWhereItIsTrue) {
 // Exact values, on both sides of the border.
 TEST(Condition, IsTrueFromTheBorderOn) {
   const Tag tag = checkout();
+  Tag few = named(checkout(), "few");
+  few.calls = 71;
+  few.failed = 29;
   Tag bytes = named({}, "bytes");
   bytes.type = TraceType::Counter;
   bytes.calls = 3;
@@ -105,12 +108,13 @@ TEST(Condition, IsTrueFromTheBorderOn) {
                                                {"checkout min", "2ms", "1.999ms"},
                                                {"checkout count", "900", "899"},
                                                {"checkout failed%", "10", "9.999"},
+                                               {"few failed%", "29", "28.999"},
                                                {"bytes added", "4096", "4095"},
                                                {"bytes value", "5000", "4999"},
                                                {"queue value", "7", "6.999"},
                                                {"queue total", "42", "41.9"},
                                                {"queue min", "-3", "-3.001"}}) {
-    const std::vector<Tag> tags{tag, bytes, seen};
+    const std::vector<Tag> tags{tag, few, bytes, seen};
     EXPECT_EQ(outcome(what + " > " + border, tags), Outcome::Passed) << what;
     EXPECT_EQ(outcome(what + " >= " + border, tags), Outcome::Broken) << what;
     EXPECT_EQ(outcome(what + " > " + less, tags), Outcome::Broken) << what;
