@@ -116,7 +116,7 @@ class OurMessages(Bare):
         for option in ("-h", "--help"):
             status, said, complaints = self.ask_agent(option)
             self.assertEqual((status, complaints), (0, ""), said)
-            self.assertIn("--max-tags=COUNT", said)
+            self.assertIn("--max-tags COUNT", said)
 
     def test_the_version(self):
         for option in ("-v", "--version"):
