@@ -33,7 +33,7 @@ constexpr auto kSum = FigureRow::Kind::Sum;
 constexpr auto kSpread = FigureRow::Kind::Spread;
 constexpr auto kOther = FigureRow::Kind::Other;
 constexpr Types kTimed = kDistributions;
-constexpr Types kValues = only(TraceType::Observe) | kCounters;
+constexpr Types kValues = type_bit(TraceType::Observe) | kCounters;
 constexpr double kNoQuantile = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -85,7 +85,7 @@ const FigureRow* find_figure(std::string_view word) {
 
 std::optional<Figure> figure_in(Figure column, TraceType type) {
   const auto found = std::ranges::find_if(kFigures, [&](const FigureRow& row) {
-    return row.column == column && (row.types & only(type)) != 0;
+    return row.column == column && (row.types & type_bit(type)) != 0;
   });
   return found == kFigures.end() ? std::nullopt : std::optional(found->figure);
 }

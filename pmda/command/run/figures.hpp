@@ -42,11 +42,11 @@ constexpr std::size_t index_of(Figure figure) { return static_cast<std::size_t>(
 // A set of types.
 using Types = std::uint8_t;
 inline constexpr Types kNoTypes = 0;
-constexpr Types only(TraceType type) { return static_cast<Types>(1u << index_of(type)); }
-inline constexpr Types kTransactions = only(TraceType::Transact);
-inline constexpr Types kCounters = only(TraceType::Counter);
-inline constexpr Types kDistributions = kTransactions | only(TraceType::Observe);
-inline constexpr Types kAllTypes = kDistributions | kCounters | only(TraceType::Point);
+constexpr Types type_bit(TraceType type) { return static_cast<Types>(1u << index_of(type)); }
+inline constexpr Types kTransactions = type_bit(TraceType::Transact);
+inline constexpr Types kCounters = type_bit(TraceType::Counter);
+inline constexpr Types kDistributions = kTransactions | type_bit(TraceType::Observe);
+inline constexpr Types kAllTypes = kDistributions | kCounters | type_bit(TraceType::Point);
 
 struct FigureRow {
   // How it may differ between runs.
@@ -85,10 +85,10 @@ inline const FigureRow& row_of(Figure figure) { return kFigures[index_of(figure)
 const FigureRow* find_figure(std::string_view word);
 
 inline bool has_figure(TraceType type, Figure figure) {
-  return (row_of(figure).types & only(type)) != 0;
+  return (row_of(figure).types & type_bit(type)) != 0;
 }
 inline bool is_compared(TraceType type, Figure figure) {
-  return (row_of(figure).compared & only(type)) != 0;
+  return (row_of(figure).compared & type_bit(type)) != 0;
 }
 inline bool is_count(Figure figure) { return row_of(figure).kind == FigureRow::Kind::Count; }
 inline bool is_sum(Figure figure) {

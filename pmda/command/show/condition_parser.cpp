@@ -36,7 +36,7 @@ bool is_letter_of_what(char c) { return is_letter_of_label(c) || c == '%' || c =
 
 // The words of these figures, with `before_last` before the last one.
 template <typename Chooses>
-std::string words_of(Chooses chooses, const char* before_last) {
+std::string listed_words(Chooses chooses, const char* before_last) {
   std::vector<std::string_view> words;
   for (const FigureRow& row : kFigures)
     if (!row.word.empty() && chooses(row)) words.push_back(row.word);
@@ -90,7 +90,7 @@ Result<void> Condition::take_what(std::string_view& rest) {
       return Error{"a share needs labels, as in 'request{status=5*} share > 0.1%'"};
     return {};
   }
-  return Error{"after the tag comes " + words_of([](const FigureRow&) { return true; }, ", ") +
+  return Error{"after the tag comes " + listed_words([](const FigureRow&) { return true; }, ", ") +
                ", share, or max/mean by LABEL, not \"" + printed_name(word.empty() ? rest : word) +
                "\""};
 }
@@ -142,8 +142,9 @@ Result<void> Condition::take_number(std::string_view& rest) {
 
 Result<void> Condition::take_change(bool is_negative) const {
   if (about_ != About::Figure || row_of(figure_).compared == kNoTypes)
-    return Error{"a change in percent is one of " +
-                 words_of([](const FigureRow& row) { return row.compared != kNoTypes; }, " and ")};
+    return Error{
+        "a change in percent is one of " +
+        listed_words([](const FigureRow& row) { return row.compared != kNoTypes; }, " and ")};
   const bool is_more = operator_ == Operator::Greater || operator_ == Operator::GreaterOrEqual;
   const bool is_less = operator_ == Operator::Less || operator_ == Operator::LessOrEqual;
   if (is_negative ? is_less : is_more) return {};

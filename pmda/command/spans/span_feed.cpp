@@ -29,7 +29,7 @@ constexpr std::size_t kMostNews = 64;
 
 // How long the end waits for hosts.
 constexpr Duration kLastAnswer = std::chrono::seconds(1);
-constexpr std::chrono::milliseconds kLook(100);
+constexpr std::chrono::milliseconds kBetweenLastLooks(100);
 
 Descriptor make_bell() {
   Descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -233,7 +233,7 @@ std::vector<HostNews> SpanFeed::finish() {
   ::eventfd_write(queue_->end_bell.get(), 1);
   while (queue_->threads > 0 && steady_now() < until) {
     lock.unlock();
-    waits_for(queue_->bell, kLook);
+    waits_for(queue_->bell, kBetweenLastLooks);
     lock.lock();
     eventfd_t rung = 0;
     ::eventfd_read(queue_->bell.get(), &rung);
