@@ -33,10 +33,13 @@ struct GetoptTable {
   std::vector<option> names;
 };
 
-const Option& row_of(const std::vector<Option>& table, int found) {
-  if (found >= kFirstLong) return table[static_cast<std::size_t>(found - kFirstLong)];
-  return *std::find_if(table.begin(), table.end(),
-                       [found](const Option& each) { return each.letter == found; });
+// Null: a mistake. An option -? comes as one, since getopt does not know its letter.
+const Option* row_of(const std::vector<Option>& table, int found) {
+  if (found >= kFirstLong) return &table[static_cast<std::size_t>(found - kFirstLong)];
+  if (found == '?' && optopt != '?') return nullptr;
+  const auto row = std::ranges::find_if(
+      table, [found](const Option& each) { return each.letter != 0 && each.letter == found; });
+  return row == table.end() ? nullptr : &*row;
 }
 
 std::string with_dash(int letter) { return {'-', static_cast<char>(letter)}; }
@@ -59,15 +62,15 @@ Result<std::vector<std::string>> read_options(int argc, char* const* argv,
   optind = 0;  // restarts getopt
   for (int found; (found = ::getopt_long(argc, argv, known.letters.c_str(), known.names.data(),
                                          nullptr)) != -1;) {
-    if (found == ':' || (found == '?' && optopt != '?')) {
+    const Option* const row = row_of(table, found);
+    if (row == nullptr) {
       if (first) first = mistake(found, argv[optind - 1], mistake_text);
       continue;
     }
-    const Option& row = row_of(table, found);
-    if (const Result<void> stored = row.store(optarg); !stored && first)
-      first = Error{(found >= kFirstLong ? std::string("--") + row.name : with_dash(found)) + ": " +
-                    stored.error().message};
-    if (row.is_last) break;
+    if (const Result<void> stored = row->store(optarg); !stored && first)
+      first = Error{(found >= kFirstLong ? std::string("--") + row->name : with_dash(found)) +
+                    ": " + stored.error().message};
+    if (row->is_last) break;
   }
   if (!first) return first.error();
   return std::vector<std::string>(argv + optind, argv + argc);

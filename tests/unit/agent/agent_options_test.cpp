@@ -160,6 +160,7 @@ TEST_F(OptionsTest, RefuseStepsBelowAMillisecond) {
 TEST_F(OptionsTest, RefuseWhatIsNoOption) {
   EXPECT_NE(error({"something"}).find("\"something\""), std::string::npos);
   EXPECT_EQ(error({"-Z"}), "-Z: is not an option");
+  EXPECT_EQ(error({"-?"}), "-?: is not an option");
   EXPECT_EQ(error({"--no-such-option"}), "--no-such-option: is not an option");
   EXPECT_EQ(error({"-T"}), "-T: needs an argument");
   EXPECT_EQ(error({"--max-tags"}), "--max-tags: needs an argument");
