@@ -250,7 +250,8 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   if (is_count(figure_) || is_real) return finding(Outcome::Broken);
   return finding(
       Outcome::Unknown,
-      is_judged && !is_noise ? ", which may be noise: more runs on each side decide it"
+      is_judged ? is_noise ? ", which cannot be judged"
+                           : ", which may be noise: more runs on each side decide it"
       : comparison.is_over_runs
           ? ", which is not judged: only the " + std::to_string(kJudgedTags) +
                 " tags with the most total time are, if all runs have them; --filter chooses tags"

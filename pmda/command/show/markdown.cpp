@@ -69,17 +69,16 @@ std::string table(std::size_t kind, const std::vector<Item>& items,
                   const std::function<std::string(const Item&, Figure)>& cell_of) {
   std::string head = "| " + std::string(kTableTitles[kind]) + " |";
   std::string line = "|---|";
-  for (const Figure column : compared_columns()) {
-    if (compared_heading(column, kind).empty()) continue;
+  std::vector<Figure> columns = compared_columns();
+  std::erase_if(columns, [kind](Figure each) { return compared_heading(each, kind).empty(); });
+  for (const Figure column : columns) {
     head += " " + std::string(compared_heading(column, kind)) + " |";
     line += "--:|";
   }
   std::string rows;
   for (const Item& item : items) {
     rows += "| " + in_cell(one_code(name_of(item))) + " |";
-    for (const Figure column : compared_columns())
-      if (!compared_heading(column, kind).empty())
-        rows += " " + in_cell(cell_of(item, column)) + " |";
+    for (const Figure column : columns) rows += " " + in_cell(cell_of(item, column)) + " |";
     rows += "\n";
   }
   return head + "\n" + line + "\n" + rows + "\n";

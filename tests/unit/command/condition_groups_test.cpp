@@ -131,6 +131,8 @@ TEST_F(Changes, OfSeveralRunsMayBeNoise) {
   EXPECT_EQ(outcome("request mean >= +0%"), Outcome::Passed);
   now_.tags[0].max->is_exact = false;
   EXPECT_EQ(outcome("request max > +20%"), Outcome::Unknown);
+  now_.tags[0].max->value = 1;
+  EXPECT_TRUE(of("request max > +20%").line.ends_with(", which cannot be judged"));
   now_.tags[0].nonfinite = 1;
   EXPECT_EQ(outcome("request mean > +20%"), Outcome::Unknown);
   now_.tags[0].nonfinite = 0;
