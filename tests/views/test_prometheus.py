@@ -53,7 +53,7 @@ class ServerTestCase(PrometheusTestCase):
         self.address = f"127.0.0.1:{port.number}"
         page = urllib.parse.urlsplit(self.proxy.address("metrics"))
         settings, = [each for each in documented("yaml") if "scrape_configs" in each]
-        for pattern, here in (("targets: .*?]", f'targets: ["{page.netloc}"]'), ("scrape_interval: .*", "scrape_interval: 200ms"),
+        for pattern, here in (("targets: .*?]", f'targets: ["{page.netloc}"]'), ("scrape_interval: .*", "scrape_interval: 1s"),
                               ("names: .trace.", f'names: [trace], hostspec: ["{self.pmcd.host(unix=True)}"]')):
             settings, found = re.subn(pattern, here, settings)
             self.assertEqual(found, 1, pattern)
@@ -66,7 +66,8 @@ class ServerTestCase(PrometheusTestCase):
         self.addCleanup(server.kill)
 
     def ask(self, query):
-        """Gives value by labels; None as long as there is no answer."""
+        """Gives value by labels; None as long as there is no answer. A scrape that takes longer than its interval fails, and no
+        series has a value until the next one: whoever asks for values now has to wait for them."""
         address = f"http://{self.address}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
         try:
             with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
@@ -99,11 +100,12 @@ class Server(ServerTestCase):
         def has_answer(query):
             for call in ("begin request{route=/cart}", "end request{route=/cart}"):
                 traced.call(call)
-            return self.ask(query.replace("1m", "5s"))
+            return self.ask(query.replace("1m", "20s"))
         self.assertEqual(len(queries.splitlines()), 6)
         for query in queries.splitlines():
             wait_until(lambda q=query: has_answer(q), what=query)
-        self.assertIn("shop", str(self.ask("sum by (service, route) (trace_transact_count{route='/cart'})")))
+        by_route = "sum by (service, route) (trace_transact_count{route='/cart'})"
+        wait_until(lambda: list(self.ask(by_route) or ()) == [(("route", "/cart"), ("service", "shop"))], what="the route")
         self.assertEqual(len(wait_until(lambda: self.ask(beyond_ascii), what="the tag")), 1)
 
 
