@@ -35,6 +35,7 @@ int main(void) {
   failed |= pmtracecounter(tag(), 1.0);
   failed |= pmtracecount(tag(), 1.0);
   failed |= pmtraceadd(tag(), 1.0);
+  failed |= pmtrace_tag_add_labels(handle, &label, 1) != NULL;
   failed |= pmtrace_tag_text(handle) != NULL;
   failed |= pmtraceobs("tag", queue.waiting);
   failed |= address_is_taken(pmtracepoint) | address_is_taken(&pmtracebegin);
@@ -46,6 +47,7 @@ int main(void) {
   failed |= pmtrace_begin(handle, &tx);
   failed |= pmtrace_end(&tx);
   failed |= pmtrace_abort(&tx);
+  failed |= pmtrace_end_as(&tx, handle) | pmtrace_abort_as(&tx, handle);
   failed |= pmtrace_begin_from(handle, &tx, tag(), tag());
   failed |= pmtrace_begin_under(handle, &tx, &tx);
   failed |= pmtrace_attach(&tx) | pmtrace_detach(&tx);
@@ -54,7 +56,7 @@ int main(void) {
   failed |= pmtrace_context(&tx, parent, 1) == 0;
   failed |= pmtrace_is_captured(&tx) | pmtrace_note(&tx, tag(), tag());
   failed |= pmtrace_note_number(&tx, tag(), 1.0) | pmtrace_link(&tx, tag());
-  failed |= pmtrace_fail(&tx, tag());
+  failed |= pmtrace_fail(&tx, tag()) | pmtrace_fail_as(&tx, handle, tag());
   failed |= pmtrace_mmv(tag());
   failed |= !pmtrace_flush(1.0);
   failed |= pmtrace_stats(&stats, sizeof stats);

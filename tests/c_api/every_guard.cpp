@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Every way to write a transaction in C++, with exceptions or without.
+#include <cstdint>
 #include <memory>
 #include <pcp/trace.hpp>
 #include <string>
@@ -143,6 +144,38 @@ void note() {
   noted.begin().fail(nullptr);  // 1 abort
 }
 
+// A member, which does not run yet.
+struct Exchange {
+  trace::Running running;
+  trace::Transaction other;
+};
+
+void label() {
+  const trace::Transaction served{"served", {{"route", "/cart"}}};
+  Exchange exchange;
+  exchange.running.label("status", 200);  // not open: nothing
+  exchange.running.end();
+  exchange.running = served.begin();
+  exchange.running.label("status", 200);
+  exchange.running.label(std::string("status"), std::uint16_t{504});
+  auto moved = std::move(exchange.running);
+  moved.label("cached", true);
+  moved.label("bad key", 1);  // reported, and changes nothing
+  moved.label("cached", nullptr);
+  moved.end();                        // 1 end with both
+  exchange.running = served.begin();  // without them again
+  exchange.running.label("status", std::string_view("404"));
+  exchange.running.fail("not found");  // 1 abort
+  exchange.running = served.begin();
+  exchange.running.label("status", "0");
+  exchange.running.end_as(scope);  // 1 end of another tag
+  exchange.running = served.begin();
+  exchange.running.abort_as(scope);      // 1 abort of another tag
+  exchange.other.begin().label("a", 1);  // not traced
+  exchange.running = served.begin();
+  exchange.running.end_as(exchange.other);  // 1 end of its own
+}
+
 }  // namespace
 
 static_assert(sizeof(trace::Counter) == sizeof(pmtrace_handle) &&
@@ -156,6 +189,7 @@ int main() {
   name();
   pass_on();
   note();
+  label();
   trace::Point("everything")();
   trace::Observation("everything")(2);
   trace::Counter("everything")(3);

@@ -121,6 +121,30 @@ static void transactions(void) {
   CHECK(pmtrace_begin(tag, NULL) == -EINVAL);
 }
 
+static void other_tags_at_the_end(void) {
+  const pmtrace_label gone = {"status", "410"}, bad = {"Status", "410"};
+  pmtrace_handle tag = pmtrace_tag("served");
+  pmtrace_handle with = pmtrace_tag_add_labels(tag, &gone, 1);
+  pmtrace_tx tx;
+  CHECK(with == pmtrace_tag("served{status=410}"));
+  CHECK(pmtrace_tag_add_labels(NULL, &gone, 1) == NULL);
+  CHECK(pmtrace_tag_add_labels(tag, &bad, 1) == NULL);
+  CHECK(pmtrace_tag_add_labels(with, NULL, 0) == with);
+  CHECK(pmtrace_begin(tag, &tx) == 0);
+  CHECK(pmtrace_end_as(&tx, with) == 0);
+  CHECK(is_zero(&tx));
+  CHECK(pmtrace_end_as(&tx, with) == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_abort_as(NULL, with) == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_begin(tag, &tx) == 0);
+  CHECK(pmtrace_abort_as(&tx, with) == 0);
+  CHECK(pmtrace_begin(tag, &tx) == 0);
+  CHECK(pmtrace_fail_as(&tx, with, "gone") == 0);
+  CHECK(pmtrace_begin(tag, &tx) == 0);
+  CHECK(pmtrace_end_as(&tx, NULL) == PMTRACE_ERR_TAGNAME); /* ends all the same */
+  CHECK(is_zero(&tx));
+  CHECK(pmtrace_end_as(&tx, NULL) == PMTRACE_ERR_NOPROGRESS);
+}
+
 static void traces(void) {
   static const char kParent[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   pmtrace_handle tag = pmtrace_tag("traced");
@@ -265,7 +289,7 @@ static void flush_and_statistics(void) {
   CHECK(stats.recorded == stats.acknowledged + stats.undeliverable);
   CHECK(stats.pending == 0);
   CHECK(stats.uncertain == 0);
-  CHECK(stats.aborted == 5);
+  CHECK(stats.aborted == 7);
   CHECK(stats.batches > 0);
   CHECK(stats.reconnects == 0);
 
@@ -281,6 +305,7 @@ int main(void) {
   tags_with_labels();
   calls_by_handle();
   transactions();
+  other_tags_at_the_end();
   traces();
   notes();
   transaction_that_is_open_when_tracing_is_switched_off();

@@ -8,7 +8,8 @@ from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, program
 
 
 TOLD = ('pcp_trace: "sum": an increment is finite and not negative; -5 was not added\n'
-        'pcp_trace: "handled" with its labels is longer than 254 bytes: recorded without them\n')
+        'pcp_trace: "handled" with its labels is longer than 254 bytes: recorded without them\n'
+        'pcp_trace: "served" gets no more labels: label "Status" is not [a-z][a-z0-9_]*\n')
 
 
 class EveryCall:
@@ -22,7 +23,7 @@ class EveryCall:
         done = completed(*command, env=environment, timeout=3 * PATIENCE_S)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", TOLD))
         self.assertEqual(pmcd.values("trace.transact.count"),
-                         {"named": 1, "handled": 2, "traced": 1, "noted": 1,
+                         {"named": 1, "handled": 2, "traced": 1, "noted": 1, "served": 1, "served{status=410}": 1,
                           "across threads": 1, "forked": 1})
         self.assertEqual(pmcd.values("trace.point.count"),
                          {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2,
@@ -55,3 +56,4 @@ class EveryCallWithOurAgent(EveryCall, TraceTestCase):
         self.assertEqual(pmcd.value("trace.transact.aborts", "named"), 1)
         self.assertEqual(pmcd.value("trace.transact.aborts", "handled"), 1)
         self.assertEqual(pmcd.value("trace.transact.aborts", "noted"), 1)
+        self.assertEqual(pmcd.value("trace.transact.aborts", "served{status=410}"), 2)

@@ -30,9 +30,9 @@ def failed_span(pmcd, *command, environment):
     return failed[0], printed.stdout + printed.stderr
 
 
-def assert_noted(test, pmcd, *command, environment):
-    """Checks the notes of a program that makes those that all languages make."""
+def assert_noted(test, pmcd, *command, environment, tag="request"):
+    """Checks the notes of a program that makes those that all languages make, and ends under this tag."""
     span, printed = failed_span(pmcd, *command, environment=environment)
     test.assertEqual(printed, "")
-    test.assertEqual({name: span.get(name) for name in NOTED}, NOTED)
+    test.assertEqual({name: span.get(name) for name in NOTED}, NOTED | {"tag": tag})
     test.assertIn(LINKED, span.get("links", ""))

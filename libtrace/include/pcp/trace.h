@@ -108,6 +108,12 @@ extern pmtrace_handle pmtrace_tag(const char* name);
  * is not [a-z][a-z0-9_]*, belongs to PCP, or comes twice, or if there are more than 16 labels. */
 extern pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels, size_t count);
 
+/* The tag with these labels as well, also if it has labels; a later value of a label replaces an
+ * earlier one. NULL for a NULL handle, and otherwise as above. Fast for labels that the thread has
+ * used before. */
+extern pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag, const pmtrace_label* labels,
+                                             size_t count);
+
 /* The tag as text for the calls by name: its name, with its labels as above. NULL for a NULL
  * handle. */
 extern const char* pmtrace_tag_text(pmtrace_handle tag);
@@ -131,6 +137,12 @@ extern int pmtrace_add(pmtrace_handle tag, double increment);
 extern int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx);
 extern int pmtrace_end(pmtrace_tx* tx);
 extern int pmtrace_abort(pmtrace_tx* tx);
+
+/* End and abort for a transaction whose tag is known only at its end, such as the first one with
+ * the label "status". It is counted, timed and captured under this tag; until then it is in flight
+ * under the first one. A NULL handle: ends under the first one, and gives PMTRACE_ERR_TAGNAME. */
+extern int pmtrace_end_as(pmtrace_tx* tx, pmtrace_handle tag);
+extern int pmtrace_abort_as(pmtrace_tx* tx, pmtrace_handle tag);
 
 /* Traces: what one request causes in all programs that it passes through, by W3C's Trace Context. A
  * transaction that begins on a thread belongs to the trace of the innermost transaction open there:
@@ -157,13 +169,14 @@ extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size)
 extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
 /* Notes on a transaction that is captured for a monitor: attributes, a related trace, and the
- * reason of an abort. For other transactions these calls note nothing; pmtrace_fail always aborts.
+ * reason of an abort. For other transactions these calls note nothing; the two last always abort.
  * -EINVAL: the key is not of 1 to 128 bytes, or the header is invalid. */
 extern int pmtrace_is_captured(const pmtrace_tx* tx);
 extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);
 extern int pmtrace_note_number(pmtrace_tx* tx, const char* key, double value);
 extern int pmtrace_link(pmtrace_tx* tx, const char* traceparent);
-extern int pmtrace_fail(pmtrace_tx* tx, const char* reason); /* aborts */
+extern int pmtrace_fail(pmtrace_tx* tx, const char* reason);
+extern int pmtrace_fail_as(pmtrace_tx* tx, pmtrace_handle tag, const char* reason);
 
 /* Waits until the agent has acknowledged all earlier calls, at most `timeout` seconds. 1 if it has,
  * else 0. */

@@ -20,6 +20,7 @@
 #error "<pcp/trace.hpp> needs C++17 or newer (-std=c++17); <pcp/trace.h> does not."
 #endif
 
+#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <initializer_list>
@@ -71,6 +72,9 @@ const char* copy_text(OptionalText given, char (&to)[Size]) noexcept {
 }
 
 #ifdef PMTRACE_DISABLE
+inline pmtrace_handle add_label(pmtrace_handle, OptionalText, OptionalText) noexcept {
+  return nullptr;
+}
 template <typename Name>
 constexpr pmtrace_handle find_tag(const Name&) noexcept {
   return nullptr;
@@ -130,6 +134,12 @@ inline pmtrace_handle find_tag(std::string_view name,
   return pmtrace_tag_with(copy_text(name, texts[text]), given, labels.size());
 }
 
+inline pmtrace_handle add_label(pmtrace_handle tag, OptionalText key, OptionalText text) noexcept {
+  TextForC texts[2];
+  const pmtrace_label label{copy_text(key, texts[0]), copy_text(text, texts[1])};
+  return pmtrace_tag_add_labels(tag, &label, 1);
+}
+
 inline void describe(pmtrace_handle tag, std::string_view unit, std::string_view text) noexcept {
   TextForC texts[2];
   pmtrace_describe(tag, unit.empty() ? nullptr : copy_text(unit, texts[0]),
@@ -168,9 +178,9 @@ inline void link(pmtrace_tx* transaction, OptionalText traceparent) noexcept {
   pmtrace_link(transaction, copy_text(traceparent, header));
 }
 
-inline void fail(pmtrace_tx* transaction, OptionalText reason) noexcept {
+inline void fail(pmtrace_tx* transaction, pmtrace_handle tag, OptionalText reason) noexcept {
   NoteForC text;
-  pmtrace_fail(transaction, copy_text(reason, text));
+  pmtrace_fail_as(transaction, tag, copy_text(reason, text));
 }
 
 // Numbers of any width, converted to double when recorded.
@@ -194,12 +204,15 @@ class Tagged {
   }
 
  protected:
-  pmtrace_handle tag_;
+  Tagged() noexcept = default;
+
+  pmtrace_handle tag_ = nullptr;
 };
 
 }  // namespace detail
 
 class Running;
+class Transaction;
 
 // Refers to a transaction as a parent. Cheap to copy, and valid after its end, too.
 class Parent {
@@ -242,27 +255,26 @@ inline TraceHeaders current_headers() noexcept { return TraceHeaders(nullptr); }
 // A transaction, open until end(), abort() or destruction, whichever comes first.
 class [[nodiscard]] Running {
  public:
-  [[nodiscard]] explicit Running(pmtrace_handle tag) noexcept
-      : exceptions_(std::uncaught_exceptions()) {
-    pmtrace_begin(tag, &transaction_);
-  }
+  Running() noexcept = default;  // not open
+  [[nodiscard]] explicit Running(pmtrace_handle tag) noexcept { pmtrace_begin(tag, &transaction_); }
   // Begins inside of the trace in a request's headers.
   [[nodiscard]] Running(pmtrace_handle tag, detail::OptionalText traceparent,
-                        detail::OptionalText tracestate) noexcept
-      : exceptions_(std::uncaught_exceptions()) {
+                        detail::OptionalText tracestate) noexcept {
     detail::begin_from(tag, &transaction_, traceparent, tracestate);
   }
   // Begins inside of `parent`.
-  [[nodiscard]] Running(pmtrace_handle tag, const Parent& parent) noexcept
-      : exceptions_(std::uncaught_exceptions()) {
+  [[nodiscard]] Running(pmtrace_handle tag, const Parent& parent) noexcept {
     pmtrace_begin_under(tag, &transaction_, &parent.transaction_);
   }
   Running(Running&& other) noexcept
-      : transaction_(std::exchange(other.transaction_, {})), exceptions_(other.exceptions_) {}
+      : transaction_(std::exchange(other.transaction_, {})),
+        end_tag_(other.end_tag_),
+        exceptions_(other.exceptions_) {}
   Running& operator=(Running&& other) noexcept {
     if (this != &other) {
       end();
       transaction_ = std::exchange(other.transaction_, {});
+      end_tag_ = other.end_tag_;
       exceptions_ = other.exceptions_;
     }
     return *this;
@@ -276,18 +288,47 @@ class [[nodiscard]] Running {
 
   // Ends the transaction now. Later calls and the destructor do nothing.
   void end() noexcept {
-    if (is_open()) pmtrace_end(&transaction_);
+    if (!is_open()) return;
+    if (end_tag_ == nullptr)
+      pmtrace_end(&transaction_);
+    else
+      pmtrace_end_as(&transaction_, end_tag_);
   }
 
   // Aborts: counts as aborted, without a time.
   void abort() noexcept {
-    if (is_open()) pmtrace_abort(&transaction_);
+    if (!is_open()) return;
+    if (end_tag_ == nullptr)
+      pmtrace_abort(&transaction_);
+    else
+      pmtrace_abort_as(&transaction_, end_tag_);
+  }
+
+  // Ends or aborts under another tag. Until then it is in flight under the one it began with.
+  void end_as(const Transaction& tag) noexcept;
+  void abort_as(const Transaction& tag) noexcept;
+
+  // Ends or aborts under its tag with this label as well, for what is known only later:
+  // running.label("status", 504). A later value of a label replaces an earlier one. A bad label is
+  // reported as for tags, and changes nothing.
+  void label(detail::OptionalText key, detail::OptionalText value) noexcept {
+    if (const pmtrace_handle tag = detail::add_label(tag_at_end(), key, value)) end_tag_ = tag;
+  }
+  template <typename Integer, typename = std::enable_if_t<std::is_integral_v<Integer>>>
+  void label(detail::OptionalText key, Integer value) noexcept {
+    if constexpr (std::is_same_v<Integer, bool>) {
+      label(key, value ? "true" : "false");
+    } else {
+      char digits[24];
+      char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+      label(key, std::string_view(digits, static_cast<std::size_t>(end - digits)));
+    }
   }
 
   // Aborts, and notes the reason if captured.
   void fail(detail::OptionalText reason) noexcept {
     if (is_captured())
-      detail::fail(&transaction_, reason);
+      detail::fail(&transaction_, tag_at_end(), reason);
     else
       abort();
   }
@@ -325,9 +366,16 @@ class [[nodiscard]] Running {
   friend class Parent;
 
   bool is_open() const noexcept { return transaction_.opaque[0] != 0; }
+  // The first word of an open transaction is its tag.
+  pmtrace_handle tag_at_end() const noexcept {
+    return end_tag_ != nullptr ? end_tag_
+                               : reinterpret_cast<pmtrace_handle>(
+                                     static_cast<std::uintptr_t>(transaction_.opaque[0]));
+  }
 
   pmtrace_tx transaction_{};
-  int exceptions_;  // uncaught ones at the begin
+  pmtrace_handle end_tag_ = nullptr;             // null: the one it began with
+  int exceptions_ = std::uncaught_exceptions();  // at the begin
 };
 
 inline Parent::Parent(const Running& running) noexcept : transaction_(running.transaction_) {}
@@ -349,6 +397,7 @@ class [[nodiscard]] Attached {
 // Something that takes time: counted, timed, with rate, average, extrema and percentiles.
 class Transaction : public detail::Tagged {
  public:
+  Transaction() noexcept = default;  // not traced
   using Tagged::Tagged;
 
   [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
@@ -365,7 +414,19 @@ class Transaction : public detail::Tagged {
   [[nodiscard]] Running begin_under(const Parent& parent) const noexcept {
     return Running(tag_, parent);
   }
+
+ private:
+  friend class Running;
 };
+
+inline void Running::end_as(const Transaction& tag) noexcept {
+  end_tag_ = tag.tag_;
+  end();
+}
+inline void Running::abort_as(const Transaction& tag) noexcept {
+  end_tag_ = tag.tag_;
+  abort();
+}
 
 // Calls `work` in a transaction and returns its result. An exception aborts the transaction.
 template <typename Work>

@@ -49,6 +49,10 @@ PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag_with(const char* name, const pmtrac
                                                   size_t count) {
   return NULL;
 }
+PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag,
+                                                        const pmtrace_label* labels, size_t count) {
+  return NULL;
+}
 PMTRACE_FUNCTION_ const char* pmtrace_tag_text(pmtrace_handle tag) { return NULL; }
 PMTRACE_FUNCTION_ int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text) {
   return 0;
@@ -60,6 +64,8 @@ PMTRACE_FUNCTION_ int pmtrace_add(pmtrace_handle tag, double increment) { return
 PMTRACE_FUNCTION_ int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_end(pmtrace_tx* tx) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_abort(pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_end_as(pmtrace_tx* tx, pmtrace_handle tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_abort_as(pmtrace_tx* tx, pmtrace_handle tag) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx,
                                          const char* traceparent, const char* tracestate) {
   return 0;
@@ -87,6 +93,9 @@ PMTRACE_FUNCTION_ int pmtrace_note_number(pmtrace_tx* tx, const char* key, doubl
 }
 PMTRACE_FUNCTION_ int pmtrace_link(pmtrace_tx* tx, const char* traceparent) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_fail(pmtrace_tx* tx, const char* reason) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_fail_as(pmtrace_tx* tx, pmtrace_handle tag, const char* reason) {
+  return 0;
+}
 PMTRACE_FUNCTION_ int pmtrace_flush(double timeout) { return 1; }
 PMTRACE_FUNCTION_ int pmtrace_mmv(const char* name) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
@@ -123,6 +132,8 @@ using namespace pmtrace_disabled;
 #define pmtraceerrstr(...) pmtrace_text_(0 ? (pmtraceerrstr)(__VA_ARGS__) : (pmtraceerrstr)(0))
 #define pmtrace_tag(...) pmtrace_no_tag_(0 ? (pmtrace_tag)(__VA_ARGS__) : NULL)
 #define pmtrace_tag_with(...) pmtrace_no_tag_(0 ? (pmtrace_tag_with)(__VA_ARGS__) : NULL)
+#define pmtrace_tag_add_labels(...) \
+  pmtrace_no_tag_(0 ? (pmtrace_tag_add_labels)(__VA_ARGS__) : NULL)
 #define pmtrace_tag_text(...) pmtrace_no_text_(0 ? (pmtrace_tag_text)(__VA_ARGS__) : NULL)
 #define pmtrace_describe(...) pmtrace_code_(0 ? (pmtrace_describe)(__VA_ARGS__) : 0)
 #define pmtrace_point(...) pmtrace_code_(0 ? (pmtrace_point)(__VA_ARGS__) : 0)
@@ -132,6 +143,8 @@ using namespace pmtrace_disabled;
 #define pmtrace_begin(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin)(__VA_ARGS__) : 0)
 #define pmtrace_end(...) pmtrace_code_(0 ? (pmtrace_end)(__VA_ARGS__) : 0)
 #define pmtrace_abort(...) pmtrace_code_(0 ? (pmtrace_abort)(__VA_ARGS__) : 0)
+#define pmtrace_end_as(...) pmtrace_code_(0 ? (pmtrace_end_as)(__VA_ARGS__) : 0)
+#define pmtrace_abort_as(...) pmtrace_code_(0 ? (pmtrace_abort_as)(__VA_ARGS__) : 0)
 #define pmtrace_begin_from(...) \
   pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_from)(__VA_ARGS__) : 0)
 #define pmtrace_begin_under(...) \
@@ -143,6 +156,7 @@ using namespace pmtrace_disabled;
 #define pmtrace_note_number(...) pmtrace_code_(0 ? (pmtrace_note_number)(__VA_ARGS__) : 0)
 #define pmtrace_link(...) pmtrace_code_(0 ? (pmtrace_link)(__VA_ARGS__) : 0)
 #define pmtrace_fail(...) pmtrace_code_(0 ? (pmtrace_fail)(__VA_ARGS__) : 0)
+#define pmtrace_fail_as(...) pmtrace_code_(0 ? (pmtrace_fail_as)(__VA_ARGS__) : 0)
 #define pmtrace_mmv(...) pmtrace_code_(0 ? (pmtrace_mmv)(__VA_ARGS__) : 0)
 #define pmtrace_flush(...) pmtrace_code_(0 ? (pmtrace_flush)(__VA_ARGS__) : 1)
 #pragma GCC diagnostic pop

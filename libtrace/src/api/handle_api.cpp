@@ -60,21 +60,22 @@ namespace {
   return begin_quickly(tag, tx, *recorder, moment_by_counter());
 }
 
-[[gnu::noinline]] int close_traced(pmtrace_tx* tx, RecordKind kind) {
+// Ends it under the tag `as`.
+[[gnu::noinline]] int close_traced(pmtrace_tx* tx, RecordKind kind, const Tag* as) {
   const OpenTransaction open = read(tx);
   const TraceContext context = context_of(tx);
   *tx = {};
   Recorder* const recorder = find_recorder();
   if (recorder == nullptr) return -ENOMEM;
-  const double seconds = recorder->end_traced(open, context, kind == RecordKind::Abort);
-  return record_transaction(*recorder, open.tag, kind, seconds);
+  const double seconds = recorder->end_traced(open, context, kind == RecordKind::Abort, as);
+  return record_transaction(*recorder, as, kind, seconds);
 }
 
 // Requires: is_open(tx).
-[[gnu::noinline, gnu::flatten]] int close_open(pmtrace_tx* tx, RecordKind kind) {
-  const OpenTransaction open = read(tx);
+[[gnu::always_inline]] inline int close_open_as(pmtrace_tx* tx, RecordKind kind,
+                                                const OpenTransaction& open, const Tag* as) {
   if ((open.begun.ref & OpenTable::kMarks) != 0) [[unlikely]]
-    return close_traced(tx, kind);
+    return close_traced(tx, kind, as);
   *tx = {};
   // Find the recorder before the clock read: the processor overlaps both. Making a thread's first
   // recorder takes long, so that comes after the clock read, outside the duration.
@@ -83,7 +84,12 @@ namespace {
   if (recorder == nullptr) recorder = find_recorder_slowly();
   if (recorder == nullptr) return -ENOMEM;
   recorder->leave(open.tag, open.begun);
-  return record_transaction(*recorder, open.tag, kind, seconds_since(open.begun.moment, now));
+  return record_transaction(*recorder, as, kind, seconds_since(open.begun.moment, now));
+}
+
+[[gnu::noinline, gnu::flatten]] int close_open(pmtrace_tx* tx, RecordKind kind) {
+  const OpenTransaction open = read(tx);
+  return close_open_as(tx, kind, open, open.tag);
 }
 
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
@@ -100,6 +106,17 @@ int close_transaction(pmtrace_tx* tx, RecordKind kind) {
   if (tx == nullptr || !is_open(tx)) [[unlikely]]
     return is_switched_off() ? 0 : refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
   return close_open(tx, kind);
+}
+
+// The same under another tag. Without one it ends all the same, under its own, but with an error.
+[[gnu::flatten]] int close_transaction_as(pmtrace_tx* tx, RecordKind kind, const Tag* as) {
+  if (as == nullptr) [[unlikely]] {
+    const int error = close_transaction(tx, kind);
+    return error != 0 || is_switched_off() ? error : refuse_null_handle(kind);
+  }
+  if (tx == nullptr || !is_open(tx)) [[unlikely]]
+    return close_transaction(tx, kind);
+  return close_open_as(tx, kind, read(tx), as);
 }
 
 std::string description_line(const Tag& tag, std::string_view unit, std::string_view text) {
@@ -161,6 +178,14 @@ PMTRACE_EXPORT int pmtrace_end(pmtrace_tx* tx) {
 
 PMTRACE_EXPORT int pmtrace_abort(pmtrace_tx* tx) {
   return close_transaction(tx, RecordKind::Abort);
+}
+
+PMTRACE_EXPORT int pmtrace_end_as(pmtrace_tx* tx, pmtrace_handle tag) {
+  return close_transaction_as(tx, RecordKind::Transact, tag);
+}
+
+PMTRACE_EXPORT int pmtrace_abort_as(pmtrace_tx* tx, pmtrace_handle tag) {
+  return close_transaction_as(tx, RecordKind::Abort, tag);
 }
 
 PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text) {

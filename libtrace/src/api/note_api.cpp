@@ -41,6 +41,12 @@ SpanNotes* notes_of(const pmtrace_tx* tx) {
   return 0;
 }
 
+void note_reason(const pmtrace_tx* tx, const char* reason) {
+  if (!is_captured(tx)) return;
+  if (SpanNotes* const notes = notes_of(tx))
+    notes->set_reason(cut(reason, wire::kMaxAttributeTextLength));
+}
+
 }  // namespace
 
 extern "C" {
@@ -70,10 +76,13 @@ PMTRACE_EXPORT int pmtrace_link(pmtrace_tx* tx, const char* traceparent) {
 }
 
 PMTRACE_EXPORT int pmtrace_fail(pmtrace_tx* tx, const char* reason) {
-  if (is_captured(tx))
-    if (SpanNotes* const notes = notes_of(tx))
-      notes->set_reason(cut(reason, wire::kMaxAttributeTextLength));
+  note_reason(tx, reason);
   return pmtrace_abort(tx);
+}
+
+PMTRACE_EXPORT int pmtrace_fail_as(pmtrace_tx* tx, pmtrace_handle tag, const char* reason) {
+  note_reason(tx, reason);
+  return pmtrace_abort_as(tx, tag);
 }
 
 }  // extern "C"

@@ -4,7 +4,11 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <new>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
@@ -41,12 +45,19 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
   }
 }
 
-[[gnu::cold]] pmtrace_handle refuse(const char* name, const pmtrace_label* labels, size_t count) {
-  static std::atomic<bool> is_said{false};
-  complain_once(is_said, [&] {
-    const std::string_view bare = name != nullptr ? text_of(name) : "";
-    return in_quotes(bare) + " is not traced: " +
-           (is_tag(bare) ? problem_of(labels, count) : "a tag has 1 to 254 bytes");
+// The consequence of bad labels for their tag.
+struct Refusal {
+  const char* text;
+  std::atomic<bool> is_said{false};  // a message's flag: orders nothing else
+};
+Refusal not_traced{" is not traced"};
+Refusal no_more_labels{" gets no more labels"};
+
+[[gnu::cold]] pmtrace_handle refuse(std::string_view tag, Refusal& refusal,
+                                    const pmtrace_label* labels, size_t count) {
+  complain_once(refusal.is_said, [&] {
+    return in_quotes(tag) + refusal.text + ": " +
+           (is_tag(tag) ? problem_of(labels, count) : "a tag has 1 to 254 bytes");
   });
   return nullptr;
 }
@@ -60,6 +71,45 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
     return in_quotes(name) + " with its labels is longer than 254 bytes: recorded without them";
   });
   return find_tag(name);
+}
+
+// Nothing for bad labels.
+std::optional<pmtrace_handle> find_with_labels(std::string_view name,
+                                               std::span<const DimensionView> labels) {
+  std::array<char, kMaxTagLength> text;
+  size_t length = 0;
+  switch (compose_dimensions(text, length, name, labels)) {
+    case Composed::Done:
+      return find_tag({text.data(), length});
+    case Composed::TooLong:
+      return find_without_labels(name);
+    default:
+      return {};
+  }
+}
+
+// False if a label or its name or value is NULL, or if there are too many.
+bool can_read(const pmtrace_label* labels, size_t count) {
+  return count <= kMaxDimensions && (labels != nullptr || count == 0) &&
+         std::all_of(labels, labels + count,
+                     [](auto& each) { return each.name != nullptr && each.value != nullptr; });
+}
+
+// The tag's own labels and these; a later one replaces an earlier one.
+pmtrace_handle find_with_more(const Tag& tag, const pmtrace_label* more, size_t count) {
+  const Dimensions own = parse_dimensions(name_of(tag)).value_or(Dimensions{name_of(tag), {}});
+  std::vector<DimensionView> all;
+  for (const Dimension& each : own.labels) all.emplace_back(each.key, each.value);
+  for (const pmtrace_label* each = more; each != more + count; ++each) {
+    const DimensionView label{text_of(each->name), text_of(each->value)};
+    const auto same = std::ranges::find(all, label.first, &DimensionView::first);
+    if (same == all.end())
+      all.push_back(label);
+    else
+      *same = label;
+  }
+  if (const auto found = find_with_labels(own.name, all)) return *found;
+  return refuse(name_of(tag), no_more_labels, more, all.size());
 }
 
 }  // namespace
@@ -82,21 +132,35 @@ void note_other_name(const Tag& tag) {
 
 }  // namespace pcp::trace::client
 
-extern "C" PMTRACE_EXPORT pmtrace_handle pmtrace_tag_with(const char* name,
-                                                          const pmtrace_label* labels,
-                                                          size_t count) {
+extern "C" {
+
+PMTRACE_EXPORT pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels,
+                                               size_t count) {
+  const std::string_view bare = name != nullptr ? text_of(name) : "";
+  if (!is_tag(bare) || !can_read(labels, count)) return refuse(bare, not_traced, labels, count);
   std::array<DimensionView, kMaxDimensions> given;
-  if (name == nullptr || count > given.size() || (labels == nullptr && count != 0))
-    return refuse(name, labels, count);
-  for (size_t i = 0; i < count; ++i) {
-    if (labels[i].name == nullptr || labels[i].value == nullptr) return refuse(name, labels, count);
-    given[i] = {text_of(labels[i].name), text_of(labels[i].value)};
-  }
-  const std::string_view bare = text_of(name);
-  std::array<char, kMaxTagLength> text;
-  size_t length = 0;
-  const Composed composed = compose_dimensions(text, length, bare, {given.data(), count});
-  if (composed == Composed::BadLabels || !is_tag(bare)) return refuse(name, labels, count);
-  if (composed == Composed::Done) return find_tag({text.data(), length});
-  return find_without_labels(bare);
+  for (size_t i = 0; i < count; ++i) given[i] = {text_of(labels[i].name), text_of(labels[i].value)};
+  if (const auto found = find_with_labels(bare, {given.data(), count})) return *found;
+  return refuse(bare, not_traced, labels, count);
 }
+
+PMTRACE_EXPORT pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag,
+                                                     const pmtrace_label* labels, size_t count) {
+  if (tag == nullptr) return nullptr;
+  if (!can_read(labels, count)) return refuse(name_of(*tag), no_more_labels, labels, count);
+  const LabelCache::Key key(tag, labels, count);
+  Recorder* const recorder = known_recorder();
+  if (recorder != nullptr)
+    if (const Tag* const known = recorder->labels().find(key)) return known;
+  const Tag* found = nullptr;
+  try {
+    found = find_with_more(*tag, labels, count);
+  } catch (const std::bad_alloc&) {
+  }
+  // A tag that lacks the labels for want of room is looked up, and counted, again.
+  if (recorder != nullptr && found != nullptr && bare_name(name_of(*found)).size() < found->length)
+    recorder->labels().keep(key, found);
+  return found;
+}
+
+}  // extern "C"

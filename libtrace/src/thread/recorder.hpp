@@ -12,6 +12,7 @@
 
 #include <concurrentqueue.h>
 
+#include "counts/label_cache.hpp"
 #include "counts/overflow.hpp"
 #include "counts/queue_record.hpp"
 #include "counts/tag_cache.hpp"
@@ -106,8 +107,12 @@ class Recorder {
   Traced begin_in(const Tag* tag, const ThreadTrace::Inside& inside) {
     return begin_inside(tag, inside, true);
   }
-  // Gives the duration in seconds.
-  double end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted);
+  // Gives the duration in seconds. `as`: the tag under which it is captured, if at all.
+  double end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted) {
+    return end_traced(open, context, aborted, open.tag);
+  }
+  double end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted,
+                    const Tag* as);
 
   // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
@@ -131,6 +136,7 @@ class Recorder {
   bool has_connected = false;
 
   TagCache& tags() { return tags_; }  // Thread: the owner's.
+  LabelCache& labels() { return labels_; }
   OpenByName& transactions() { return transactions_; }
 
   OpenTable& open() { return open_; }
@@ -202,6 +208,7 @@ class Recorder {
   struct EndedSpan {
     const OpenTransaction& open;
     const TraceContext& context;
+    const Tag* tag;  // at its end
     std::unique_ptr<SpanNotes> notes;
     std::uint64_t duration_ns = 0;
     std::uint32_t tid = 0;
@@ -229,6 +236,7 @@ class Recorder {
   std::atomic<std::uint64_t> merged_{0};  // released before the cell, acquired by recorded()
   Overflow overflow_;
   TagCache tags_;
+  LabelCache labels_;
   OpenByName transactions_;
   OpenTable open_;
   ThreadTrace trace_;

@@ -149,8 +149,8 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
   return {begun, context};
 }
 
-double Recorder::end_traced(const OpenTransaction& open, const TraceContext& context,
-                            bool aborted) {
+double Recorder::end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted,
+                            const Tag* as) {
   const bool is_captured = (open.begun.ref & OpenTable::kIsCaptured) != 0;
   const Moment now = is_captured ? moment_by_clock() : present_moment();
   const double seconds = seconds_since(open.begun.moment, now);
@@ -163,6 +163,7 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   const bool came_in = (context.flags() & kCameInFlag) != 0;
   EndedSpan ended{.open = open,
                   .context = context,
+                  .tag = as,
                   .notes = take_notes(entry.number, open.begun.moment),
                   .duration_ns = ns_of(now) - ns_of(open.begun.moment),
                   .tid = entry.thread.load(std::memory_order_relaxed),
@@ -198,7 +199,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   if (is_fast && around == 0) return spans_.give_back(inside);  // also if no capture is left
   const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
   const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
-    span.tag = ended.open.tag;
+    span.tag = ended.tag;
     span.notes = std::move(ended.notes);
     span.context = ended.context;
     span.context.set_capture_bits(ended.bits);

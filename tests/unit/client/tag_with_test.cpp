@@ -87,6 +87,69 @@ TEST(TagWith, MayHaveSixteenLabels) {
   EXPECT_NE(find("most", most), nullptr);
 }
 
+pmtrace_handle add(pmtrace_handle tag, const std::vector<pmtrace_label>& labels) {
+  return pmtrace_tag_add_labels(tag, labels.data(), labels.size());
+}
+
+TEST(TagAddLabels, GivesTheTagWithAllLabelsAndTheLastValueOfEach) {
+  pmtrace_point(pmtrace_tag("a thread that knows labels"));
+  const pmtrace_handle request = find("request", {{"zone", "eu"}, {"status", "a b"}});
+  for (int time = 0; time < 2; ++time) {  // looked up, then known
+    EXPECT_EQ(add(pmtrace_tag("request"), {{"zone", "eu"}}), pmtrace_tag("request{zone=eu}"));
+    EXPECT_EQ(add(request, {{"route", "/"}, {"status", "500"}, {"status", "504"}}),
+              pmtrace_tag("request{route=/;status=504;zone=eu}"));
+    EXPECT_EQ(add(request, {}), request);
+    // The same bytes, split differently; and more of them than a thread remembers.
+    EXPECT_EQ(add(request, {{"a", "b"}, {"c", "d"}}),
+              pmtrace_tag("request{a=b;c=d;status=a%20b;zone=eu}"));
+    EXPECT_EQ(add(request, {{"a", "bc"}, {"d", ""}}),
+              pmtrace_tag("request{a=bc;d=;status=a%20b;zone=eu}"));
+    const std::string longer(60, 'v');
+    EXPECT_EQ(add(request, {{"a", longer.c_str()}}),
+              pmtrace_tag(("request{a=" + longer + ";status=a%20b;zone=eu}").c_str()));
+  }
+}
+
+TEST(TagAddLabels, FindsEachOfMoreTagsThanAThreadRemembers) {
+  pmtrace_point(pmtrace_tag("a thread that knows labels"));
+  for (int time = 0; time < 2; ++time)
+    for (int i = 0; i < 500; ++i) {
+      const std::string number = std::to_string(i);
+      EXPECT_EQ(add(pmtrace_tag("numbered"), {{"i", number.c_str()}}),
+                pmtrace_tag(("numbered{i=" + number + '}').c_str()));
+    }
+}
+
+void add_and_leave(const std::vector<pmtrace_label>& labels) {
+  const pmtrace_handle tag = find("r", {{"a", "1"}});
+  std::_Exit(add(tag, labels) == nullptr && add(tag, labels) == nullptr ? 7 : 0);
+}
+
+TEST(TagAddLabels, SaysOnceWhatIsWrong) {
+  const auto expect_refused = [](const Labels& labels, const std::string& why) {
+    EXPECT_EXIT(add_and_leave(labels), testing::ExitedWithCode(7),
+                "^pcp_trace: \"r\\{a=1\\}\" gets no more labels: " + why + "\n$");
+  };
+  expect_refused({{"Route", "1"}}, "label \"Route\" is not .*");
+  expect_refused({{"b", nullptr}}, "label \"b\" has no value");
+  std::vector<std::string> keys;
+  for (char c = 'b'; c <= 'q'; ++c) keys.emplace_back(1, c);
+  Labels most;
+  for (const std::string& key : keys) most.push_back({key.c_str(), ""});
+  expect_refused(most, "17 labels, at most 16");
+}
+
+TEST(TagAddLabels, CountsEachLookUpWithoutRoom) {
+  pmtrace_point(pmtrace_tag("a thread that knows labels"));
+  const std::string too_long(254, 'v');
+  const pmtrace_handle tag = pmtrace_tag("cut");
+  const pmtrace_stats_t before = stats();
+  testing::internal::CaptureStderr();
+  for (int time = 0; time < 2; ++time) EXPECT_EQ(add(tag, {{"k", too_long.c_str()}}), tag);
+  testing::internal::GetCapturedStderr();
+  EXPECT_EQ(stats().labels_cut, before.labels_cut + 2);
+}
+
 // A thousand sets, unless the environment says otherwise.
 TEST(TagWith, IsTheBareNameBeyondTheSetsOfLabelsThatANameMayHave) {
   const pmtrace_stats_t before = stats();
