@@ -148,6 +148,7 @@ def _figures(ns):
                  "1.25 of observe, by turns")
     yield figure("tag_with, a known tag with two labels", ns("by handle", "tag_with"), 150,
                  "150")
+    yield figure("tag_add_labels, a label that the thread has added before", ns("by handle", "tag_add_labels"), 40, "40")
     yield figure("begin + end by name", ns("by name", "begin_end_by_name"), event,
                  "LTTng-UST's single event", LTTng=event, stock=ns("stock", "begin_end_by_name"),
                  stock_async=ns("stock async", "begin_end_by_name"))

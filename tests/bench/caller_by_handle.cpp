@@ -68,6 +68,13 @@ void tag_with(benchmark::State& state) {
 }
 BENCHMARK(tag_with)->Apply(bench::in_bursts);
 
+// A label that the thread has added before.
+void tag_add_labels(benchmark::State& state) {
+  constexpr pmtrace_label kStatus{"status", "200"};
+  bench::bursts(state, [&] { benchmark::DoNotOptimize(pmtrace_tag_add_labels(tag, &kStatus, 1)); });
+}
+BENCHMARK(tag_add_labels)->Apply(bench::in_bursts);
+
 // Faster than the flusher: nearly all calls find their thread's queue full.
 void observe_flat_out(benchmark::State& state) {
   constexpr int kCalls = 200'000;

@@ -95,8 +95,8 @@ bool can_read(const pmtrace_label* labels, size_t count) {
                      [](auto& each) { return each.name != nullptr && each.value != nullptr; });
 }
 
-// The tag's own labels and these; a later one replaces an earlier one.
-pmtrace_handle find_with_more(const Tag& tag, const pmtrace_label* more, size_t count) {
+std::optional<pmtrace_handle> find_merged(const Tag& tag, const pmtrace_label* more,
+                                          size_t& count) {
   const Dimensions own = parse_dimensions(name_of(tag)).value_or(Dimensions{name_of(tag), {}});
   std::vector<DimensionView> all;
   for (const Dimension& each : own.labels) all.emplace_back(each.key, each.value);
@@ -108,8 +108,18 @@ pmtrace_handle find_with_more(const Tag& tag, const pmtrace_label* more, size_t 
     else
       *same = label;
   }
-  if (const auto found = find_with_labels(own.name, all)) return *found;
-  return refuse(name_of(tag), no_more_labels, more, all.size());
+  count = all.size();
+  return find_with_labels(own.name, all);
+}
+
+// The tag's own labels and these; a later one replaces an earlier one.
+[[gnu::noinline]] pmtrace_handle find_with_more(const Tag& tag, const pmtrace_label* more,
+                                                size_t count) try {
+  if (can_read(more, count))
+    if (const auto found = find_merged(tag, more, count)) return *found;
+  return refuse(name_of(tag), no_more_labels, more, count);
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 }  // namespace
@@ -147,18 +157,13 @@ PMTRACE_EXPORT pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_l
 PMTRACE_EXPORT pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag,
                                                      const pmtrace_label* labels, size_t count) {
   if (tag == nullptr) return nullptr;
-  if (!can_read(labels, count)) return refuse(name_of(*tag), no_more_labels, labels, count);
-  const LabelCache::Key key(tag, labels, count);
-  Recorder* const recorder = known_recorder();
-  if (recorder != nullptr)
-    if (const Tag* const known = recorder->labels().find(key)) return known;
-  const Tag* found = nullptr;
-  try {
-    found = find_with_more(*tag, labels, count);
-  } catch (const std::bad_alloc&) {
-  }
+  const LabelCache::Key key(tag, labels, labels != nullptr ? count : 0);
+  Recorder* const recorder = key.is_valid() ? known_recorder() : nullptr;
+  if (recorder == nullptr) return find_with_more(*tag, labels, count);
+  if (const Tag* const known = recorder->labels().find(key)) return known;
+  const pmtrace_handle found = find_with_more(*tag, labels, count);
   // A tag that lacks the labels for want of room is looked up, and counted, again.
-  if (recorder != nullptr && found != nullptr && bare_name(name_of(*found)).size() < found->length)
+  if (found != nullptr && bare_name(name_of(*found)).size() < found->length)
     recorder->labels().keep(key, found);
   return found;
 }

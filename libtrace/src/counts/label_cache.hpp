@@ -3,11 +3,9 @@
 // labels are compared, never only their hash.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include "harmless/wiped_memory.hpp"
 #include "pcp/trace.h"
@@ -17,66 +15,66 @@ namespace pcp::trace::client {
 
 // Thread: the owner's.
 class LabelCache {
-  static constexpr std::size_t kMostBytes = 47;  // an entry is a cache line
-
  public:
-  // Requires: no NULL in the labels.
   class Key {
    public:
     Key(const Tag* tag, const pmtrace_label* labels, std::size_t count) : tag_(tag) {
+      std::uint64_t hash = reinterpret_cast<std::uintptr_t>(tag);
       for (const pmtrace_label* each = labels; each != labels + count; ++each)
-        for (const char* text : {each->name, each->value}) add(text);
-      place_ = (hash_of_name(bytes()) ^ reinterpret_cast<std::uintptr_t>(tag) >> 4) % kEntries;
+        if (!add(each->name, hash) || !add(each->value, hash)) return;
+      place_ = (hash * kFactor) >> (64 - kBits);
+      bytes_.back() = static_cast<char>(length_);
+      is_valid_ = true;
     }
-    bool fits() const { return length_ <= kMostBytes; }
+    // False if the labels take more bytes than an entry has, or have a NULL.
+    bool is_valid() const { return is_valid_; }
 
    private:
     friend class LabelCache;
+    static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15u;
 
-    // With its NUL, so that no two lists of labels have the same bytes.
-    void add(const char* text) {
-      if (!fits()) return;
-      const void* const end = ::memccpy(bytes_.data() + length_, text, '\0', kMostBytes - length_);
-      length_ = end == nullptr
-                    ? kMostBytes + 1
-                    : static_cast<std::size_t>(static_cast<const char*>(end) - bytes_.data());
+    // With its NUL: no two lists of labels have the same bytes and length.
+    bool add(const char* text, std::uint64_t& hash) {
+      if (text == nullptr) return false;
+      do {
+        if (length_ == bytes_.size() - 1) return false;
+        bytes_[length_++] = *text;
+        hash = (hash ^ static_cast<unsigned char>(*text)) * kFactor;
+      } while (*text++ != '\0');
+      return true;
     }
-    std::string_view bytes() const { return {bytes_.data(), fits() ? length_ : 0}; }
 
     const Tag* tag_;
     std::size_t place_ = 0;
     std::size_t length_ = 0;
-    std::array<char, kMostBytes> bytes_;
+    bool is_valid_ = false;
+    std::array<char, 48> bytes_{};  // the last one is the length
   };
 
-  // Null if it is not here.
+  // Null if it is not here. Requires: a valid key.
   const Tag* find(const Key& key) const {
     const Entries* const entries = entries_.find();
-    if (entries == nullptr || !key.fits()) return nullptr;
+    if (entries == nullptr) return nullptr;
     const Entry& entry = (*entries)[key.place_];
-    const bool is_same = entry.tag == key.tag_ && entry.length == key.length_ &&
-                         std::memcmp(entry.bytes.data(), key.bytes_.data(), key.length_) == 0;
+    const bool is_same = entry.tag == key.tag_ && std::memcmp(entry.bytes.data(), key.bytes_.data(),
+                                                              sizeof entry.bytes) == 0;
     return is_same ? entry.found : nullptr;
   }
 
   void keep(const Key& key, const Tag* found) {
-    Entries* const entries = key.fits() ? entries_.find_or_make() : nullptr;
-    if (entries == nullptr) return;
-    Entry& entry = (*entries)[key.place_];
-    entry = {key.tag_, found, static_cast<std::uint8_t>(key.length_), {}};
-    key.bytes().copy(entry.bytes.data(), kMostBytes);
+    if (Entries* const entries = entries_.find_or_make())
+      (*entries)[key.place_] = {key.tag_, found, key.bytes_};
   }
 
  private:
-  static constexpr std::size_t kEntries = 64;
+  static constexpr unsigned kBits = 6;
   struct Entry {
     const Tag* tag;
     const Tag* found;
-    std::uint8_t length;
-    std::array<char, kMostBytes> bytes;
+    std::array<char, 48> bytes;
   };
-  static_assert(sizeof(Entry) == 64);
-  using Entries = std::array<Entry, kEntries>;
+  static_assert(sizeof(Entry) == 64, "a cache line");
+  using Entries = std::array<Entry, 1u << kBits>;
 
   MadeWhenNeeded<Entries> entries_;  // most threads need none
 };
