@@ -23,7 +23,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harmless/rest_at_fork.hpp"
+#include "platform/rest_at_fork.hpp"
 #include "pcp/trace.h"
 
 namespace {

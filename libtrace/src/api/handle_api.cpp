@@ -12,7 +12,7 @@
 #include "api/find_tag.hpp"
 #include "api/open_tx.hpp"
 #include "api/record_call.hpp"
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "link/client_options.hpp"
 #include "open/moment.hpp"
 #include "tags/description.hpp"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 
 namespace pcp::trace::client {
 namespace {

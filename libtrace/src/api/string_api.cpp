@@ -5,7 +5,7 @@
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
 #include "api/record_call.hpp"
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "open/moment.hpp"
 #include "spans/kept_traces.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "process/client.hpp"
 #include "tags/label_set_limit.hpp"
 #include "wire/dimensions.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {

@@ -15,8 +15,8 @@
 #include <optional>
 #include <string_view>
 
-#include "harmless/state.hpp"
-#include "harmless/texts.hpp"
+#include "platform/state.hpp"
+#include "platform/texts.hpp"
 #include "tags/label_set_limit.hpp"
 #include "wire/capture_filter.hpp"
 #include "wire/dimensions.hpp"

@@ -20,8 +20,8 @@
 #include <system_error>
 #include <thread>
 
-#include "harmless/diagnostics.hpp"
-#include "harmless/rest_at_fork.hpp"
+#include "platform/diagnostics.hpp"
+#include "platform/rest_at_fork.hpp"
 #include "pcp/trace.h"
 
 namespace pcp::trace::client {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "harmless/own_descriptor.hpp"
+#include "platform/own_descriptor.hpp"
 #include "mmv/mmv_totals.hpp"
 
 namespace pcp::trace::client {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 #include "open/open_table.hpp"
 
 namespace pcp::trace::client {

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 #include "open/moment.hpp"
 #include "tags/tag_registry.hpp"
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "pcp/trace.h"
 #include "wire/legacy.hpp"
 

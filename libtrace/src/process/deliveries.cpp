@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "process/deliveries.hpp"
 
-#include "harmless/guards.hpp"
-#include "harmless/rest_at_fork.hpp"
+#include "platform/guards.hpp"
+#include "platform/rest_at_fork.hpp"
 #include "pcp/trace.h"
 
 namespace pcp::trace::client {

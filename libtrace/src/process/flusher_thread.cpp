@@ -11,8 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "harmless/diagnostics.hpp"
-#include "harmless/rest_at_fork.hpp"
+#include "platform/diagnostics.hpp"
+#include "platform/rest_at_fork.hpp"
 #include "process/agent_output.hpp"
 #include "process/main_thread.hpp"
 

@@ -2,7 +2,7 @@
 // Runs the flusher: waits for the doorbell, the agent's socket and the next time. Nothing else of
 // the library does that.
 //
-// It works only while forks wait (harmless/rest_at_fork.hpp). After a lack of memory, and after the
+// It works only while forks wait (platform/rest_at_fork.hpp). After a lack of memory, and after the
 // program has closed our descriptors, it begins anew.
 //
 // Thread: the library's own, made in client.cpp. If that cannot be made, the thread that waits for
@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "base/clock.hpp"
-#include "harmless/own_descriptor.hpp"
+#include "platform/own_descriptor.hpp"
 #include "mmv/mmv.hpp"
 #include "open/tick_rate.hpp"
 #include "process/flusher.hpp"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "harmless/state.hpp"
+#include "platform/state.hpp"
 #include "spans/span_limit.hpp"
 #include "tags/tag_registry.hpp"
 #include "wire/capture_filter.hpp"

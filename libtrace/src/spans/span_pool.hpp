@@ -16,7 +16,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 #include "spans/captured_span.hpp"
 
 namespace pcp::trace::client {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::client {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "harmless/guards.hpp"
-#include "harmless/wiped_memory.hpp"
+#include "platform/guards.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 

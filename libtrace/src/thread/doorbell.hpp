@@ -12,7 +12,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "harmless/own_descriptor.hpp"
+#include "platform/own_descriptor.hpp"
 
 namespace pcp::trace::client {
 

@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 

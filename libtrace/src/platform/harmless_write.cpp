@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "harmless/harmless_write.hpp"
+#include "platform/harmless_write.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include <climits>
 #include <cstdio>
 
-#include "harmless/guards.hpp"
-#include "harmless/harmless_write.hpp"
-#include "harmless/texts.hpp"
+#include "platform/guards.hpp"
+#include "platform/harmless_write.hpp"
+#include "platform/texts.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "harmless/rest_at_fork.hpp"
+#include "platform/rest_at_fork.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "harmless/at_fork.hpp"
-#include "harmless/wiped_memory.hpp"
+#include "platform/at_fork.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {
