@@ -19,46 +19,46 @@ void let_flusher_rest_at_forks();
 // Forks wait meanwhile: a starting thread may take locks before our code runs.
 void say_flusher_is_being_made(bool it_is);
 
-// The flusher's thread works inside such a scope: a fork waits for its end, up to fork_patience.
-class ForksWait {
+// The flusher's thread works inside such a scope. A fork waits for its end, up to fork_patience.
+class BlockForks {
  public:
-  ForksWait();
-  ~ForksWait();
-  ForksWait(const ForksWait&) = delete;
-  ForksWait& operator=(const ForksWait&) = delete;
+  BlockForks();
+  ~BlockForks();
+  BlockForks(const BlockForks&) = delete;
+  BlockForks& operator=(const BlockForks&) = delete;
 };
 
-// Inside a ForksWait: for work that may take seconds, too long for a fork.
-class ForksGoOn {
+// Inside a BlockForks, around work that may take seconds, too long for a fork to wait.
+class UnblockForks {
  public:
-  ForksGoOn();
-  ~ForksGoOn();
-  ForksGoOn(const ForksGoOn&) = delete;
-  ForksGoOn& operator=(const ForksGoOn&) = delete;
+  UnblockForks();
+  ~UnblockForks();
+  UnblockForks(const UnblockForks&) = delete;
+  UnblockForks& operator=(const UnblockForks&) = delete;
 };
 
-// The same for a thread of the program, which waits for nobody: if another thread forks just now,
-// this is false, and that fork goes on.
-class OtherForksWait {
+// BlockForks for a thread of the program, which must not wait: false if another thread is forking,
+// and that fork goes on.
+class TryToBlockForks {
  public:
-  OtherForksWait();
-  ~OtherForksWait();
-  OtherForksWait(const OtherForksWait&) = delete;
-  OtherForksWait& operator=(const OtherForksWait&) = delete;
-  explicit operator bool() const { return they_wait_; }
+  TryToBlockForks();
+  ~TryToBlockForks();
+  TryToBlockForks(const TryToBlockForks&) = delete;
+  TryToBlockForks& operator=(const TryToBlockForks&) = delete;
+  explicit operator bool() const { return forks_wait_; }
 
  private:
   const bool has_lock_;
-  const bool they_wait_;
+  const bool forks_wait_;
 };
 
-// The thread of a fork, in the program's own handler, waits for our thread inside such a scope.
-class OwnForkWaits {
+// A thread that forks, in the program's own fork handler, waits for our thread inside such a scope.
+class WaitInsideFork {
  public:
-  OwnForkWaits();
-  ~OwnForkWaits();
-  OwnForkWaits(const OwnForkWaits&) = delete;
-  OwnForkWaits& operator=(const OwnForkWaits&) = delete;
+  WaitInsideFork();
+  ~WaitInsideFork();
+  WaitInsideFork(const WaitInsideFork&) = delete;
+  WaitInsideFork& operator=(const WaitInsideFork&) = delete;
 
  private:
   const bool had_lock_;

@@ -175,7 +175,7 @@ Client* Client::make() {
     client = new Client(read_own_options());
     last_client.store(client, std::memory_order_release);
     // A child of a fork meanwhile would keep the connection, and the agent would not see its end.
-    if (const OtherForksWait meanwhile; meanwhile && !has_state(PMTRACE_STATE_NOAGENT))
+    if (const TryToBlockForks meanwhile; meanwhile && !has_state(PMTRACE_STATE_NOAGENT))
       client->has_knocked_ = knock(client->options_, client->descriptors_.socket);
   } catch (const std::exception&) {
   }
@@ -253,7 +253,7 @@ void* Client::run_flusher(void* given) {
 // Requires: the caller has set flusher_runs_.
 FlusherThread& Client::flusher_thread() {
   if (flusher_thread_ == nullptr) {
-    const ForksWait meanwhile;
+    const BlockForks meanwhile;
     flusher_thread_ = new FlusherThread(options_, {recorders_, doorbell_, deliveries_},
                                         descriptors_, delivered_, [this] { return counters(); });
   }
@@ -290,7 +290,7 @@ bool Client::may_give_flusher_up() {
 }
 
 bool Client::deliver(std::chrono::nanoseconds timeout, Deliveries::Patience patience) {
-  const OwnForkWaits meanwhile;
+  const WaitInsideFork meanwhile;
   const Deliveries::Waiter waiter(deliveries_);
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring();

@@ -9,7 +9,7 @@ namespace pcp::trace::client {
 
 int Deliveries::wait_for_first_attempt(std::chrono::nanoseconds timeout) {
   const NoCancellation guard;
-  const OwnForkWaits meanwhile;
+  const WaitInsideFork meanwhile;
   const auto deadline = steady_now() + timeout;
   const Lock lock(mutex_);
   while (first_connection() == kUnknown && changed_.wait_until(mutex_, deadline)) continue;

@@ -63,7 +63,7 @@ std::unique_ptr<Output> make_output(OwnDescriptor& socket, const ClientOptions& 
 
 Flusher::Surroundings surroundings() {
   const auto pause = [](std::chrono::nanoseconds time) {
-    const ForksGoOn meanwhile;
+    const UnblockForks meanwhile;
     std::this_thread::sleep_for(time);
   };
   return {now_ns, pause, has_main_left, is_last_thread};
@@ -120,7 +120,7 @@ void FlusherThread::work(std::uint64_t until_ns) {
   const bool must_look = std::exchange(must_look_, false);
   const Ready ready =
       must_look ? Ready{true, false} : wait(std::min(until_ns, flusher_.next_call_ns()));
-  const ForksWait meanwhile;
+  const BlockForks meanwhile;
   const bool is_time = flusher_.next_call_ns() <= now_ns();
   if (ready.bell || is_time) next_look_ns_ = kShortestLookNs;
   if (must_look) output_->connect();
@@ -157,7 +157,7 @@ void FlusherThread::on_bell(bool must_look) {
 // After the program has closed some. Rings of an old bell are lost.
 void FlusherThread::renew_descriptors() {
   std::this_thread::sleep_for(kPauseAfterLoss);
-  const ForksWait meanwhile;
+  const BlockForks meanwhile;
   diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
   if (doorbell_.is_lost()) doorbell_.renew();
   if (output_->is_lost()) output_->recover();
@@ -168,7 +168,7 @@ void FlusherThread::renew_descriptors() {
 // be: begin a new one.
 void FlusherThread::recover() {
   std::this_thread::sleep_for(kPauseAfterLoss);
-  const ForksWait meanwhile;
+  const BlockForks meanwhile;
   flusher_.recover();
 }
 
