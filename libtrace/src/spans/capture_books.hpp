@@ -71,7 +71,7 @@ class CaptureBooks {
   // The agent forgot this process: its counts begin at zero again.
   void note_forgotten();
 
-  // Adds the counts of sets that no thread looks at any more.
+  // Adds the counts of sets that no thread reads any more.
   void retire();
 
   // Appends the counts that changed since the last call. Requires: room for size() counts.

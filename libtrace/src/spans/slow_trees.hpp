@@ -104,7 +104,7 @@ class SlowTrees {
  private:
   // Zeros: nothing began here yet.
   struct Slot {
-    // Released by each change, acquired by each look. The generation (32 bits) is odd while the
+    // Released by each change, acquired by each reader. The generation (32 bits) is odd while the
     // transaction is open: then follow its open parts (12), how often it was torn (4), and the list
     // (16). Else follow the captures for which it was slow.
     std::atomic<std::uint64_t> head;

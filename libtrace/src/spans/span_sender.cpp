@@ -147,8 +147,8 @@ void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
 }
 
 void SpanSender::retire() {
-  captures_.note_looking([this](auto note) {
-    recorders_.for_each([&](const Recorder& each) { note(each.looks_at_captures()); });
+  captures_.note_readers([this](auto note) {
+    recorders_.for_each([&](const Recorder& each) { note(each.capture_reads()); });
   });
   books_.retire();
 }

@@ -116,7 +116,7 @@ class Recorder {
   const SpanPool::Share& spans() const { return spans_; }
 
   // Thread: any.
-  const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
+  const CaptureReads& capture_reads() const { return capture_reads_; }
 
   // False if there is no memory for its part of the queue.
   bool make_usable() {
@@ -197,7 +197,7 @@ class Recorder {
     TreeFacts tree{};
     bool is_left_out = false;  // left out itself, not with its parent
   };
-  Chosen choose(const PublishedCaptures::Look& look, const Tag* tag,
+  Chosen choose(const PublishedCaptures::Reader& reader, const Tag* tag,
                 const ThreadTrace::Inside& inside, TraceContext& context);
   struct EndedSpan {
     const OpenTransaction& open;
@@ -233,7 +233,7 @@ class Recorder {
   OpenTable open_;
   ThreadTrace trace_;
   SpanPool::Share spans_;
-  LooksAtCaptures looks_at_captures_{0};
+  CaptureReads capture_reads_{0};
   std::atomic<bool> owned_{true};  // released by give_up(), acquired by try_take_over()
 
   // The owner's number, and since when; 0: none. Each orders nothing else: a read between the two

@@ -278,12 +278,12 @@ TEST_F(CapturesTest, AreEachTakenOrMissedBeyondALimit) {
 
 TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   auto& captures = queue.captures();
-  LooksAtCaptures looks{0};
-  LooksAtCaptures never{0};
+  CaptureReads reads{0};
+  CaptureReads never{0};
   std::vector<std::uint64_t> retired;
   const auto retire = [&] {
-    captures.note_looking([&](auto note) {
-      note(looks);
+    captures.note_readers([&](auto note) {
+      note(reads);
       note(never);
     });
     captures.retire([&](const CaptureSet& set) { retired.push_back(set.control()); });
@@ -295,29 +295,29 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   };
   ask(false);
   {
-    const PublishedCaptures::Look look(captures, looks);
+    const PublishedCaptures::Reader reader(captures, reads);
     ask(true);
-    EXPECT_EQ(look->control(), 1U);
+    EXPECT_EQ(reader->control(), 1U);
     retire();
     EXPECT_TRUE(retired.empty());
     EXPECT_EQ(kept(), (std::vector<std::uint64_t>{1, 2}));
   }
-  const PublishedCaptures::Look another(captures, looks);  // at the next set
+  const PublishedCaptures::Reader another(captures, reads);  // at the next set
   retire();
   EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
   EXPECT_EQ(kept(), std::vector<std::uint64_t>{2});
 }
 
-// The flusher does not know yet that this thread may look.
+// The flusher does not know yet that this thread may read.
 TEST_F(CapturesTest, AreTheNewOnesForAThreadThatJoinsAsTheyAreReplaced) {
   auto& captures = queue.captures();
-  LooksAtCaptures looks{0};
-  std::optional<PublishedCaptures::Look> look;
+  CaptureReads reads{0};
+  std::optional<PublishedCaptures::Reader> reader;
   ask(false);
   ask(true);
-  captures.note_looking([&](auto) { look.emplace(captures, looks); });
+  captures.note_readers([&](auto) { reader.emplace(captures, reads); });
   captures.retire([](const CaptureSet&) {});
-  EXPECT_EQ((*look)->control(), 2U);
+  EXPECT_EQ((*reader)->control(), 2U);
 }
 
 TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
