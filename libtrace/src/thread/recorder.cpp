@@ -9,7 +9,7 @@
 
 namespace pcp::trace::client {
 
-bool RecordQueue::reserve_room(std::uint64_t records, std::uint64_t of_all) {
+bool SharedState::reserve_room(std::uint64_t records, std::uint64_t of_all) {
   std::uint64_t taken = room_taken_.load(std::memory_order_relaxed);
   do {
     if (taken + records > of_all) return false;
@@ -19,7 +19,7 @@ bool RecordQueue::reserve_room(std::uint64_t records, std::uint64_t of_all) {
 
 bool Recorder::widen_room() {
   const std::uint32_t more = std::min(room_, capacity_ - room_);
-  if (more == 0 || !queue_->reserve_room(more, std::uint64_t{kWideThreads} * capacity_))
+  if (more == 0 || !shared_->reserve_room(more, std::uint64_t{kWideThreads} * capacity_))
     return false;
   room_ += more;
   return true;

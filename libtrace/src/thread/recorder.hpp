@@ -29,11 +29,13 @@ struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
 };
 
+using RecordQueue = moodycamel::ConcurrentQueue<Record, RecordQueueTraits>;
+
 // Shared by the recorders of a process: the queue, the room in it and in their tables, and captured
 // spans.
-class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
+class SharedState {
  public:
-  using ConcurrentQueue::ConcurrentQueue;
+  RecordQueue& queue() { return queue_; }
 
   // Reserves so many records beyond the first room of each thread. False if less is left. Never
   // given back, since the queue does not give its blocks back either. Thread: any.
@@ -46,6 +48,7 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
   PublishedCaptures& captures() { return captures_; }
 
  private:
+  RecordQueue queue_{0};
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
   OpenRoom open_room_;
   SpanPool spans_;
@@ -61,16 +64,16 @@ class Recorder {
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
-  Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity,
+  Recorder(SharedState& shared, Doorbell& doorbell, std::uint32_t capacity,
            const TraceOptions& trace_options = kNoTraces)
-      : queue_(&queue),
+      : shared_(&shared),
         doorbell_(&doorbell),
-        token_(queue),
+        token_(shared.queue()),
         capacity_(capacity),
         room_(std::min(capacity, kFirstRoom)),
-        open_(queue.open_room()),
+        open_(shared.open_room()),
         trace_(trace_options),
-        spans_(queue.spans()) {
+        spans_(shared.spans()) {
     look_at_room();
   }
 
@@ -97,7 +100,7 @@ class Recorder {
 
   // True if a transaction of this tag needs no trace and no capture.
   bool is_plain(const Tag* tag) const {
-    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().is_unmatched(*tag));
+    return trace_.is_plain() && (!has_state(kCapturing) || shared_->captures().is_unmatched(*tag));
   }
   // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
   // transaction. Thread: the owner's.
@@ -120,12 +123,12 @@ class Recorder {
 
   // False if there is no memory for its part of the queue.
   bool make_usable() {
-    if (!token_.valid()) token_ = moodycamel::ProducerToken(*queue_);
+    if (!token_.valid()) token_ = moodycamel::ProducerToken(shared_->queue());
     return token_.valid();
   }
 
   // False in a forked child: this recorder is the parent's.
-  bool is_alive() const { return queue_ != nullptr; }
+  bool is_alive() const { return shared_ != nullptr; }
 
   // True once a connection of the process is known. Thread: the owner's.
   bool has_connected = false;
@@ -147,7 +150,7 @@ class Recorder {
   // flusher's.
   template <typename Out>
   std::size_t dequeue(std::size_t wanted, Out out) {
-    const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, out, wanted);
+    const std::size_t got = shared_->queue().try_dequeue_bulk_from_producer(token_, out, wanted);
     // Pairs with the acquire in look_at_room().
     dequeued_.store(dequeued() + got, std::memory_order_release);
     return got;
@@ -180,7 +183,7 @@ class Recorder {
   // False if the owner knows of no room.
   bool enqueue(const Tag* tag, double value, RecordKind kind) {
     const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
-    if (queued >= next_look_ || !queue_->enqueue(token_, {tag, value, kind})) return false;
+    if (queued >= next_look_ || !shared_->queue().enqueue(token_, {tag, value, kind})) return false;
     // Pairs with the acquire in queued(): a reader of the number finds the records.
     queued_.store(queued + 1, std::memory_order_release);
     doorbell_->ring_if_asleep();
@@ -218,7 +221,7 @@ class Recorder {
                     std::uint64_t since_ns, bool& is_part);
 
   // The owner's cache lines. Other threads only read the two counts.
-  RecordQueue* queue_;
+  SharedState* shared_;
   Doorbell* doorbell_;
   std::uint64_t next_look_ = 0;           // below this, queue without reading dequeued_
   std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()

@@ -32,7 +32,7 @@ void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& cont
 // Where spans with this parent wait, if a slower= capture wants the parent's tree.
 TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
   if (!OpenTable::is_entry(inside.around.ref)) return kForgotten;
-  const SlowTrees& trees = queue_->slow_trees();
+  const SlowTrees& trees = shared_->slow_trees();
   const SlowTrees::Known known =
       trees.find(OpenTable::entry_at(inside.around.ref)->number, inside.around.moment);
   if (!known.is_known) return kForgotten;
@@ -53,8 +53,8 @@ CaptureBits Recorder::left_out_around(const CaptureSet& set,
   if ((inside.context.flags() & kLeftOutFlag) == 0) return 0;
   SlowTrees::Known around;
   if (OpenTable::is_entry(inside.around.ref))
-    around = queue_->slow_trees().find(OpenTable::entry_at(inside.around.ref)->number,
-                                       inside.around.moment);
+    around = shared_->slow_trees().find(OpenTable::entry_at(inside.around.ref)->number,
+                                        inside.around.moment);
   if (around.is_known)
     return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
   CaptureBits perhaps = 0;
@@ -87,7 +87,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
   }
   CaptureBits admitted = reader->admit(tops, context.trace_low, chosen.tree.left_out);
   // Tops use half of the pool; the rest is for their parts. Tops of slower= use none yet.
-  if ((admitted & ~slow) != 0 && queue_->spans().is_half_full()) {
+  if ((admitted & ~slow) != 0 && shared_->spans().is_half_full()) {
     reader->miss_for_want_of_room(admitted & ~slow);
     chosen.tree.left_out |= admitted & ~slow;
     admitted &= slow;
@@ -108,7 +108,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
 
 Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen) {
   TraceContext context = inside.context;
-  const PublishedCaptures::Reader reader(queue_->captures(), capture_reads_);
+  const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
   const Chosen chosen =
       is_on && has_state(kCapturing) && reader ? choose(reader, tag, inside, context) : Chosen{};
@@ -129,7 +129,7 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
   }
   if (has_entry && (chosen.tree.left_out != 0 || (reader && (bits & reader->slow()) != 0))) {
     const std::uint32_t entry = OpenTable::entry_at(begun.ref)->number;
-    if (!queue_->slow_trees().open(entry, begun.moment, chosen.tree) && reader) {
+    if (!shared_->slow_trees().open(entry, begun.moment, chosen.tree) && reader) {
       reader->miss_for_want_of_room(bits & reader->slow());
       bits &= ~reader->slow();
     }
@@ -170,8 +170,8 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
                           : is_sent(entry.number, open.begun.moment) ? wire::SpanKind::Client
                                                                      : wire::SpanKind::Internal,
                   .aborted = aborted,
-                  .tree = queue_->slow_trees().find(entry.number, open.begun.moment)};
-  const PublishedCaptures::Reader reader(queue_->captures(), capture_reads_);
+                  .tree = shared_->slow_trees().find(entry.number, open.begun.moment)};
+  const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   if (reader) {
     ended.bits = reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
     ended.slow = slow_ones(*reader, ended.tree.facts.selected & ended.bits, ended.duration_ns);
@@ -179,7 +179,7 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   // With copies several threads may end it: the first one does the rest.
   const OpenTable::Ref ref = trace_.leave(open);
   const bool is_selected = ended.tree.facts.selected != 0;
-  if (is_selected && !queue_->slow_trees().close(ended.tree, ended.slow, ended.inside))
+  if (is_selected && !shared_->slow_trees().close(ended.tree, ended.slow, ended.inside))
     return seconds;
   if (!open_.leave(open.tag, {open.begun.moment, ref}) && !is_selected) return seconds;
   ended.is_part = ended.tree.is_part && !ended.inside.has_note;
@@ -187,7 +187,7 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
     capture_span(*reader, ended);
   else
     spans_.give_back(ended.inside.list);
-  if (ended.is_part) queue_->slow_trees().release(ended.tree.facts.around);
+  if (ended.is_part) shared_->slow_trees().release(ended.tree.facts.around);
   return seconds;
 }
 
@@ -210,10 +210,10 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     span.aborted = ended.aborted;
   });
   if (self == 0) {
-    set.miss_for_want_of_room(ended.bits, 1 + (inside != 0 ? queue_->spans().size(inside) : 0));
+    set.miss_for_want_of_room(ended.bits, 1 + (inside != 0 ? shared_->spans().size(inside) : 0));
     return spans_.give_back(inside);
   }
-  send_or_wait(set, queue_->spans().join(self, inside),
+  send_or_wait(set, shared_->spans().join(self, inside),
                {.self = ended.tree.self,
                 .around = around,
                 .slow = ended.slow,
@@ -225,8 +225,8 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
 // now. If that releases the part, `is_part` becomes false.
 void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
                             std::uint64_t since_ns, bool& is_part) {
-  SpanPool& pool = queue_->spans();
-  SlowTrees& trees = queue_->slow_trees();
+  SpanPool& pool = shared_->spans();
+  SlowTrees& trees = shared_->slow_trees();
   const auto bits = pool.first(list).capture_bits();
   const TreeRef counted_by = is_part ? facts.around : 0;
   facts.at_once = bits & ~set.slow();
@@ -249,7 +249,7 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
 }
 
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
-  const PublishedCaptures::Reader reader(queue_->captures(), capture_reads_);
+  const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   if (!reader) return;
   const CaptureBits wanting = reader->matching(kind);
   if (wanting == 0) return;
