@@ -41,8 +41,8 @@ class SharedState {
   // given back, since the queue does not give its blocks back either. Thread: any.
   bool reserve_room(std::uint64_t records, std::uint64_t of_all);
 
-  OpenRoom& open_room() { return open_room_; }
-  const OpenRoom& open_room() const { return open_room_; }
+  OpenEntries& open_entries() { return open_entries_; }
+  const OpenEntries& open_entries() const { return open_entries_; }
   SpanPool& spans() { return spans_; }
   SlowTrees& slow_trees() { return slow_trees_; }
   PublishedCaptures& captures() { return captures_; }
@@ -50,7 +50,7 @@ class SharedState {
  private:
   RecordQueue queue_{0};
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
-  OpenRoom open_room_;
+  OpenEntries open_entries_;
   SpanPool spans_;
   SlowTrees slow_trees_{spans_};
   PublishedCaptures captures_;
@@ -71,7 +71,7 @@ class Recorder {
         token_(shared.queue()),
         capacity_(capacity),
         room_(std::min(capacity, kFirstRoom)),
-        open_(shared.open_room()),
+        open_(shared.open_entries()),
         trace_(trace_options),
         spans_(shared.spans()) {
     look_at_room();

@@ -52,7 +52,7 @@ bool Recorders::has_settled_spans() { return spans_in_use() == 0 && shared_.span
 
 void Recorders::clear_open() {
   for_each([](Recorder& each) { each.open().clear(); });
-  shared_.open_room().clear_counts();
+  shared_.open_entries().clear_counts();
 }
 
 Recorders::Calls Recorders::calls() const {

@@ -32,7 +32,7 @@ class Recorders {
   };
   Calls calls() const;
 
-  const OpenRoom& open_room() const { return shared_.open_room(); }
+  const OpenEntries& open_entries() const { return shared_.open_entries(); }
   SpanPool& spans() { return shared_.spans(); }
   // True if every span ever captured is delivered or known to be lost. Also in a signal handler.
   bool has_settled_spans();

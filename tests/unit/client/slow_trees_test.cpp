@@ -85,7 +85,7 @@ struct SlowTreesTest : testing::Test {
     for (int i = 0; i < count; ++i) end(part, begin(part));
   }
 
-  std::uint32_t entries() { return shared.open_room().entries(); }
+  std::uint32_t entries() { return shared.open_entries().end_of_numbers(); }
   int lists_taken = 0;
   void settle() {
     while (const SpanPool::Index list = shared.spans().next_list()) {

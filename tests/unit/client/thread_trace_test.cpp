@@ -109,7 +109,7 @@ TEST_F(ThreadTraces, DoNotNestWhereTheyEndOnOtherThreads) {
 TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   begin_in(other, trace(1));
   recorder.open().clear();
-  shared.open_room().clear_counts();
+  shared.open_entries().clear_counts();
   EXPECT_EQ(innermost(), trace(1));
   EXPECT_FALSE(recorder.open().has_open());  // the report shows none
 }
