@@ -182,7 +182,7 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   if (is_selected && !shared_->slow_trees().close(ended.tree, ended.slow, ended.inside))
     return seconds;
   if (!open_.leave(open.tag, {open.begun.moment, ref}) && !is_selected) return seconds;
-  ended.is_part = ended.tree.is_part && !ended.inside.has_note;
+  ended.is_part = ended.tree.is_part && !ended.inside.has_end_record;
   if (reader)
     capture_span(*reader, ended);
   else
