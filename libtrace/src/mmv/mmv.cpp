@@ -48,8 +48,8 @@ void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
   totals_.refresh(now_ns);
   auto& instances = totals_.instances();
   must_replace_ |= !file_.write(instances);
-  if (file_.size() > 0 && next_look_ns_ <= now_ns) {
-    next_look_ns_ = now_ns + kLookAgainNs;
+  if (file_.size() > 0 && next_check_ns_ <= now_ns) {
+    next_check_ns_ = now_ns + kLookAgainNs;
     must_replace_ |= !file_.is_in_place();
   }
   const bool is_quiet = touch_at_ns_ == kNever || touch_at_ns_ <= now_ns;

@@ -41,7 +41,7 @@ class Mmv {
   // after the last one: readers look at all files again for each.
   bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;
-  std::uint64_t next_look_ns_ = 0;  // whether the file is still there
+  std::uint64_t next_check_ns_ = 0;  // whether the file is still there
   std::uint64_t touch_at_ns_ = kNever;
   std::uint64_t next_call_ns_ = kNever;
   bool has_ended_ = false;

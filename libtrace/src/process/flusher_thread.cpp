@@ -122,7 +122,7 @@ void FlusherThread::work(std::uint64_t until_ns) {
       must_look ? Ready{true, false} : wait(std::min(until_ns, flusher_.next_call_ns()));
   const BlockForks meanwhile;
   const bool is_time = flusher_.next_call_ns() <= now_ns();
-  if (ready.bell || is_time) next_look_ns_ = kShortestLookNs;
+  if (ready.bell || is_time) next_check_ns_ = kShortestLookNs;
   if (must_look) output_->connect();
   if (ready.bell) on_bell(must_look);
   if (ready.output && !flusher_.has_left()) flusher_.on_output_ready();
@@ -139,8 +139,8 @@ FlusherThread::Ready FlusherThread::wait(std::uint64_t until_ns) {
     return {awaited[0].revents != 0, awaited[1].revents != 0};
   if (errno == EINTR) return {false, false};
   // A sandbox forbids it, or RLIMIT_NOFILE is smaller than the number of entries.
-  const std::uint64_t look_ns = std::min(std::max(until_ns, now) - now, next_look_ns_);
-  next_look_ns_ = std::min(2 * next_look_ns_, kLongestLookNs);
+  const std::uint64_t look_ns = std::min(std::max(until_ns, now) - now, next_check_ns_);
+  next_check_ns_ = std::min(2 * next_check_ns_, kLongestLookNs);
   return {doorbell_.await_ring(std::chrono::nanoseconds(look_ns)), true};
 }
 

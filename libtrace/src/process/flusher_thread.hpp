@@ -13,9 +13,9 @@
 #include <memory>
 
 #include "base/clock.hpp"
-#include "platform/own_descriptor.hpp"
 #include "mmv/mmv.hpp"
 #include "open/tick_rate.hpp"
+#include "platform/own_descriptor.hpp"
 #include "process/flusher.hpp"
 
 namespace pcp::trace::client {
@@ -59,7 +59,7 @@ class FlusherThread {
 
   TickRate tick_rate_{named_seconds_per_tick()};
   const bool watches_counter_;
-  std::uint64_t next_look_ns_ = 0;  // without poll(): pause before the next look at the socket
+  std::uint64_t next_check_ns_ = 0;  // without poll(): pause before the next look at the socket
   bool must_look_ = true;
   bool must_recover_ = false;  // after an exception
 };

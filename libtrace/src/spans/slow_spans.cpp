@@ -214,8 +214,8 @@ void SlowSpans::expire(std::uint32_t entries, const CaptureSet& set, std::uint64
     const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
     give_up_old(entries, oldest + (now_ns - oldest) / 4, &set);
   }
-  if (now_ns < next_look_ns_) return;
-  next_look_ns_ = now_ns + kLookEveryNs;
+  if (now_ns < next_check_ns_) return;
+  next_check_ns_ = now_ns + kLookEveryNs;
   if (now_ns > kPatienceNs) give_up_old(entries, now_ns - kPatienceNs, &set);
 }
 

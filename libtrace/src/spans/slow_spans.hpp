@@ -123,7 +123,7 @@ class SlowSpans {
   // Spans that wait for their parents, by the ids of these.
   std::unordered_map<std::uint64_t, Orphans> orphans_;
   std::size_t orphaned_ = 0;  // spans in orphans_
-  std::uint64_t next_look_ns_ = 0;
+  std::uint64_t next_check_ns_ = 0;
 };
 
 }  // namespace pcp::trace::client

@@ -74,7 +74,7 @@ class Recorder {
         open_(shared.open_entries()),
         trace_(trace_options),
         spans_(shared.spans()) {
-    look_at_room();
+    check_room();
   }
 
   // Records a call. 0, or -ENOMEM if a full thread finds no memory for a new tag. Takes the
@@ -151,7 +151,7 @@ class Recorder {
   template <typename Out>
   std::size_t dequeue(std::size_t wanted, Out out) {
     const std::size_t got = shared_->queue().try_dequeue_bulk_from_producer(token_, out, wanted);
-    // Pairs with the acquire in look_at_room().
+    // Pairs with the acquire in check_room().
     dequeued_.store(dequeued() + got, std::memory_order_release);
     return got;
   }
@@ -183,14 +183,15 @@ class Recorder {
   // False if the owner knows of no room.
   bool enqueue(const Tag* tag, double value, RecordKind kind) {
     const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
-    if (queued >= next_look_ || !shared_->queue().enqueue(token_, {tag, value, kind})) return false;
+    if (queued >= next_check_ || !shared_->queue().enqueue(token_, {tag, value, kind}))
+      return false;
     // Pairs with the acquire in queued(): a reader of the number finds the records.
     queued_.store(queued + 1, std::memory_order_release);
     doorbell_->ring_if_asleep();
     return true;
   }
   int record_slowly(const Tag* tag, double value, RecordKind kind);
-  void look_at_room();
+  void check_room();
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   TreeRef selected_around(const ThreadTrace::Inside& inside) const;
@@ -223,7 +224,7 @@ class Recorder {
   // The owner's cache lines. Other threads only read the two counts.
   SharedState* shared_;
   Doorbell* doorbell_;
-  std::uint64_t next_look_ = 0;           // below this, queue without reading dequeued_
+  std::uint64_t next_check_ = 0;          // below this, queue without reading dequeued_
   std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()
   moodycamel::ProducerToken token_;
   std::uint32_t capacity_;                // most records that it may ever have queued
@@ -244,7 +245,7 @@ class Recorder {
   std::atomic<std::uint32_t> thread_{0};
   std::atomic<Moment> owned_since_{0};
 
-  // The flusher's. Released by dequeue(), acquired by look_at_room().
+  // The flusher's. Released by dequeue(), acquired by check_room().
   alignas(64) std::atomic<std::uint64_t> dequeued_{0};
 };
 
