@@ -10,11 +10,12 @@
 namespace pcp::trace::client {
 namespace {
 
-// More than a body has room for. Bounds the definitions: mentions take no room in a body.
+// More than a body has room for. Bounds the definitions, since an entry without records takes no
+// room in a body.
 constexpr std::size_t kMaxTagsInBatch = 8192;
 
 // Encodes an entry so that it fits: an extremely wide histogram is coarsened, and at last dropped.
-// A mention is only a tag.
+// Without records, only the tag is sent.
 void append_entry(std::string& body, Pending::Entry& entry) {
   if (entry.records() == 0) return;
   if (entry.is_added()) return wire::append_increments(body, entry.tag->id, entry.delta);

@@ -61,7 +61,7 @@ std::unique_ptr<Output> make_output(OwnDescriptor& socket, const ClientOptions& 
   return std::make_unique<AgentOutput>(socket, options, outbox, now_ns);
 }
 
-Flusher::Surroundings surroundings() {
+Flusher::Platform platform() {
   const auto pause = [](std::chrono::nanoseconds time) {
     const UnblockForks meanwhile;
     std::this_thread::sleep_for(time);
@@ -87,7 +87,7 @@ FlusherThread::FlusherThread(const ClientOptions& options, const Flusher::Shared
       outbox_(shared.recorders, options, delivered, std::move(counters)),
       mmv_(Mmv::make(options, descriptors.mmv_files)),
       output_(make_output(descriptors.socket, options, outbox_)),
-      flusher_(shared, outbox_, *output_, options.flush_interval, surroundings(), mmv_.get()),
+      flusher_(shared, outbox_, *output_, options.flush_interval, platform(), mmv_.get()),
       watches_counter_(is_counter_trusted()) {
   if (watches_counter_) watch_counter(tick_rate_);
   doorbell_.renew();

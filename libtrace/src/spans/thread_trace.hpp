@@ -62,7 +62,7 @@ class ThreadTrace {
     const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
     if (shadows_nothing || !OpenTable::is_entry(open.begun.ref) || !has_stack())
       return open.begun.ref;
-    const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
+    const bool is_parent = !open.tag->does_not_nest.load(std::memory_order_relaxed);
     push({is_parent ? context : TraceContext{}, open, false});
     return open.begun.ref | OpenTable::kIsAttached;
   }

@@ -24,7 +24,7 @@ struct pmtrace_tag_record {
   // (released and acquired by intern_tag()), and the description is published (description.hpp).
   mutable std::atomic<bool> has_begun;             // ever opened as a transaction by name
   mutable std::atomic<std::uint32_t> label_sets;   // tags that are this name with labels
-  mutable std::atomic<bool> is_no_parent;          // its transactions do not nest; see ThreadTrace
+  mutable std::atomic<bool> does_not_nest;         // see ThreadTrace
   mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and its bits
   mutable std::atomic<const pcp::trace::client::TagDescription*> description;
 

@@ -131,7 +131,7 @@ class Recorder {
   bool is_alive() const { return shared_ != nullptr; }
 
   // True once a connection of the process is known. Thread: the owner's.
-  bool has_connected = false;
+  bool is_connection_known = false;
 
   TagCache& tags() { return tags_; }  // Thread: the owner's.
   OpenByName& transactions() { return transactions_; }

@@ -34,7 +34,7 @@ struct ThreadTraces : OneRecorder {
   static void end_elsewhere(const OpenTransaction& open) {
     OpenTable::entry_at(open.begun.ref)->begun = 0;
   }
-  static bool is_parent(const Tag* its_tag) { return !its_tag->is_no_parent; }
+  static bool is_parent(const Tag* its_tag) { return !its_tag->does_not_nest; }
 };
 
 TEST_F(ThreadTraces, AreNoneAtFirst) {
