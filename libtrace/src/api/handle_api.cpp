@@ -9,7 +9,6 @@
 #include <string>
 
 #include "api/api.hpp"
-#include "api/find_tag.hpp"
 #include "api/open_tx.hpp"
 #include "api/record_call.hpp"
 #include "link/client_options.hpp"

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "api/api.hpp"
-#include "api/find_tag.hpp"
 #include "api/record_call.hpp"
 #include "open/moment.hpp"
 #include "platform/diagnostics.hpp"

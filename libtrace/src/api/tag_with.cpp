@@ -7,10 +7,9 @@
 #include <string>
 
 #include "api/api.hpp"
-#include "api/find_tag.hpp"
 #include "platform/diagnostics.hpp"
 #include "process/client.hpp"
-#include "tags/label_set_limit.hpp"
+#include "tags/tag_registry.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
 

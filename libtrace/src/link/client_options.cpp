@@ -17,7 +17,7 @@
 
 #include "platform/state.hpp"
 #include "platform/texts.hpp"
-#include "tags/label_set_limit.hpp"
+#include "tags/tag_registry.hpp"
 #include "wire/capture_filter.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"

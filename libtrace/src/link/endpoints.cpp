@@ -20,9 +20,9 @@
 #include <system_error>
 #include <thread>
 
-#include "platform/diagnostics.hpp"
-#include "platform/rest_at_fork.hpp"
 #include "pcp/trace.h"
+#include "platform/diagnostics.hpp"
+#include "platform/forks.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "platform/at_fork.hpp"
+#include "platform/forks.hpp"
 
 // Present with the leak sanitizer, which does not search mapped memory by itself.
 extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* memory, std::size_t bytes);

@@ -11,14 +11,12 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
-#include "platform/at_fork.hpp"
-#include "platform/diagnostics.hpp"
-#include "platform/guards.hpp"
-#include "platform/rest_at_fork.hpp"
-#include "platform/wiped_memory.hpp"
 #include "link/connection.hpp"
+#include "platform/diagnostics.hpp"
+#include "platform/forks.hpp"
+#include "platform/guards.hpp"
+#include "platform/wiped_memory.hpp"
 #include "process/flusher_thread.hpp"
-#include "process/run_like_any_thread.hpp"
 #include "spans/span_sender.hpp"
 #include "tags/description.hpp"
 

@@ -2,8 +2,8 @@
 #include "process/deliveries.hpp"
 
 #include "pcp/trace.h"
+#include "platform/forks.hpp"
 #include "platform/guards.hpp"
-#include "platform/rest_at_fork.hpp"
 
 namespace pcp::trace::client {
 

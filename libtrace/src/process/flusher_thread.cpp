@@ -2,6 +2,7 @@
 #include "process/flusher_thread.hpp"
 
 #include <poll.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,7 @@
 #include <utility>
 
 #include "platform/diagnostics.hpp"
-#include "platform/rest_at_fork.hpp"
+#include "platform/forks.hpp"
 #include "process/agent_output.hpp"
 #include "process/main_thread.hpp"
 
@@ -20,6 +21,15 @@ namespace pcp::trace::client {
 namespace {
 
 using namespace std::chrono_literals;
+
+// Written before main, or while the library is loaded; then only read.
+cpu_set_t processors_at_load;
+bool are_processors_known = false;
+
+[[gnu::constructor(101)]] void note_processors() {
+  are_processors_known =
+      ::sched_getaffinity(0, sizeof processors_at_load, &processors_at_load) == 0;
+}
 
 constexpr auto kPauseAfterLoss = 100ms;  // of memory or descriptors
 
@@ -78,6 +88,14 @@ int milliseconds_between(std::uint64_t now_ns, std::uint64_t until_ns) {
 }
 
 }  // namespace
+
+void run_like_any_thread() {
+  const sched_param no_priority{};
+  const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  if (policy == SCHED_FIFO || policy == SCHED_RR)
+    ::sched_setscheduler(0, SCHED_OTHER, &no_priority);
+  if (are_processors_known) ::sched_setaffinity(0, sizeof processors_at_load, &processors_at_load);
+}
 
 FlusherThread::FlusherThread(const ClientOptions& options, const Flusher::Shared& shared,
                              FlushersDescriptors& descriptors, DeliveryCounters& delivered,

@@ -2,7 +2,7 @@
 // Runs the flusher: waits for the doorbell, the agent's socket and the next time. Nothing else of
 // the library does that.
 //
-// It works only while forks wait (platform/rest_at_fork.hpp). After a lack of memory, and after the
+// It works only while forks wait (platform/forks.hpp). After a lack of memory, and after the
 // program has closed our descriptors, it begins anew.
 //
 // Thread: the library's own, made in client.cpp. If that cannot be made, the thread that waits for
@@ -19,6 +19,11 @@
 #include "process/flusher.hpp"
 
 namespace pcp::trace::client {
+
+// Moves the calling thread to the processors that the process had at load time, and out of real
+// time: the thread whose call made it may be bound to a processor or run in real time. Ignores
+// errors. Thread: the flusher's.
+void run_like_any_thread();
 
 class FlusherThread {
  public:

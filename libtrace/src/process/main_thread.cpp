@@ -11,7 +11,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "platform/at_fork.hpp"
+#include "platform/forks.hpp"
 #include "platform/guards.hpp"
 #include "process/client.hpp"
 

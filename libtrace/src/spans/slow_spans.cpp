@@ -9,6 +9,20 @@
 namespace pcp::trace::client {
 namespace {
 
+// Without its notes if there is no memory for them.
+CapturedSpan copy_of(const CapturedSpan& span) {
+  return {.tag = span.tag,
+          .notes = span.notes != nullptr ? span.notes->copy() : nullptr,
+          .context = span.context,
+          .begin_ns = span.begin_ns,
+          .duration_ns = span.duration_ns,
+          .value = span.value,
+          .epoch = span.epoch,
+          .tid = span.tid,
+          .kind = span.kind,
+          .aborted = span.aborted};
+}
+
 constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 
 // For this time a trace has one fate.

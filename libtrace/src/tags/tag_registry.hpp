@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace pcp::trace::client {
@@ -42,10 +43,20 @@ inline std::string_view name_of(const Tag& tag) { return {tag.text(), tag.length
 // is bounded for a program that invents names.
 inline constexpr std::uint32_t kMaxTags = 100'000;
 
+inline constexpr std::uint32_t kMaxLabelSetLimit = 100'000;
+
+// Nothing if this is no number from 0 to kMaxLabelSetLimit; ClientOptions reports that.
+std::optional<std::uint32_t> parse_label_set_limit(std::string_view text);
+
+// PCP_TRACE_MAX_LABEL_SETS: how many label sets one name may have in this process. Read at the
+// first tag with labels, perhaps in a constructor before main(). Threads that race for the last
+// sets may each make one, since they do not wait for each other.
+std::uint32_t label_set_limit();
+
 std::uint64_t hash_of_name(std::string_view name);
 
 // Finds a tag or makes it. Null if there is no memory. A name with labels gives the bare name's tag
-// if there is no room (label_set_limit.hpp, kMaxTags). Requires: is_tag(name).
+// if there is no room (label_set_limit(), kMaxTags). Requires: is_tag(name).
 const Tag* intern_tag(std::string_view name);
 
 // True once a look-up got the tag of the bare name or "(overflow)" instead, here or, as its handle

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "platform/rest_at_fork.hpp"
+#include "platform/forks.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "platform/at_fork.hpp"
 #include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The library's own thread rests while a program thread forks. A child inherits every lock as it
-// was at the fork. A lock that our thread held, of the C library or of an allocator, would never be
-// free in the child.
+// Handlers of fork(), and the rest of the library's own thread while a program thread forks. A
+// child inherits every lock as it was at the fork. A lock that our thread held, of the C library or
+// of an allocator, would never be free in the child.
 #pragma once
 
 #include <chrono>
 
+// The C library's own function below pthread_atfork().
+extern "C" int add_fork_handlers(void (*before)(), void (*in_parent)(), void (*in_child)(),
+                                 void* library) noexcept __asm__("__register_atfork");
+
 namespace pcp::trace::client {
+
+// pthread_atfork() ties handlers to their library. At exit() the C library (glibc 2.36) takes such
+// handlers away while other threads may be in fork(), and then ends the process with an error. Ours
+// belong to no library, so they stay: nothing unloads us (-z nodelete).
+inline void call_at_forks(void (*before)(), void (*in_parent)(), void (*in_child)()) {
+  add_fork_handlers(before, in_parent, in_child, nullptr);
+}
 
 // How long a fork waits: longer than our thread works in one go, but not for ever, since our thread
 // might wait for the forking thread. A test may set more.
