@@ -35,8 +35,8 @@ Connections::Connections(asio::io_context& io, IngestOptions& options, DialogueC
 }
 
 void Connections::set_limits(std::size_t descriptors) {
-  max_leaving_ = std::min<std::size_t>(1024, descriptors / 8);
-  max_talking_ = std::min<std::size_t>(options_.max_connections, descriptors - max_leaving_);
+  max_lingering_ = std::min<std::size_t>(1024, descriptors / 8);
+  max_talking_ = std::min<std::size_t>(options_.max_connections, descriptors - max_lingering_);
   max_talking_of_user_ = share_of_a_user(max_talking_);
 }
 
@@ -153,7 +153,7 @@ void Connections::end_all() {
   for_each([](PeerConnection& connection) {
     if (!connection.is_talking()) return;
     if (connection.is_version_2())
-      connection.leave(wire::ByeReason::Done);
+      connection.say_bye(wire::ByeReason::Done);
     else
       connection.close();
   });
