@@ -54,12 +54,12 @@ class Output {
   // The process ends: the next connect() does not pause. False if that was tried already.
   virtual bool hurry() = 0;
 
-  // The last message of the process, once all that it has was sent. Later calls do nothing, until
+  // Sends the process's last message, after everything else was sent. Later calls do nothing until
   // the next connection.
   virtual void say_goodbye() = 0;
 
-  // After an exception for lack of memory, or when the program has closed the descriptor: restarts
-  // what may be inconsistent.
+  // Restarts what may be inconsistent: call it after an exception for lack of memory, or when the
+  // program has closed the descriptor.
   virtual void recover() = 0;
 
   // The descriptor and its events to poll for; a negative one: none.

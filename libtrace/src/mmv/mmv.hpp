@@ -38,7 +38,7 @@ class Mmv {
   MmvTotals totals_;
   MmvFile file_;
   // The file lacks room for a value, or is gone. Unless a tag is new, the next file comes a second
-  // after the last one: readers look at all files again for each.
+  // after the last one: for each new file, readers read all files again.
   bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t next_check_ns_ = 0;  // whether the file is still there

@@ -23,11 +23,11 @@ inline void call_at_forks(void (*before)(), void (*in_parent)(), void (*in_child
 // might wait for the forking thread. A test may set more.
 inline constinit std::chrono::nanoseconds fork_patience = std::chrono::milliseconds(100);
 
-// Call before the rest. Thread: any, once per process image.
+// Call this first. Thread: any, once per process image.
 void let_flusher_rest_at_forks();
 
-// True before the flusher's thread is made; false from that thread, or after a failure to make it.
-// Forks wait meanwhile: a starting thread may take locks before our code runs.
+// Call with true before making the flusher's thread, and with false on that thread, or if it could
+// not be made. Forks wait in between: a starting thread may take locks before our code runs.
 void say_flusher_is_being_made(bool it_is);
 
 // The flusher's thread works inside such a scope. A fork waits for its end, up to fork_patience.

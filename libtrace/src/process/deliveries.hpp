@@ -46,14 +46,14 @@ class Deliveries {
     return requested_.fetch_add(1, std::memory_order_release) + 1;
   }
 
-  // The process ends: this thread has recorded its last. Thread: any.
+  // The process ends, and this thread records nothing more. Thread: any.
   void say_end() { is_ending_.store(true, std::memory_order_release); }
 
   // Progress: the timeout restarts after each step forward.
   enum class Patience { Fixed, Progress };
 
-  // A patient wait is over after so many parts of the timeout in a row without progress. If the
-  // whole machine stood still, that uses up one part.
+  // A patient wait is over after so many parts of the timeout in a row without progress. A time in
+  // which the whole machine stood still uses up only one part.
   static constexpr int kParts = 20;
 
   // Waits until the ticket is settled. True if everything it covers has certainly arrived. `pause`

@@ -37,7 +37,7 @@ class CaptureSet {
   void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
            std::uint32_t most_a_second, Epoch since);
 
-  // The limit, and what was missed, go on from an earlier set with this filter.
+  // Continues the limit and the missed counts of an earlier set with this filter.
   void go_on_from(const CaptureSet& before, std::size_t bit);
 
   Epoch epoch() const { return epoch_; }
@@ -58,7 +58,7 @@ class CaptureSet {
   };
   const Asked& at(std::size_t bit) const { return asked_[bit]; }
 
-  // Filters bits that were set in `epoch` (its low 16 bits): those that mean the same filter now.
+  // Returns those of `bits`, set in `epoch` (its low 16 bits), that still mean the same filter.
   CaptureBits valid_bits(CaptureBits bits, std::uint16_t epoch) const {
     bits &= bits_;
     const bool are_of_this = static_cast<std::uint16_t>(epoch_) == epoch;

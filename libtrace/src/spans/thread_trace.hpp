@@ -4,9 +4,9 @@
 // checks only is_plain().
 //
 // A transaction is attached when it begins, and removed when it ends. If it ended on another
-// thread, it is removed when it becomes the innermost, unless attached by hand. If a program ends
-// transactions on other threads without detaching them, or out of order, they do not nest:
-// transactions of that tag are no parents from then on, since no parent is better than a wrong one.
+// thread, it is removed when it becomes the innermost, unless attached by hand. A tag whose
+// transactions end out of order, or on another thread without detach, is no parent from then on: a
+// missing parent is better than a wrong one.
 //
 // Thread: the owner's.
 #pragma once

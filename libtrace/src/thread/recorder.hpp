@@ -87,9 +87,9 @@ class Recorder {
     return record_slowly(tag, value, kind);
   }
 
-  // Enters a new transaction into the table, if there is no trace and nothing else to do. If the
-  // flusher sleeps then, undo this, and begin_traced() instead: a call that hangs from here on
-  // would not wake the flusher. Thread: the owner's.
+  // Enters a new transaction into the table, if there is no trace and nothing else to do. If
+  // must_ring() is true afterwards, call undo_begin_quickly() and begin_traced(): only
+  // begin_traced() wakes the flusher. Thread: the owner's.
   bool can_begin_quickly(const Tag* tag) const { return open_.has_run() && is_plain(tag); }
   OpenTable::Ref begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
   bool must_ring() const { return doorbell_->is_asleep(); }
@@ -115,7 +115,7 @@ class Recorder {
   // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
 
-  // This thread's captured spans. Thread: any, but for what Share says.
+  // This thread's captured spans. Thread: any, unless Share says otherwise.
   const SpanPool::Share& spans() const { return spans_; }
 
   // Thread: any.
@@ -156,7 +156,8 @@ class Recorder {
     return got;
   }
 
-  // Records beyond the queue's room. Thread: the flusher's, but for what Overflow says.
+  // Records beyond the queue's room. Thread: the flusher's, unless Overflow says
+  // otherwise.
   Overflow& overflow() { return overflow_; }
 
   // Calls ever recorded, and how many of those went into cells. Thread: any.
