@@ -25,7 +25,7 @@ std::string in_quotes(std::string_view text) { return '"' + std::string(text) + 
 
 // Why these labels were refused. Requires: one of them is bad.
 std::string problem_of(const pmtrace_label* labels, size_t count) {
-  if (labels == nullptr) return "its labels are NULL";
+  if (labels == nullptr) return "the labels are NULL";
   if (count > kMaxDimensions)
     return std::to_string(count) + " labels, at most " + std::to_string(kMaxDimensions);
   for (size_t i = 0;; ++i) {
@@ -33,10 +33,10 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
     const std::string_view key = text_of(labels[i].name);
     const std::string label = "label " + in_quotes(key);
     if (!is_dimension_key(key))
-      return label + (is_reserved_label(key) ? " is PCP's own" : " is not [a-z][a-z0-9_]*");
+      return label + (is_reserved_label(key) ? " is reserved by PCP" : " is not [a-z][a-z0-9_]*");
     if (labels[i].value == nullptr) return label + " has no value";
     if (std::any_of(labels, labels + i, [&](auto& other) { return text_of(other.name) == key; }))
-      return label + " comes twice";
+      return label + " is given twice";
   }
 }
 
@@ -45,7 +45,7 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
   complain_once(is_said, [&] {
     const std::string_view bare = name != nullptr ? text_of(name) : "";
     return in_quotes(bare) + " is not traced: " +
-           (is_tag(bare) ? problem_of(labels, count) : "a tag has 1 to 254 bytes");
+           (is_tag(bare) ? problem_of(labels, count) : "a tag must have 1 to 254 bytes");
   });
   return nullptr;
 }

@@ -54,8 +54,8 @@ void Batches::give_up_first() {
     counters_.uncertain += lost.records;
     static bool is_said = false;  // the flusher's
     if (std::exchange(is_said, true)) return;
-    print_line("the agent calls a batch of " + std::to_string(lost.records) +
-               " calls malformed: they are counted as uncertain, and not sent again. Please report"
+    print_line("the agent rejected a batch of " + std::to_string(lost.records) +
+               " calls as malformed: they count as uncertain, and are not sent again. Please report"
                " this as a bug.");
   });
 }

@@ -21,11 +21,11 @@ std::string advice_for(int error) {
     case EROFS:
       return "; its user must be allowed to write there: usermod -a -G pcp USER";
     case ENOENT:
-      return "; PCP makes it when pmcd starts with pmdammv";
+      return "; PCP creates it when pmcd starts pmdammv";
     case EEXIST:
-      return ": another program's file has its name: choose another PCP_TRACE_MMV";
+      return ": another program's file has this name: choose another PCP_TRACE_MMV";
     case ESRCH:
-      return ": without /proc it could be taken for another's, and remove another's file";
+      return ": /proc is needed to tell this process's file from others'";
     default:
       return "";
   }

@@ -41,8 +41,8 @@ class MmvFile {
   // The number of instances that the file has, from the first on.
   std::size_t size() const { return blocks_.size(); }
 
-  // Writes the changed values of the instances that the file has. False if an instance has values
-  // that the file has no room for, or the file cannot be written: then call replace().
+  // Writes the changed values of the instances that the file has. False if an instance has other
+  // metrics than in the file, or the file cannot be written: then call replace().
   bool write(std::vector<MmvInstance>& instances);
 
   // Changes the directory's time. pmdammv compares whole seconds, so the second change in a second

@@ -124,7 +124,7 @@ std::atomic<std::uint64_t> lines_lost{0};
 void write_line(int fd, const std::string& text) {
   const std::uint64_t lost = lines_lost.exchange(0, std::memory_order_relaxed);
   std::string line;
-  if (lost > 0) line = "pcp_trace: " + std::to_string(lost) + " lines before this one are lost\n";
+  if (lost > 0) line = "pcp_trace: " + std::to_string(lost) + " lines before this one were lost\n";
   line += "pcp_trace: " + without_controls(text) + '\n';
   if (line.size() > PIPE_BUF) line = std::string(cut_text(line, PIPE_BUF - 4)) + "...\n";
   if (!write_harmlessly(fd, line)) lines_lost.fetch_add(lost + 1, std::memory_order_relaxed);
@@ -150,8 +150,8 @@ int open_diagnostic_file() {
                         0600);
   static std::atomic<bool> is_said{false};
   if (fd < 0 && !is_said.exchange(true, std::memory_order_relaxed))
-    complain("PCP_TRACE_DEBUG goes to standard error, not to \"" + path +
-             "\": " + pmtraceerrstr(-errno));
+    complain("PCP_TRACE_DEBUG: cannot open \"" + path +
+             "\", printing on standard error: " + pmtraceerrstr(-errno));
   return fd;
 }
 

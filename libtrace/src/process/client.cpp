@@ -236,7 +236,7 @@ void* Client::run_flusher(void* given) {
       // No memory for the flusher. Records wait in the threads' recorders.
       client->deliveries_.attempt_ended(kNoMemoryToConnect);
       diagnose(PMTRACE_STATE_COMMS,
-               [&] { return std::string("starting over soon: ") + problem.what(); });
+               [&] { return std::string("error, trying again soon: ") + problem.what(); });
       std::this_thread::sleep_for(kPauseBeforeNewTry);
       continue;
     }

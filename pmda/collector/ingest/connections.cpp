@@ -68,7 +68,7 @@ void Connections::turn_away(int socket, const Peer& peer) {
   std::string out;
   wire::append_ack(out, context_.pid, PMTRACE_ERR_PERMISSION);
   ::send(socket, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  context_.log.say(peer, "refused: it is not this user's");
+  context_.log.say(peer, "refused: not a process of this user");
 }
 
 void Connections::receive(PeerConnection& connection, Open& open, bool is_welcome) {
@@ -89,9 +89,8 @@ void Connections::receive(PeerConnection& connection, Open& open, bool is_welcom
       break;
     case Access::NotPermitted:
       tally(context_.shared.counters.refused_permission);
-      context_.log.say(connection.peer(), is_welcome
-                                              ? "refused: the access rules (-A) do not let it in"
-                                              : "refused: it is not this user's");
+      context_.log.say(connection.peer(), is_welcome ? "refused by the access rules (-A)"
+                                                     : "refused: not a process of this user");
       connection.refuse(PMTRACE_ERR_PERMISSION);
       break;
     case Access::TooManyConnections:

@@ -178,8 +178,8 @@ void PeerConnection::handle_frames() {
       }
       case wire::FrameReader::Status::Malformed:
         turn.end();
-        drop(ByeReason::Malformed,
-             "a PDU whose length is not from 12 to " + std::to_string(dialogue_.max_pdu_bytes()));
+        drop(ByeReason::Malformed, "a PDU whose length is not between 12 and " +
+                                       std::to_string(dialogue_.max_pdu_bytes()));
         return;
       case wire::FrameReader::Status::NeedMore:
         turn.end();
@@ -270,7 +270,7 @@ void PeerConnection::check_time(Instant now) {
     return;
   int unread = 0;
   if (::ioctl(socket_.native_handle(), FIONREAD, &unread) == 0 && unread > 0) return;  // our delay
-  drop(ByeReason::Timeout, "a PDU that is not finished in time");
+  drop(ByeReason::Timeout, "a PDU that was not completed in time");
 }
 
 std::string PeerConnection::describe(Instant now) const {

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
  * is not traced.
  */
 final class TagName {
-    static final String RULE = "a tag has 1 to 254 bytes of UTF-8, without NUL";
+    static final String RULE = "a tag must have 1 to 254 bytes of UTF-8, without NUL";
 
     private TagName() {}
 
