@@ -106,6 +106,10 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
   return chosen;
 }
 
+// The order matters. First the entry, so that the flusher sees a transaction that hangs; then the
+// ring, which takes long, so the transaction begins after it. The slow tree may cost captures, so
+// it comes before their count, and the marks of what was counted after that. The thread's stack
+// comes last, since it takes the finished ref and context.
 Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen) {
   TraceContext context = inside.context;
   const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
