@@ -15,10 +15,10 @@ final class TagName {
     /** Tells why a text cannot be a C string in UTF-8; null if it can. */
     static String flawOf(String text) {
         if (text.indexOf(0) >= 0) {
-            return "has NUL in it";
+            return "contains NUL";
         }
         return StandardCharsets.UTF_8.newEncoder().canEncode(text) ? null
-                : "has half a surrogate pair in it";
+                : "contains half a surrogate pair";
     }
 
     static boolean isValid(String name) {
