@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "counts/pending.hpp"
-#include "link/counters.hpp"
+#include "link/output.hpp"
 #include "link/sequenced.hpp"
 
 namespace pcp::trace::client {

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "link/client_options.hpp"
-#include "link/counters.hpp"
+#include "link/output.hpp"
 #include "process/deliveries.hpp"
 #include "thread/doorbell.hpp"
 #include "thread/recorders.hpp"
