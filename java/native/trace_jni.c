@@ -30,12 +30,12 @@
 enum {
   kLongestTag = 254, /* bytes, so as many UTF-16 units at most */
   kMostLabels = 16,
-  kPlaces = 64
+  kOffsets = 64
 };
 
 struct tag_text {
   jchar units[kLongestTag];
-  char room[kPlaces + kLongestTag + 1];
+  char bytes[kOffsets + kLongestTag + 1];
 };
 
 static int is_high_surrogate(uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
@@ -79,7 +79,7 @@ static int encode(const jchar* units, jsize count, char* to) {
  * Gives the tag's bytes, which lie in *text; NULL with an error code if it is no tag.
  *
  * The C library caches a thread's tags by the address of their bytes. With one buffer all tags
- * would share an address, so tags are put at mostly different places in it.
+ * would share an address, so tags are put at mostly different offsets in it.
  */
 static const char* read_tag(JNIEnv* env, jstring tag, struct tag_text* text, int* error) {
   *error = PMTRACE_ERR_TAGNAME;
@@ -91,7 +91,7 @@ static const char* read_tag(JNIEnv* env, jstring tag, struct tag_text* text, int
   (*env)->GetStringRegion(env, tag, 0, count, text->units);
   const unsigned mixed = text->units[0] + 7u * text->units[count / 2] +
                          31u * text->units[count - 1] + 3u * (unsigned)count;
-  char* bytes = text->room + mixed % kPlaces;
+  char* bytes = text->bytes + mixed % kOffsets;
   *error = encode(text->units, count, bytes);
   return *error == 0 ? bytes : NULL;
 }
@@ -120,7 +120,7 @@ static pmtrace_tx to_transaction(jlong tag, jlong begun) {
  * stays attached there.
  */
 
-enum { kPlaceWord = 2, kIsAttached = 4 }; /* see the library's api/open_tx.hpp */
+enum { kRefWord = 2, kIsAttached = 4 }; /* see the library's api/open_tx.hpp */
 
 /* Written before any other thread can call. is_virtual: NULL if the JVM has no virtual threads. */
 static struct {
@@ -145,7 +145,7 @@ static int is_on_virtual_thread(JNIEnv* env) {
 }
 
 static jlong to_word(JNIEnv* env, const pmtrace_tx* transaction) {
-  if ((transaction->opaque[kPlaceWord] & kIsAttached) != 0 && is_on_virtual_thread(env))
+  if ((transaction->opaque[kRefWord] & kIsAttached) != 0 && is_on_virtual_thread(env))
     pmtrace_detach(transaction);
   return (jlong)pcp_trace_to_word(transaction);
 }
@@ -233,7 +233,7 @@ enum {
 
 struct note_text {
   jchar units[kNoteUnits];
-  char room[kLongestNote + 1];
+  char bytes[kLongestNote + 1];
 };
 
 /* Gives the text up to the longest note, with '?' for NUL and half pairs; NULL for null. */
@@ -242,15 +242,15 @@ static const char* read_note(JNIEnv* env, jstring note, struct note_text* text) 
   const jsize length = (*env)->GetStringLength(env, note);
   const jsize count = length < kNoteUnits ? length : kNoteUnits;
   (*env)->GetStringRegion(env, note, 0, count, text->units);
-  char* to = text->room;
+  char* to = text->bytes;
   for (jsize i = 0; i < count; ++i) {
     uint32_t code = take_code_point(text->units, count, &i);
     if (code == 0) code = '?';
-    if (bytes_of(code) > text->room + kLongestNote - to) break;
+    if (bytes_of(code) > text->bytes + kLongestNote - to) break;
     to = put_code_point(to, code);
   }
   *to = '\0';
-  return text->room;
+  return text->bytes;
 }
 
 JNIEXPORT jboolean JNICALL NATIVE(isCaptured)(JNIEnv* env, jclass class, jlong tag, jlong begun) {

@@ -57,7 +57,7 @@ Result<std::string_view> take_value(std::string_view& rest) {
     return Error{"closing quote is missing; write a literal quote as \\\""};
   if (is_quoted) rest.remove_prefix(1);
   const bool is_end = rest.empty() || is_blank(rest.front()) || rest.front() == ',';
-  if (!is_end) return Error{"quotes enclose a whole value; write a literal quote as \\\""};
+  if (!is_end) return Error{"quotes must enclose the whole value; write a literal quote as \\\""};
   if (value.empty()) return Error{"a value is missing"};
   return value;
 }
@@ -70,7 +70,7 @@ Result<FilterWord> take_word(std::string_view& rest) {
   word.key = rest.substr(0, rest.find_first_of("= \t"));
   rest.remove_prefix(word.key.size());
   if (rest.empty() || rest.front() != '=')
-    return complaint(taken(), "a word is a name, = and a value, such as tag=request");
+    return complaint(taken(), "each word must be a name, = and a value, such as tag=request");
   do {
     rest.remove_prefix(1);
     const auto value = take_value(rest);
@@ -158,11 +158,12 @@ Taken take_slower(CaptureFilter& filter, const std::vector<std::string_view>& va
   std::string_view text = values.front();
   const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
                                  [&](const TimeUnit& each) { return take_unit(text, each.name); });
-  constexpr std::string_view kAdvice = "a time and its unit, ns, us, ms or s, such as slower=10ms";
+  constexpr std::string_view kAdvice =
+      "expected a time and its unit, ns, us, ms or s, such as slower=10ms";
   if (values.size() > 1 || unit == kTimeUnits.end()) return Error{std::string(kAdvice)};
   const auto time = decimal(text, unit->decimals);
   if (!time) return Error{std::string(kAdvice)};
-  if (*time == 0 || *time > kMaxSlowerNs) return Error{"a time from 1ns to 86400s"};
+  if (*time == 0 || *time > kMaxSlowerNs) return Error{"expected a time from 1ns to 86400s"};
   filter.slower_ns = *time;
   return {};
 }
@@ -172,7 +173,7 @@ Taken take_share(CaptureFilter& filter, const std::vector<std::string_view>& val
   const bool is_percentage = take_unit(text, "%");
   const auto share = decimal(text, kShareDecimals);
   if (values.size() > 1 || !is_percentage || !share || *share == 0 || *share > kWholeShare)
-    return Error{"a percentage of at most 100% with at most 8 decimals, such as share=1%"};
+    return Error{"expected a percentage of at most 100% with at most 8 decimals, such as share=1%"};
   filter.share = *share;
   return {};
 }
@@ -182,14 +183,15 @@ Taken take_limit(CaptureFilter& filter, const std::vector<std::string_view>& val
   const bool is_rate = take_unit(text, "/s");
   const auto limit = whole(text, kMaxLimit);
   if (values.size() > 1 || !is_rate || !limit)
-    return Error{"from 1 to 1000000 spans a second, such as limit=1000/s"};
+    return Error{"expected from 1 to 1000000 spans a second, such as limit=1000/s"};
   filter.limit = *limit;
   return {};
 }
 
 Taken take_pid(CaptureFilter& filter, const std::vector<std::string_view>& values) {
   const auto pid = whole(values.front(), std::numeric_limits<std::uint32_t>::max());
-  if (values.size() > 1 || !pid) return Error{"the number of one process, such as pid=4711"};
+  if (values.size() > 1 || !pid)
+    return Error{"expected the number of one process, such as pid=4711"};
   filter.pid = *pid;
   return {};
 }
@@ -203,7 +205,7 @@ Taken take_kinds(CaptureFilter& filter, const std::vector<std::string_view>& val
     else if (kind == "counter")
       filter.counters = true;
     else if (kind != "transact")  // transactions always match
-      return Error{"any of point, observe and counter, such as kind=point,observe"};
+      return Error{"expected any of point, observe and counter, such as kind=point,observe"};
   }
   return {};
 }
@@ -238,7 +240,7 @@ Taken take(CaptureFilter& filter, const FilterWord& word,
     return complaint(word.text,
                      "the words are tag, slower, share, limit, pid, service, process and kind");
   bool& is_seen = seen[static_cast<std::size_t>(type - kWordTypes.begin())];
-  if (std::exchange(is_seen, true)) return complaint(word.text, "this word comes twice");
+  if (std::exchange(is_seen, true)) return complaint(word.text, "this word is given twice");
   const Taken taken = type->take(filter, word.values);
   if (!taken) return complaint(word.text, taken.error().message);
   return {};
@@ -285,10 +287,10 @@ void append_kinds(std::string& text, const CaptureFilter& filter) {
 }  // namespace
 
 Result<CaptureFilter> parse_capture_filter(std::string_view text, std::uint32_t limit) {
-  const Error too_long{"a filter has at most 1024 bytes and 32 patterns"};
+  const Error too_long{"a filter must have at most 1024 bytes and 32 patterns"};
   if (text.size() > kMaxFilterLength) return too_long;
   if (std::any_of(text.begin(), text.end(), is_control))
-    return Error{"a filter is one line without control characters"};
+    return Error{"a filter must be one line without control characters"};
 
   CaptureFilter filter;
   filter.limit = limit;
@@ -297,7 +299,7 @@ Result<CaptureFilter> parse_capture_filter(std::string_view text, std::uint32_t 
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   };
   skip_blanks();
-  if (text.empty()) return Error{"a filter is empty; tag=* is everything"};
+  if (text.empty()) return Error{"the filter is empty; tag=* captures everything"};
   for (; !text.empty(); skip_blanks()) {
     const auto word = take_word(text);
     if (!word) return word.error();

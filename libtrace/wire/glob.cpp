@@ -20,7 +20,7 @@ char take(std::string_view& rest) {
 Result<std::uint8_t> take_literal(std::string_view& rest) {
   const char c = take(rest);
   if (c != '\\') return byte_of(c);
-  if (rest.empty()) return Error{"nothing follows its last backslash"};
+  if (rest.empty()) return Error{"a backslash must not be its last character"};
   return byte_of(take(rest));
 }
 

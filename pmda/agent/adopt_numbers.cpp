@@ -56,7 +56,7 @@ int read_numbers(std::vector<KnownInstance>& out) {
 }
 
 bool give_up(const std::string& why) {
-  std::cerr << "pmdatrace: no numbers adopted: " << why << std::endl;
+  std::cerr << "pmdatrace: cannot adopt the numbers: " << why << std::endl;
   return false;
 }
 
@@ -88,8 +88,7 @@ bool adopt_numbers(const InstanceFile& file, InstanceFile::Contents filed) {
   const Result<void> saved =
       file.save(merge_numbers(std::move(running), std::move(filed.instances)), filed.reserved);
   if (!saved) return give_up(saved.error().message);
-  std::cout << "Tags keep the numbers that PCP's trace agent has given to " << count << " of them."
-            << std::endl;
+  std::cout << "Adopted the numbers of " << count << " tags from PCP's trace agent." << std::endl;
   return true;
 }
 

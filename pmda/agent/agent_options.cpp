@@ -30,8 +30,8 @@ Result<std::string> parse_socket(const std::string& path) {
   if (path == "none") return std::string();
   const std::size_t most = sizeof(sockaddr_un::sun_path) - 1;
   if (path.size() <= most) return path;
-  return Error{"\"" + path + "\" is longer than the " + std::to_string(most) +
-               " bytes of a socket's path"};
+  return Error{"\"" + path + "\" is too long for a socket's path: at most " + std::to_string(most) +
+               " bytes"};
 }
 
 Result<std::string> parse_user(const std::string& name) {
@@ -130,7 +130,7 @@ CommandLine parse_options(int argc, char* const* argv) {
   if (!others) {
     line.status = others.error();
   } else if (!others->empty()) {
-    line.status = Error{"\"" + others->front() + "\": only options are valid here"};
+    line.status = Error{"\"" + others->front() + "\": unexpected argument, only options are valid"};
   } else {
     line.status = check_steps(options.engine);
   }

@@ -9,28 +9,28 @@
 #include "base/result.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/ingest/access.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 #include "metrics/metric_table.hpp"
 #include "wire/defaults.hpp"
 
 namespace pcp::trace::agent {
 
 struct AgentOptions {
-  int domain = 10;                    // -d: the agent's number among PCP's
-  std::string log = "trace.log";      // -l
-  std::string user;                   // -M: the user to run as; empty: PCP's user
-  std::uint16_t port = kDefaultPort;  // -I, else PCP_TRACE_PORT
-  std::string socket_path;            // -i: Unix socket for traced programs
-  AccessList access;                  // -A
-  EngineOptions engine;               // -T, -N, --max-tags, --histogram-memory
-  std::vector<std::string> split;     // --split
-  bool stable_labels = false;         // --stable-labels
-  std::size_t span_bytes = MonitoredSpans::kUsualBytes;  // --span-memory
-  std::string capture;                                   // --capture: in canonical form
-  bool capture_remote = false;                           // --capture-remote
-  ValueUnits units;                                      // -U, -V
-  std::string debug;                                     // -D
-  bool adopts_numbers = false;                           // -a: adopt numbers and exit
+  int domain = 10;                                    // -d: the agent's number among PCP's
+  std::string log = "trace.log";                      // -l
+  std::string user;                                   // -M: the user to run as; empty: PCP's user
+  std::uint16_t port = kDefaultPort;                  // -I, else PCP_TRACE_PORT
+  std::string socket_path;                            // -i: Unix socket for traced programs
+  AccessList access;                                  // -A
+  EngineOptions engine;                               // -T, -N, --max-tags, --histogram-memory
+  std::vector<std::string> split;                     // --split
+  bool stable_labels = false;                         // --stable-labels
+  std::size_t span_bytes = SharedSpans::kUsualBytes;  // --span-memory
+  std::string capture;                                // --capture: in canonical form
+  bool capture_remote = false;                        // --capture-remote
+  ValueUnits units;                                   // -U, -V
+  std::string debug;                                  // -D
+  bool adopts_numbers = false;                        // -a: adopt numbers and exit
 };
 
 struct CommandLine {

@@ -28,7 +28,7 @@ constexpr std::uint32_t kMostIdle = 86'400;
 
 }  // namespace
 
-SpanMonitors::SpanMonitors(MonitoredSpans& spans, const Privileges& privileges, std::string filter,
+SpanMonitors::SpanMonitors(SharedSpans& spans, const Privileges& privileges, std::string filter,
                            LogLine log)
     : spans_(spans),
       privileges_(privileges),

@@ -16,7 +16,7 @@
 #include "agent/privileges.hpp"
 #include "base/result.hpp"
 #include "collector/ingest/limited_log.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 #include "metrics/span_desk.hpp"
 
 namespace pcp::trace::agent {
@@ -24,8 +24,7 @@ namespace pcp::trace::agent {
 class SpanMonitors final : public SpanDesk {
  public:
   // `filter` is in canonical form; empty: no spans.
-  SpanMonitors(MonitoredSpans& spans, const Privileges& privileges, std::string filter,
-               LogLine log);
+  SpanMonitors(SharedSpans& spans, const Privileges& privileges, std::string filter, LogLine log);
 
   // Sets the context whose fetch is answered next.
   void set_asking(int context) { asking_ = context; }
@@ -52,7 +51,7 @@ class SpanMonitors final : public SpanDesk {
   struct Asking {
     std::string filter;    // its own filter
     bool has_own = false;  // false: the common filter applies
-    std::unique_ptr<MonitoredSpans::Monitor> monitor;
+    std::unique_ptr<SharedSpans::Subscription> monitor;
     std::string captured{};  // the filter of `monitor`
     Audience audience{};
     Instant asked_at{};
@@ -65,7 +64,7 @@ class SpanMonitors final : public SpanDesk {
     return asking.has_own ? asking.filter : common_filter_;
   }
 
-  MonitoredSpans& spans_;
+  SharedSpans& spans_;
   const Privileges& privileges_;
   std::string common_filter_;
   LimitedLog log_;

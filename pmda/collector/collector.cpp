@@ -32,7 +32,7 @@ void Collector::start() { parts_->server.start(); }
 void Collector::stop() { parts_->server.stop(); }
 bool Collector::is_quiet() { return parts_->server.is_quiet(); }
 
-MonitoredSpans& Collector::spans() { return parts_->shared.spans; }
+SharedSpans& Collector::spans() { return parts_->shared.spans; }
 
 Reader Collector::reader() const { return Reader(parts_->shared); }
 

@@ -15,7 +15,7 @@
 #include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "collector/reader.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 
 namespace pcp::trace::agent {
 
@@ -27,7 +27,7 @@ class Collector {
     std::vector<KnownInstance> known{};  // from earlier runs
     Numbers reserved{};                  // up to these, no number is given to a tag
     std::size_t span_bytes =
-        MonitoredSpans::kUsualBytes;  // --span-memory: for spans that wait for monitors
+        SharedSpans::kUsualBytes;  // --span-memory: for spans that wait for monitors
   };
 
   // `log` is called on the ingest thread, and by listen(). The collector limits how often.
@@ -53,7 +53,7 @@ class Collector {
   Reader reader() const;
 
   // Captures and their spans. Valid as long as this object.
-  MonitoredSpans& spans();
+  SharedSpans& spans();
 
   // See Engine::change_period().
   bool change_period(Duration period, Instant now);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "collector/ingest_counters.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 
 namespace pcp::trace::agent {
 

@@ -13,14 +13,14 @@
 #include "base/courteous_mutex.hpp"
 #include "collector/engine/engine.hpp"
 #include "collector/ingest_counters.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 
 namespace pcp::trace::agent {
 
 struct Shared {
   // `wall` is the wall-clock time at `now`.
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Instant now,
-         WallTime wall = {}, std::size_t span_bytes = MonitoredSpans::kUsualBytes)
+         WallTime wall = {}, std::size_t span_bytes = SharedSpans::kUsualBytes)
       : engine(options, known, now),
         wall_offset(wall.time_since_epoch() - now.time_since_epoch()),
         spans(span_bytes) {}
@@ -30,7 +30,7 @@ struct Shared {
   std::map<std::uint64_t, ClientView> clients TRACE_GUARDED_BY(mutex);  // by connection number
   IngestCounters counters;
   const Duration wall_offset;  // from the engine's clock to the wall clock, as at the start
-  MonitoredSpans spans;        // has its own mutex
+  SharedSpans spans;           // has its own mutex
 };
 
 }  // namespace pcp::trace::agent

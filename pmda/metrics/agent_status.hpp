@@ -6,7 +6,7 @@
 #include <string>
 
 #include "collector/ingest_counters.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 #include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"
 

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "collector/engine/types.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 
 namespace pcp::trace::agent {
 
 struct SpanAsker {
-  MonitoredSpans::Monitor* monitor = nullptr;  // null: no capture
-  int error = 0;                               // a PCP error if the monitor may not have spans
-  std::size_t most_bytes = 0;                  // limit of events per fetch
+  SharedSpans::Subscription* monitor = nullptr;  // null: no capture
+  int error = 0;                                 // a PCP error if the monitor may not have spans
+  std::size_t most_bytes = 0;                    // limit of events per fetch
 };
 
 // The values of the metrics tracing.control, tracing.backlog and tracing.lapses.

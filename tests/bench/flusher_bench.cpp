@@ -73,9 +73,9 @@ class RecordingThread {
   Workload workload_;
   const RecordKind kind_;
   double counted_ = 0;  // a counter only grows
-  RecordQueue queue_{0};
+  SharedState shared_;
   Doorbell doorbell_;
-  Recorder recorder_{queue_, doorbell_, 2 * kRecords};
+  Recorder recorder_{shared_, doorbell_, 2 * kRecords};
   std::binary_semaphore wanted_{0};
   std::binary_semaphore done_{0};
   bool ends_ = false;

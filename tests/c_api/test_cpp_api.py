@@ -9,7 +9,7 @@ from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, program
 
 
-TOLD = ('pcp_trace: "a" is not traced: a tag has 1 to 254 bytes, without NUL\n'
+TOLD = ('pcp_trace: "a" is not traced: a tag must have 1 to 254 bytes, without NUL\n'
         'pcp_trace: "served{cached=true;route=/cart;status=504}" gets no more labels: label "bad key" is not'
         ' [a-z][a-z0-9_]*\n'
         'pcp_trace: "added" is not traced: label "by" has no value\n')

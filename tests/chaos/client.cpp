@@ -17,7 +17,7 @@
 
 #include "chaos/random.hpp"
 #include "collector/ingest/process_state.hpp"
-#include "harmless/rest_at_fork.hpp"
+#include "platform/forks.hpp"
 #include "process/client.hpp"
 
 #ifdef CHAOS_RESTS_AT_FORK

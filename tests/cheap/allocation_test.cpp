@@ -108,9 +108,9 @@ TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
   constexpr int kManyTags = 1000;
   constexpr std::uint64_t kInterval = 100'000'000;
   const Names names(kManyTags);
-  RecordQueue queue(0);
+  SharedState shared;
   Doorbell doorbell;
-  Recorder recorder(queue, doorbell, 64);
+  Recorder recorder(shared, doorbell, 64);
   Pending pending;
   Drain drain(pending);
   std::uint64_t now = 0;

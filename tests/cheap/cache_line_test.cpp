@@ -21,10 +21,10 @@ Lines common(const Lines& one, const Lines& other) {
 }
 
 struct CacheLines : testing::Test {
-  RecordQueue queue{0};
+  SharedState shared;
   Doorbell doorbell;
-  std::unique_ptr<Recorder> mine = std::make_unique<Recorder>(queue, doorbell, 256);
-  std::unique_ptr<Recorder> other = std::make_unique<Recorder>(queue, doorbell, 256);
+  std::unique_ptr<Recorder> mine = std::make_unique<Recorder>(shared, doorbell, 256);
+  std::unique_ptr<Recorder> other = std::make_unique<Recorder>(shared, doorbell, 256);
   Pending pending;
   const Tag* tag = intern_tag("line");
 

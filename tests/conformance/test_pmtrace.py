@@ -261,8 +261,8 @@ class OurProgram(PmtraceTestCase):
         not_a_name = "is not [a-z][a-z0-9_]*"
         for labels, why in ((["-LRoute=/"], f'label "Route" {not_a_name}'),
                             (["-L=/"], f'label "" {not_a_name}'),
-                            (["-L", "tag=a"], 'label "tag" is PCP\'s own'),
-                            (["-La=1", "-La=2"], 'label "a" comes twice')):
+                            (["-L", "tag=a"], 'label "tag" is reserved by PCP'),
+                            (["-La=1", "-La=2"], 'label "a" is given twice')):
             status, output, complaints = self.pmtrace(library_environment(self.library),
                                                       *labels, "-e", "echo hello", "foo")
             self.assertEqual((status, output), (2, ""))

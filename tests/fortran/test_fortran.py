@@ -45,7 +45,7 @@ class Module(FortranTestCase):
     def check(self, name):
         self.assertEqual(
             self.run_program(program(name)),
-            'pcp_trace: "name": an increment is finite and not negative; -1 was not added\n'
+            'pcp_trace: "name": -1 was not added: an increment must be finite and not negative\n'
             'pcp_trace: "name" is not traced: label "Not a label" is not [a-z][a-z0-9_]*\nwell\n')
         self.assertEqual(
             self.values("transact.count", "transact.aborts", "point.count", "observe.count",

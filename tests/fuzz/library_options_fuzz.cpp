@@ -7,8 +7,8 @@
 #include <string>
 
 #include "fuzz/input.hpp"
-#include "harmless/state.hpp"
 #include "link/client_options.hpp"
+#include "platform/state.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
 

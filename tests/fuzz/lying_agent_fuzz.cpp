@@ -296,7 +296,7 @@ class Library {
     options.reconnect_delays = {std::chrono::seconds(1)};
     return options;
   }
-  Flusher::Surroundings surroundings() {
+  Flusher::Platform platform() {
     return {.now_ns = [this] { return now_; },
             .pause = [](std::chrono::nanoseconds) {},
             .has_main_left = [] { return false; },
@@ -316,7 +316,7 @@ class Library {
                    outbox_,
                    output_,
                    std::chrono::nanoseconds(kInterval),
-                   surroundings()};
+                   platform()};
 };
 
 // The program only adds to the counters of some tags.

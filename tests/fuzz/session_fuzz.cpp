@@ -328,7 +328,7 @@ class House {
   std::uint64_t sequence_ = 2;
   std::uint64_t events_ = 0;
   std::uint64_t last_span_ = 0;
-  std::deque<std::unique_ptr<MonitoredSpans::Monitor>> watchers_;
+  std::deque<std::unique_ptr<SharedSpans::Subscription>> watchers_;
 };
 
 }  // namespace

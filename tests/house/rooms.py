@@ -24,7 +24,7 @@ BELOW_THE_AGENT = (
 FLOORS = (
     ("libtrace/src/api", "libtrace/src/process", "libtrace/src/mmv", "libtrace/src/thread",
      ("libtrace/src/counts", "libtrace/src/spans"), "libtrace/src/open", "libtrace/src/link", "libtrace/src/tags",
-     "libtrace/src/harmless", "libtrace/wire", "libtrace/base", "libtrace/include"),
+     "libtrace/src/platform", "libtrace/wire", "libtrace/base", "libtrace/include"),
     ("pmda/agent", *BELOW_THE_AGENT),
     ("pmda/command/main.cpp", ("pmda/command/record", "pmda/command/report", "pmda/command/spans"),
      "pmda/command/show", "pmda/command/run", "pmda/command/pcp", "pmda/command", *BELOW_THE_AGENT),

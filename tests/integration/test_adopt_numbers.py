@@ -18,7 +18,7 @@ class AdoptNumbers(TraceTestCase):
                    "begin t", "end t")
         adopted = self.adopt(pmcd)
         self.assertEqual((adopted.returncode, adopted.stderr), (0, ""))
-        self.assertIn(" 5 of them", adopted.stdout)
+        self.assertIn(" 5 tags ", adopted.stdout)
         lines = [line.split() for line in pmcd.saved_numbers() if line[0].isdigit()]
         self.assertEqual(sorted((tag, number) for _, number, _, tag in lines),
                          [("ant", "2"), ("c", "1"), ("mole", "1"), ("t", "1"), ("zebra", "1")])
@@ -32,7 +32,7 @@ class AdoptNumbers(TraceTestCase):
         pmcd.kill_agent()
         adopted = self.adopt(pmcd)
         self.assertEqual((adopted.returncode, adopted.stdout), (1, ""))
-        self.assertIn("no numbers adopted", adopted.stderr)
+        self.assertIn("cannot adopt the numbers", adopted.stderr)
 
     def test_without_pmcd(self):
         pmcd = self.start_pmcd(agent=STOCK_AGENT)

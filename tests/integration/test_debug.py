@@ -72,7 +72,7 @@ class Words(DebugTestCase):
                           lines)
 
     def test_tell_which_calls_are_refused(self):
-        null = "Its handle is NULL: never set, or pmtrace_tag has refused the tag"
+        null = "The handle is NULL: it was never set, or pmtrace_tag() refused the tag"
         lines = self.debug(without_agent("api"), "refused")
         self.assertEqual(lines.replace("pcp_trace: ", "").splitlines(), [
             f'tag "{"x" * 255}" refused: Tag is too long (at most 254 bytes)',
@@ -130,7 +130,7 @@ class Words(DebugTestCase):
 
     def test_that_name_a_file_and_nothing_to_print_are_told(self):
         lines = self.debug(without_agent(f"file={self.directory / 'lines'}"), "point")
-        self.assertEqual(lines, "pcp_trace: PCP_TRACE_DEBUG names a file, but nothing to print:"
+        self.assertEqual(lines, "pcp_trace: PCP_TRACE_DEBUG names a file but nothing to print:"
                                 " add api or comms\n")
 
     def test_tell_that_the_program_has_switched_tracing_off(self):
@@ -171,7 +171,7 @@ class File(DebugTestCase):
     def check_refused(self, path, why):
         lines = self.debug(without_agent(f"api,file={path}"), "point", "point", "fork").splitlines()
         self.assertEqual(lines, [
-            f'pcp_trace: PCP_TRACE_DEBUG goes to standard error, not to "{path}": {why}',
+            f'pcp_trace: PCP_TRACE_DEBUG: cannot open "{path}", printing on standard error: {why}',
             'pcp_trace: point "place" (no agent: dropped)',
             'pcp_trace: point "place" (no agent: dropped)',
             'pcp_trace: point "child" (no agent: dropped)'])
@@ -212,7 +212,7 @@ class Harmless(DebugTestCase):
 
     def test_complaints_about_a_tag_that_a_terminal_would_obey(self):
         done = completed(program("traced"), input="add -1 a\x1b[31mb\rcaf\u00e9\n", env=without_agent(), check=True)
-        self.assertIn('pcp_trace: "a?[31mb?caf\u00e9": an increment', done.stderr)
+        self.assertIn('pcp_trace: "a?[31mb?caf\u00e9": -1 was not added', done.stderr)
 
     def test_diagnostics_of_the_librarys_thread_into_a_closed_pipe(self):
         pmcd = self.start_pmcd()
@@ -245,7 +245,7 @@ class Harmless(DebugTestCase):
         process.communicate("\n", timeout=PATIENCE_S)
         self.assertEqual(process.returncode, 0)
         self.assertEqual(os.read(reader, PAGE).decode(), (
-            f"pcp_trace: {LINES_OF_MANY} lines before this one are lost\n"
+            f"pcp_trace: {LINES_OF_MANY} lines before this one were lost\n"
             'pcp_trace: point "place" (no agent: dropped)\n'))
 
     def test_threads_that_fill_a_pipe_together_do_not_wait_for_its_reader(self):

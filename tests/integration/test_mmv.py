@@ -403,7 +403,7 @@ class WithoutAFile(TraceTestCase):
             no_proc = 'mount -t tmpfs none /proc && "$0"; exit 0'  # whatever a sanitizer says that needs /proc
             done = self.run_with(directory, *WITH_OTHER_PROCESSES, "sh", "-c", no_proc)
             self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
-            self.assertRegex(done.stderr, "PCP_TRACE_MMV: no file in .*: without /proc ")
+            self.assertRegex(done.stderr, "PCP_TRACE_MMV: no file in .*: /proc is needed ")
             self.assertTrue(os.path.exists(path))
 
     def test_of_a_wrong_name_they_say_what_is_right(self):

@@ -131,7 +131,7 @@ class Programs(Recording):
             done = subprocess.run([*become, *command], check=False, capture_output=True, timeout=PATIENCE_S)
             self.assertNotEqual(done.returncode, 0, command)
         _, errors = recording.communicate(timeout=PATIENCE_S)
-        self.assertRegex(errors, "client pid [0-9]+ of uid 65534, .*: refused: it is not this user's")
+        self.assertRegex(errors, "client pid [0-9]+ of uid 65534, .*: refused: not a process of this user")
         self.assertEqual(recorded.statement(self.folder), "complete")
 
     def test_with_labels_stay_apart_by_these(self):
@@ -254,7 +254,7 @@ class Programs(Recording):
         done = self.record("sh", "-c", "$0 -q friend; setpriv --reuid=65534 --clear-groups $0 -q"
                            " stranger", STOCK_PMTRACE, library=STOCK_LIBRARY)
         self.assertEqual(self.last("trace.point.count"), {"friend": 1})
-        self.assertRegex(done.stderr, "client 127.0.0.1 port [0-9]+: refused: it is not this user's")
+        self.assertRegex(done.stderr, "client 127.0.0.1 port [0-9]+: refused: not a process of this user")
 
     def test_of_other_users_are_kept_out_though_they_have_gone(self):
         """The kernel reports such a process as root's."""

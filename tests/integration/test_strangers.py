@@ -163,7 +163,7 @@ class Refused(StrangerTestCase):
         self.wait_for_attempts(10, 0.05)
         self.assertEqual(traced.call("point a"), PERMISSION)
         self.assertEqual(pmcd.values(refused), {None: 4})
-        wait_until(lambda: pmcd.agent_log().count("refused: the access rules") == 4,
+        wait_until(lambda: pmcd.agent_log().count("refused by the access rules") == 4,
                    what="the reasons in the log")
 
     def test_programs_beyond_the_limit_deliver_all_when_there_is_room(self):

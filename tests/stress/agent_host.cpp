@@ -100,9 +100,9 @@ AgentHost::Counters counters_of(TestAgent& agent) {
 }
 
 using Monitors =
-    std::array<std::unique_ptr<agent::MonitoredSpans::Monitor>, AgentHost::kMaxMonitors>;
+    std::array<std::unique_ptr<agent::SharedSpans::Subscription>, AgentHost::kMaxMonitors>;
 
-void read(int socket, agent::MonitoredSpans::Monitor& monitor, std::size_t most) {
+void read(int socket, agent::SharedSpans::Subscription& monitor, std::size_t most) {
   const agent::SpanReading reading = monitor.read(most);
   const std::size_t taken = reading.entries.size();
   std::vector<AgentHost::Span> spans;

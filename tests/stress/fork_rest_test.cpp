@@ -23,8 +23,8 @@
 
 #include <gtest/gtest.h>
 
-#include "harmless/rest_at_fork.hpp"
 #include "pcp/trace.h"
+#include "platform/forks.hpp"
 
 namespace {
 

@@ -30,7 +30,7 @@ class TestAgent {
   Delta total(TraceType type, const std::string& tag) { return totals(type)[tag]; }
 
   const agent::IngestCounters& counters() const { return collector_->reader().ingest_counters(); }
-  agent::MonitoredSpans& spans() { return collector_->spans(); }
+  agent::SharedSpans& spans() { return collector_->spans(); }
   const std::string& directory() const { return directory_; }
   std::uint16_t port() const { return collector_->port(); }
 

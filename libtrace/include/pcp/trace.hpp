@@ -99,8 +99,9 @@ inline void tell_unless_tag(std::string_view name) noexcept {
   if (is_tag(name)) return;
   const int shown = static_cast<int>(name.size() < 40 ? name.size() : 40);
   char text[128];
-  std::snprintf(text, sizeof text, "\"%.*s\" is not traced: a tag has 1 to 254 bytes, without NUL",
-                shown, name.data());
+  std::snprintf(text, sizeof text,
+                "\"%.*s\" is not traced: a tag must have 1 to 254 bytes, without NUL", shown,
+                name.data());
   pmtrace_complain_once(text);
 }
 

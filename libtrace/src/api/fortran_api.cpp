@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "api/api.hpp"
-#include "api/find_tag.hpp"
 #include "wire/trace_type.hpp"
 
 namespace {

@@ -9,12 +9,11 @@
 #include <string>
 
 #include "api/api.hpp"
-#include "api/find_tag.hpp"
 #include "api/open_tx.hpp"
 #include "api/record_call.hpp"
-#include "harmless/diagnostics.hpp"
 #include "link/client_options.hpp"
 #include "open/moment.hpp"
+#include "platform/diagnostics.hpp"
 #include "tags/description.hpp"
 
 using namespace pcp::trace;
@@ -248,7 +247,7 @@ PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
     const wire::ClientCounters counters = client->counters();
     now.recorded = counters.recorded;
     now.merged = counters.merged;
-    now.unlisted = client->recorders().open_room().ever_counted();
+    now.unlisted = client->recorders().open_entries().ever_counted();
     now.pending = now.recorded - now.acknowledged - now.uncertain - now.undeliverable;
   }
   std::memcpy(stats, &now, std::min(size, sizeof now));

@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned kMomentBits = 40;
 constexpr std::uint64_t kMomentMask = (std::uint64_t{1} << kMomentBits) - 1;
 constexpr std::uint64_t kNoEntry = std::uint64_t{1} << 63;
-static_assert(std::uint64_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock < 1u << 22);
+static_assert(std::uint64_t{OpenEntries::kMostBlocks} * OpenEntries::kInBlock < 1u << 22);
 static_assert(OpenTable::kIsAttached == 4, "java/native/trace_jni.c");
 
 }  // namespace
@@ -46,15 +46,15 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
   *tx = {};
   Client* const client = Client::get_if_made();
   if (word == 0 || client == nullptr) return;
-  const OpenRoom& room = client->recorders().open_room();
+  const OpenEntries& entries = client->recorders().open_entries();
   if ((word & kNoEntry) != 0) {
     const Moment begun = word & ~kNoEntry;
-    if (room.may_have_begun(begun)) write(tx, {tag, {begun, OpenTable::kNoRef}});
+    if (entries.may_have_begun(begun)) write(tx, {tag, {begun, OpenTable::kNoRef}});
     return;
   }
   // Entry bits of 0 become the greatest number, which has no entry.
   const auto number = static_cast<std::uint32_t>((word >> kMomentBits) - 1);
-  OpenEntry* const entry = room.entry(number);
+  OpenEntry* const entry = entries.find(number);
   if (entry == nullptr) return;
   // Pairs with the release in OpenTable::enter_run(): the word may have come without any order.
   const Moment begun = entry->begun.load(std::memory_order_acquire);

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -93,7 +93,7 @@ int refuse(RecordKind kind, const char* tag, int error) {
 
 int refuse_null_handle(const char* call) {
   return refuse(call, nullptr, PMTRACE_ERR_TAGNAME,
-                "Its handle is NULL: never set, or pmtrace_tag has refused the tag");
+                "The handle is NULL: it was never set, or pmtrace_tag() refused the tag");
 }
 
 int refuse_null_handle(RecordKind kind) { return refuse_null_handle(call_of(kind)); }
@@ -102,8 +102,8 @@ int refuse_increment(const char* tag, double increment) {
   static std::atomic<bool> is_said{false};
   complain_once(is_said, [&] {
     const std::string name(tag != nullptr ? tag : "", tag != nullptr ? ::strnlen(tag, 254) : 0);
-    return '"' + name + "\": an increment is finite and not negative; " + text_of(increment) +
-           " was not added";
+    return '"' + name + "\": " + text_of(increment) +
+           " was not added: an increment must be finite and not negative";
   });
   return refuse(RecordKind::Add, tag, -EINVAL);
 }

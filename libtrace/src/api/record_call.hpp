@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "harmless/state.hpp"
+#include "platform/state.hpp"
 #include "process/client.hpp"
 
 namespace pcp::trace::client {

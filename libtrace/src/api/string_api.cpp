@@ -3,10 +3,9 @@
 #include <cstring>
 
 #include "api/api.hpp"
-#include "api/find_tag.hpp"
 #include "api/record_call.hpp"
-#include "harmless/diagnostics.hpp"
 #include "open/moment.hpp"
+#include "platform/diagnostics.hpp"
 #include "spans/kept_traces.hpp"
 
 using namespace pcp::trace;
@@ -59,12 +58,12 @@ FoundTag look_up(const char* name) {
   client->start_flusher();
   const int outcome = client->deliveries().report(has_state(PMTRACE_STATE_ASYNC),
                                                   client->options().connect_timeout);
-  recorder.has_connected = client->deliveries().first_connection() == 0;
+  recorder.is_connection_known = client->deliveries().connection_outcome() == 0;
   return outcome;
 }
 
 int report_connection(Recorder& recorder) {
-  return recorder.has_connected ? 0 : report_connection_slowly(recorder);
+  return recorder.is_connection_known ? 0 : report_connection_slowly(recorder);
 }
 
 // Separate, so that a switched-off call saves no registers for it.
@@ -193,7 +192,7 @@ PMTRACE_EXPORT int pmtracebegin(const char* name) {
   Recorder* const recorder = known_recorder();
   const TagCache::Entry* const entry = find_known(name, recorder);
   if (entry == nullptr || entry->slot == nullptr || entry->slot->is_open() ||
-      !recorder->has_connected || has_state(kDiagnosticFlags | PMTRACE_STATE_NOAGENT) ||
+      !recorder->is_connection_known || has_state(kDiagnosticFlags | PMTRACE_STATE_NOAGENT) ||
       !recorder->can_begin_quickly(entry->tag)) [[unlikely]]
     return begin_slowly(name);
   if (!has_counter()) return begin_by_clock(name, *entry, *recorder);
@@ -226,7 +225,7 @@ PMTRACE_EXPORT int pmtraceadd(const char* name, double increment) {
 
 PMTRACE_EXPORT int pmtracestate(int flags) {
   Client* client = Client::make_if_asked();
-  const bool was_connected = client != nullptr && client->deliveries().first_connection() == 0;
+  const bool was_connected = client != nullptr && client->deliveries().connection_outcome() == 0;
   if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
   const int demanded = client != nullptr ? client->options().demanded_state() : 0;
   const int before = replace_state(flags | demanded);

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "api/api.hpp"
-#include "api/find_tag.hpp"
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "process/client.hpp"
-#include "tags/label_set_limit.hpp"
+#include "tags/tag_registry.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
 
@@ -30,7 +29,7 @@ std::string in_quotes(std::string_view text) { return '"' + std::string(text) + 
 
 // Why these labels were refused. Requires: one of them is bad.
 std::string problem_of(const pmtrace_label* labels, size_t count) {
-  if (labels == nullptr) return "its labels are NULL";
+  if (labels == nullptr) return "the labels are NULL";
   if (count > kMaxDimensions)
     return std::to_string(count) + " labels, at most " + std::to_string(kMaxDimensions);
   for (size_t i = 0;; ++i) {
@@ -38,10 +37,10 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
     const std::string_view key = text_of(labels[i].name);
     const std::string label = "label " + in_quotes(key);
     if (!is_dimension_key(key))
-      return label + (is_reserved_label(key) ? " is PCP's own" : " is not [a-z][a-z0-9_]*");
+      return label + (is_reserved_label(key) ? " is reserved by PCP" : " is not [a-z][a-z0-9_]*");
     if (labels[i].value == nullptr) return label + " has no value";
     if (std::any_of(labels, labels + i, [&](auto& other) { return text_of(other.name) == key; }))
-      return label + " comes twice";
+      return label + " is given twice";
   }
 }
 
@@ -57,7 +56,7 @@ Refusal no_more_labels{" gets no more labels"};
                                     const pmtrace_label* labels, size_t count) {
   complain_once(refusal.is_said, [&] {
     return in_quotes(tag) + refusal.text + ": " +
-           (is_tag(tag) ? problem_of(labels, count) : "a tag has 1 to 254 bytes");
+           (is_tag(tag) ? problem_of(labels, count) : "a tag must have 1 to 254 bytes");
   });
   return nullptr;
 }

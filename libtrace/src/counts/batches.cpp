@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-// More than a body has room for. Bounds the definitions: mentions take no room in a body.
+// More than a body has room for. Bounds the definitions, since an entry without records takes no
+// room in a body.
 constexpr std::size_t kMaxTagsInBatch = 8192;
 
 // Encodes an entry so that it fits: an extremely wide histogram is coarsened, and at last dropped.
-// A mention is only a tag.
+// Without records, only the tag is sent.
 void append_entry(std::string& body, Pending::Entry& entry) {
   if (entry.records() == 0) return;
   if (entry.is_added()) return wire::append_increments(body, entry.tag->id, entry.delta);
@@ -53,8 +54,8 @@ void Batches::give_up_first() {
     counters_.uncertain += lost.records;
     static bool is_said = false;  // the flusher's
     if (std::exchange(is_said, true)) return;
-    print_line("the agent calls a batch of " + std::to_string(lost.records) +
-               " calls malformed: they are counted as uncertain, and not sent again. Please report"
+    print_line("the agent rejected a batch of " + std::to_string(lost.records) +
+               " calls as malformed: they count as uncertain, and are not sent again. Please report"
                " this as a bug.");
   });
 }

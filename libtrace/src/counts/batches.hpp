@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "counts/pending.hpp"
-#include "link/counters.hpp"
+#include "link/output.hpp"
 #include "link/sequenced.hpp"
 
 namespace pcp::trace::client {
@@ -35,7 +35,8 @@ class Batches {
   // Drops the first batch: the agent cannot decode it, and would refuse it on every connection.
   void give_up_first();
 
-  // A batch of Pending's next entries before number `until`; null if there are none, or no room.
+  // Makes a batch of Pending's next entries before number `until`. Null if there are none, or there
+  // is no room.
   CountBatch* next(std::uint64_t until);
 
   // A batch without calls. Requires: room for it.

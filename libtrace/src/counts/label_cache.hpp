@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "harmless/wiped_memory.hpp"
 #include "pcp/trace.h"
+#include "platform/wiped_memory.hpp"
 #include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "counts/pending.hpp"
-#include "link/counters.hpp"
+#include "link/output.hpp"
 #include "wire/frame.hpp"
 
 namespace pcp::trace::client {

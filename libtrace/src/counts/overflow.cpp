@@ -6,7 +6,7 @@
 #include <ctime>
 #include <new>
 
-#include "harmless/guards.hpp"
+#include "platform/guards.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -54,7 +54,7 @@ class OverflowSlab {
 
   std::uint64_t position = 0;  // records queued before the first cell was written
 
-  // Its lists are growing: do not read it. For a signal handler of the owner.
+  // True while its lists grow: do not read it. For a signal handler of the owner.
   bool is_growing() const { return is_growing_ != 0; }
 
  private:
@@ -103,8 +103,8 @@ class Overflow {
   // True if the owner must go on using the cells to keep its records in order. Thread: the owner's.
   bool is_in_use() const { return written_slab_ == slabs_taken_.load(std::memory_order_acquire); }
 
-  // A signal handler ends the process, so the interrupted owner never runs again: leaves its cells
-  // to the flusher if they can be read. Thread: the owner's, in the handler.
+  // For a signal handler that ends the process: gives back the flag that the interrupted owner
+  // held. Does nothing while the slab grows. Thread: the owner's, in the handler.
   void release_for_exit() {
     if (owner_is_busy_ != 0 && !slab_.is_growing()) unlock();
   }
@@ -128,7 +128,7 @@ class Overflow {
   enum class Exchanged { Yes, NoRoom, Busy };
   Exchanged exchange(OverflowSlab& empty, const Room& room);
 
-  // The last exchange() gave Busy: cells are left.
+  // True if the last exchange() gave Busy: cells are left.
   bool was_busy() const { return was_busy_; }
 
  private:

@@ -58,7 +58,7 @@ void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
   target.delta.merge(cell.delta);
 }
 
-bool Pending::mention(const Tag& tag) {
+bool Pending::redefine(const Tag& tag) {
   Entry* known = nullptr;
   for (std::size_t series = 1; series <= kSeries; ++series) {
     Entry* const entry = find(&tag, static_cast<RecordKind>(series));

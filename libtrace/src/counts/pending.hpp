@@ -33,7 +33,7 @@ class Pending {
 
     TraceType type() const { return type_of(series); }
     bool is_added() const { return series == RecordKind::Add; }
-    std::uint64_t records() const { return delta.count + delta.aborts; }  // 0: a mention
+    std::uint64_t records() const { return delta.count + delta.aborts; }  // 0: redefine()
   };
   static_assert(sizeof(Delta) == 64);
 
@@ -62,7 +62,7 @@ class Pending {
 
   // Queues a tag with earlier records, so that it is defined again; its entry may stay empty. True
   // if it is queued. Allocates nothing.
-  bool mention(const Tag& tag);
+  bool redefine(const Tag& tag);
 
   // Puts back the unsent rest of an entry. Its values are in no histogram any more.
   void add_again(const Entry& entry);

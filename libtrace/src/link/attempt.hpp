@@ -21,20 +21,20 @@ class Attempt {
   Attempt(const ClientOptions& options, std::uint64_t seed)
       : options_(options), random_(static_cast<std::minstd_rand::result_type>(seed)) {}
 
-  // Begins a new attempt. Says which addresses it may use.
+  // Begins a new attempt, and says which addresses it may use.
   Reach begin(std::uint64_t now_ns);
 
   // The addresses to try in turn, after begin(). May be none.
   void use(std::vector<Endpoint> endpoints) { endpoints_ = std::move(endpoints); }
   const std::vector<Endpoint>& endpoints() const { return endpoints_; }
 
-  // The next address, after an error at the one before; 0: there was none before. Null: error()
-  // ends the attempt.
+  // The next address, after this error at the previous one; 0: there was none. Null: error() ends
+  // the attempt.
   const Endpoint* next(int error, std::uint64_t now_ns);
   const Endpoint* current() const { return next_ == 0 ? nullptr : &endpoints_[next_ - 1]; }
   int error() const { return first_error_; }
 
-  // When the current address has had its time.
+  // The time at which the current address is given up.
   std::uint64_t deadline_ns() const { return deadline_ns_; }
 
   // An agent has greeted, and is ready.

@@ -15,9 +15,9 @@
 #include <optional>
 #include <string_view>
 
-#include "harmless/state.hpp"
-#include "harmless/texts.hpp"
-#include "tags/label_set_limit.hpp"
+#include "platform/state.hpp"
+#include "platform/texts.hpp"
+#include "tags/tag_registry.hpp"
 #include "wire/capture_filter.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
@@ -124,7 +124,7 @@ void cut_to_what_agents_take(ClientOptions& options, const char* name_of_service
     kept.push_back(std::move(label));
   }
   if (kept.size() < options.labels.size())
-    complain("PCP_TRACE_LABELS has too much: labels beyond " + bytes_of(kMaxLabelBytes) +
+    complain("PCP_TRACE_LABELS is too long: labels beyond " + bytes_of(kMaxLabelBytes) +
              " are left out");
   options.labels = std::move(kept);
 }
@@ -251,7 +251,7 @@ ClientOptions read_environment(const Environment& environment,
       else
         ignore("PCP_TRACE_LABELS", part,
                "name=value with a name of a small letter, then small letters, digits and '_', "
-               "and none of PCP's own");
+               "not reserved by PCP");
     });
   add_rank(options, environment);
   cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",
@@ -293,7 +293,7 @@ ClientOptions read_environment(const Environment& environment,
         ignore("PCP_TRACE_DEBUG", part, "api, comms, pdu, pdubuf, all or file=PATH");
     });
   if (!options.debug_file.empty() && options.debug_flags == 0)
-    complain("PCP_TRACE_DEBUG names a file, but nothing to print: add api or comms");
+    complain("PCP_TRACE_DEBUG names a file but nothing to print: add api or comms");
 
   options.socket_only =
       take("PCP_TRACE_SOCKET", path, options.socket_path, "the path of a Unix socket");

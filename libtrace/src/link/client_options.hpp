@@ -19,11 +19,9 @@
 
 namespace pcp::trace::client {
 
-// The first word of the metrics' names in the MMV file.
-//
-// Set by pmtrace_mmv(), before the environment is read. Null: the environment decides. Never freed.
-inline std::atomic<const char*> mmv_name{
-    nullptr};  // released by pmtrace_mmv(), acquired by the options
+// The first word of the MMV metrics' names, set by pmtrace_mmv() before the first call; null:
+// PCP_TRACE_MMV decides. Never freed. Released by pmtrace_mmv(), acquired by the options.
+inline std::atomic<const char*> mmv_name{nullptr};
 
 // True for part of a PCP metric's name that is no longer than 64 bytes.
 inline bool is_mmv_name(std::string_view name) {

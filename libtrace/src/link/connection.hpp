@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "harmless/own_descriptor.hpp"
 #include "link/client_options.hpp"
 #include "link/endpoints.hpp"
+#include "platform/own_descriptor.hpp"
 #include "wire/frame.hpp"
 
 namespace pcp::trace::client {

@@ -20,9 +20,9 @@
 #include <system_error>
 #include <thread>
 
-#include "harmless/diagnostics.hpp"
-#include "harmless/rest_at_fork.hpp"
 #include "pcp/trace.h"
+#include "platform/diagnostics.hpp"
+#include "platform/forks.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -65,7 +65,7 @@ void leave_descriptors() {
 // table: a fork meanwhile does not copy the resolver's sockets to the child.
 template <typename LookUp>
 void look_up_apart(LookUp look_up) {
-  const ForksGoOn meanwhile;
+  const UnblockForks meanwhile;
   try {
     std::thread([&] {
       leave_descriptors();
@@ -121,7 +121,7 @@ bool is_pcp_user(uid_t uid) {
   passwd entry{};
   passwd* found = nullptr;
   std::array<char, 4096> buffer;
-  const ForksGoOn meanwhile;
+  const UnblockForks meanwhile;
   ::getpwnam_r(name != nullptr ? name : "pcp", &entry, buffer.data(), buffer.size(), &found);
   return found != nullptr && found->pw_uid == uid;
 }

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,33 @@ using ReadClock = std::function<std::uint64_t()>;
 
 // A time that never comes.
 inline constexpr std::uint64_t kNever = UINT64_MAX;
+
+// Counts of calls by outcome, for pmtrace_stats and the agent. Written by the flusher, read by any
+// thread. Released and acquired: a thread that reads them before the recorded calls never sees more
+// settled than recorded.
+class Count {
+ public:
+  void operator+=(std::uint64_t n) {  // one writer: no atomic addition needed
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_release);
+  }
+  operator std::uint64_t() const { return value_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};  // released by +=, acquired by whoever reads it
+};
+
+struct DeliveryCounters {
+  Count sent;           // calls in batches that were sent; each once
+  Count acknowledged;   // calls that the agent has counted
+  Count uncertain;      // calls sent, maybe counted, maybe not
+  Count undeliverable;  // calls whose tag the agent cannot take
+  Count thinned;        // values in no histogram
+  Count aborted;        // aborted transactions
+  Count batches;
+  Count reconnects;
+  std::atomic<bool> connected{false};     // released after the version, acquired before it
+  std::atomic<std::uint32_t> version{0};  // of the last connection
+};
 
 class Output {
  public:
@@ -54,12 +82,12 @@ class Output {
   // The process ends: the next connect() does not pause. False if that was tried already.
   virtual bool hurry() = 0;
 
-  // The last message of the process, once all that it has was sent. Later calls do nothing, until
+  // Sends the process's last message, after everything else was sent. Later calls do nothing until
   // the next connection.
   virtual void say_goodbye() = 0;
 
-  // After an exception for lack of memory, or when the program has closed the descriptor: restarts
-  // what may be inconsistent.
+  // Restarts what may be inconsistent: call it after an exception for lack of memory, or when the
+  // program has closed the descriptor.
   virtual void recover() = 0;
 
   // The descriptor and its events to poll for; a negative one: none.

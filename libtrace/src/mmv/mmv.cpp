@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -21,11 +21,11 @@ std::string advice_for(int error) {
     case EROFS:
       return "; its user must be allowed to write there: usermod -a -G pcp USER";
     case ENOENT:
-      return "; PCP makes it when pmcd starts with pmdammv";
+      return "; PCP creates it when pmcd starts pmdammv";
     case EEXIST:
-      return ": another program's file has its name: choose another PCP_TRACE_MMV";
+      return ": another program's file has this name: choose another PCP_TRACE_MMV";
     case ESRCH:
-      return ": without /proc it could be taken for another's, and remove another's file";
+      return ": /proc is needed to tell this process's file from others'";
     default:
       return "";
   }
@@ -48,8 +48,8 @@ void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
   totals_.refresh(now_ns);
   auto& instances = totals_.instances();
   must_replace_ |= !file_.write(instances);
-  if (file_.size() > 0 && next_look_ns_ <= now_ns) {
-    next_look_ns_ = now_ns + kLookAgainNs;
+  if (file_.size() > 0 && next_check_ns_ <= now_ns) {
+    next_check_ns_ = now_ns + kLookAgainNs;
     must_replace_ |= !file_.is_in_place();
   }
   const bool is_quiet = touch_at_ns_ == kNever || touch_at_ns_ <= now_ns;

@@ -38,10 +38,10 @@ class Mmv {
   MmvTotals totals_;
   MmvFile file_;
   // The file lacks room for a value, or is gone. Unless a tag is new, the next file comes a second
-  // after the last one: readers look at all files again for each.
+  // after the last one: for each new file, readers read all files again.
   bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;
-  std::uint64_t next_look_ns_ = 0;  // whether the file is still there
+  std::uint64_t next_check_ns_ = 0;  // whether the file is still there
   std::uint64_t touch_at_ns_ = kNever;
   std::uint64_t next_call_ns_ = kNever;
   bool has_ended_ = false;

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "harmless/texts.hpp"
 #include "mmv/mmv_metrics.hpp"
+#include "platform/texts.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/first_word.hpp"
 

@@ -4,7 +4,8 @@
 // that has its name; only values change. pmdammv maps the file, and the kernel copies a value's
 // eight aligned bytes at once.
 //
-// Not mapped here: whoever may write the file may truncate it, which would end this process.
+// This process does not map the file: anybody who may write it may truncate it, and a mapped access
+// would then end the process.
 //
 // Thread: the flusher's. A forked child closes its copy of the descriptor.
 #pragma once
@@ -20,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "harmless/own_descriptor.hpp"
 #include "mmv/mmv_totals.hpp"
+#include "platform/own_descriptor.hpp"
 
 namespace pcp::trace::client {
 
@@ -37,18 +38,18 @@ class MmvFile {
   // Puts a file with these instances in place. Gives 0 or an error number: then the old one stays.
   int replace(const std::vector<MmvInstance>& instances);
 
-  // How many of the instances the file has: the first ones.
+  // The number of instances that the file has, from the first on.
   std::size_t size() const { return blocks_.size(); }
 
-  // Writes what has changed of the instances that the file has. False if one has other values than
-  // the file, or the file cannot be written: then replace().
+  // Writes the changed values of the instances that the file has. False if an instance has other
+  // metrics than in the file, or the file cannot be written: then call replace().
   bool write(std::vector<MmvInstance>& instances);
 
   // Changes the directory's time. pmdammv compares whole seconds, so the second change in a second
   // may go unnoticed.
   void touch_directory() const;
 
-  // False if somebody has taken the file away, truncated it, or put another one into its place.
+  // False if somebody has removed or truncated the file, or put another one in its place.
   bool is_in_place() const;
 
   void remove();

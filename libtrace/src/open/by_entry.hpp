@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harmless/wiped_memory.hpp"
 #include "open/open_table.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 
@@ -29,11 +29,12 @@ class ByEntry {
   struct alignas(64) OwnCacheLine {
     Slot slot;
   };
-  using Slots = std::array<std::array<OwnCacheLine, OpenRoom::kMostBlocks>, OpenRoom::kInBlock>;
+  using Slots =
+      std::array<std::array<OwnCacheLine, OpenEntries::kMostBlocks>, OpenEntries::kInBlock>;
 
   static Slot* slot(Slots* slots, std::uint32_t entry) {
     if (slots == nullptr) return nullptr;
-    return &(*slots)[entry % OpenRoom::kInBlock][entry / OpenRoom::kInBlock].slot;
+    return &(*slots)[entry % OpenEntries::kInBlock][entry / OpenEntries::kInBlock].slot;
   }
 
   MadeWhenNeeded<Slots> slots_;

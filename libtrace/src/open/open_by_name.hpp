@@ -23,7 +23,7 @@ namespace pcp::trace::client {
 // slot.
 class OpenByName {
  public:
-  // Per name, so many transactions left open by ended owners are kept for other threads to end.
+  // So many transactions per name that ended owners left open are kept for other threads to end.
   // Beyond that, one stays open for ever, like a handle whose memory is lost.
   static constexpr std::size_t kMostOrphans = 1000;
 

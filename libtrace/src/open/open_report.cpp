@@ -52,7 +52,7 @@ bool OpenReport::scan(const Recorders& recorders) {
   recorders.for_each([&](Recorder& each) {
     each.open().for_each([&](const Tag* tag, Moment begun) { see(*tag, begun, each, now); });
   });
-  recorders.open_room().for_each_counted(
+  recorders.open_entries().for_each_counted(
       [&](const Tag& tag, std::uint64_t count) { see_counted(tag, count, now); });
   return compare();
 }

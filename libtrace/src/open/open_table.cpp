@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <new>
 
-#include "harmless/guards.hpp"
-#include "harmless/wiped_memory.hpp"
+#include "platform/guards.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -26,15 +26,15 @@ constexpr std::uint64_t kEpochStep = std::uint64_t{1} << OpenTable::kMarkBits;
 
 }  // namespace
 
-OpenRoom::OpenRoom()
+OpenEntries::OpenEntries()
     : blocks_(static_cast<Blocks*>(allocate_wiped_memory(sizeof(Blocks)))),
       epoch_(static_cast<std::uint64_t>(::getpid()) << kEpochBits | 1) {}
 
-bool OpenRoom::has(std::uint32_t blocks) const {
+bool OpenEntries::has_room(std::uint32_t blocks) const {
   return blocks_ != nullptr && taken_.load(std::memory_order_relaxed) + blocks <= kMostBlocks;
 }
 
-bool OpenRoom::number(OpenEntry* entries, std::uint32_t blocks) {
+bool OpenEntries::add(OpenEntry* entries, std::uint32_t blocks) {
   std::uint32_t taken = taken_.load(std::memory_order_relaxed);
   do {
     if (blocks_ == nullptr || taken + blocks > kMostBlocks) return false;
@@ -45,13 +45,13 @@ bool OpenRoom::number(OpenEntry* entries, std::uint32_t blocks) {
   return true;
 }
 
-OpenEntry* OpenRoom::entry(std::uint32_t number) const {
+OpenEntry* OpenEntries::find(std::uint32_t number) const {
   if (blocks_ == nullptr || number >= kMostBlocks * kInBlock) return nullptr;
   OpenEntry* const block = (*blocks_)[number / kInBlock].load(std::memory_order_acquire);
   return block != nullptr ? block + number % kInBlock : nullptr;
 }
 
-std::uint64_t OpenRoom::count(const Tag& tag) {
+std::uint64_t OpenEntries::count_without_entry(const Tag& tag) {
   Counts* const counts = counts_.find_or_make();
   if (counts == nullptr || tag.id >= kMaxTags) return 0;
   const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
@@ -62,7 +62,7 @@ std::uint64_t OpenRoom::count(const Tag& tag) {
   return epoch;
 }
 
-void OpenRoom::uncount(const Tag& tag, std::uint64_t epoch) {
+void OpenEntries::uncount(const Tag& tag, std::uint64_t epoch) {
   if (epoch != epoch_.load(std::memory_order_relaxed)) return;
   std::atomic<std::uint64_t>& open = (*counts_.find())[tag.id].open;
   std::uint64_t before = open.load(std::memory_order_relaxed);
@@ -70,23 +70,23 @@ void OpenRoom::uncount(const Tag& tag, std::uint64_t epoch) {
   }
 }
 
-void OpenRoom::clear_counts() {
+void OpenEntries::clear_counts() {
   Counts* const counts = counts_.find();
   if (counts == nullptr) return;
   epoch_.fetch_add(kEpochStep, std::memory_order_relaxed);
   for (Counted& each : *counts) each.open.store(0, std::memory_order_relaxed);
 }
 
-bool OpenRoom::may_have_begun(Moment moment) const {
+bool OpenEntries::may_have_begun(Moment moment) const {
   if (moment == 0) return false;  // the counter's reading on a processor without one
   return (moment & 1) != 0 ? first_ns_ <= moment && moment <= moment_by_clock()
                            : first_tick_ <= moment && moment <= moment_by_counter();
 }
 
-OpenTable::OpenTable(OpenRoom& room) : room_(room) {
+OpenTable::OpenTable(OpenEntries& all) : all_(all) {
   chunk_ = &first_.chunk;
   next_ = end_ = chunk_->begin();
-  number(first_.chunk, OpenRoom::kInBlock);
+  add_chunk(first_.chunk, OpenEntries::kInBlock);
 }
 
 // Released for the owner, who acquires it in find_run(): this thread's reads of the entry and of
@@ -96,10 +96,12 @@ bool OpenTable::leave_other(OpenEntry& entry, Moment begun) {
                                              std::memory_order_relaxed);
 }
 
-[[gnu::cold]] OpenTable::Ref OpenTable::count(const Tag* tag) { return room_.count(*tag); }
+[[gnu::cold]] OpenTable::Ref OpenTable::count(const Tag* tag) {
+  return all_.count_without_entry(*tag);
+}
 
 [[gnu::cold]] bool OpenTable::uncount(Ref ref, const Tag* tag) {
-  if (ref != kNoRef) room_.uncount(*tag, ref);
+  if (ref != kNoRef) all_.uncount(*tag, ref);
   return false;
 }
 
@@ -156,15 +158,15 @@ bool OpenTable::find_run(OpenEntry* from) {
 // Doubles the table, as far as there is room. Requires: the search has reached the end of the last
 // chunk.
 bool OpenTable::extend() {
-  std::uint32_t size = std::min(std::max(size_, OpenRoom::kInBlock), kMostEntries - size_);
-  while (size >= OpenRoom::kInBlock && !room_.has(size / OpenRoom::kInBlock)) size /= 2;
-  if (size < OpenRoom::kInBlock) return false;
+  std::uint32_t size = std::min(std::max(size_, OpenEntries::kInBlock), kMostEntries - size_);
+  while (size >= OpenEntries::kInBlock && !all_.has_room(size / OpenEntries::kInBlock)) size /= 2;
+  if (size < OpenEntries::kInBlock) return false;
   const ErrnoStays errno_stays;
   void* const memory = allocate_wiped_memory(sizeof(Chunk) + size * sizeof(OpenEntry));
   if (memory == nullptr) return false;
   auto* const chunk = new (memory) Chunk;
   for (std::uint32_t i = 0; i < size; ++i) new (chunk->begin() + i) OpenEntry;
-  if (!number(*chunk, size)) return false;
+  if (!add_chunk(*chunk, size)) return false;
   chunk_->next.store(chunk, std::memory_order_release);
   chunk_ = chunk;
   next_ = chunk->begin();
@@ -173,8 +175,8 @@ bool OpenTable::extend() {
   return true;
 }
 
-bool OpenTable::number(Chunk& chunk, std::uint32_t size) {
-  if (!room_.number(chunk.begin(), size / OpenRoom::kInBlock)) return false;
+bool OpenTable::add_chunk(Chunk& chunk, std::uint32_t size) {
+  if (!all_.add(chunk.begin(), size / OpenEntries::kInBlock)) return false;
   chunk.size = size;
   size_ += size;
   for (OpenEntry& entry : chunk) entry.table = this;

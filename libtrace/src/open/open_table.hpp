@@ -16,8 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harmless/wiped_memory.hpp"
 #include "open/moment.hpp"
+#include "platform/wiped_memory.hpp"
 #include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
@@ -37,28 +37,29 @@ struct alignas(32) OpenEntry {
   std::atomic<std::uint32_t> thread{0};
 };
 
-// Shared by the tables of a process. Thread: any.
-class OpenRoom {
+// The entries of all tables of a process, by number, and a count of the begins that got none.
+// Thread: any.
+class OpenEntries {
  public:
   static constexpr std::uint32_t kInBlock = 16;
   static constexpr std::uint32_t kMostBlocks = 16'384;  // 262,144 entries
 
-  OpenRoom();
+  OpenEntries();
 
-  // True if so many more blocks may be numbered, unless another thread takes them first.
-  bool has(std::uint32_t blocks) const;
+  // True if so many more blocks may be added, unless another thread adds some first.
+  bool has_room(std::uint32_t blocks) const;
 
-  // Numbers the entries of these blocks. False if all tables together would have too many.
-  bool number(OpenEntry* entries, std::uint32_t blocks);
+  // Adds these blocks, and numbers their entries. False if all tables together would have too many.
+  bool add(OpenEntry* entries, std::uint32_t blocks);
 
-  // Entries have numbers below this.
-  std::uint32_t entries() const { return taken_.load(std::memory_order_relaxed) * kInBlock; }
+  // Every entry has a lower number than this.
+  std::uint32_t end_of_numbers() const { return taken_.load(std::memory_order_relaxed) * kInBlock; }
 
   // Null if no entry has this number.
-  OpenEntry* entry(std::uint32_t number) const;
+  OpenEntry* find(std::uint32_t number) const;
 
   // Counts a begin without an entry. Gives the epoch for uncount(); 0 if there is no memory.
-  std::uint64_t count(const Tag& tag);
+  std::uint64_t count_without_entry(const Tag& tag);
 
   // Counts such an end. Ignores an end from another process or from before clear_counts(), and
   // surplus ends, which only copies of a transaction make.
@@ -127,7 +128,7 @@ class OpenTable {
   static bool is_entry(Ref ref) { return (ref & 1) == 0 && without_marks(ref) != kNoRef; }
   static OpenEntry* entry_at(Ref ref) { return reinterpret_cast<OpenEntry*>(without_marks(ref)); }
 
-  explicit OpenTable(OpenRoom& room);
+  explicit OpenTable(OpenEntries& all);
 
   // Thread: the owner's.
   Ref enter(const Tag* tag, Moment begun) {
@@ -201,9 +202,9 @@ class OpenTable {
   };
   struct First {
     Chunk chunk;
-    std::array<OpenEntry, OpenRoom::kInBlock> entries;
+    std::array<OpenEntry, OpenEntries::kInBlock> entries;
   };
-  static_assert(sizeof(First) == sizeof(Chunk) + OpenRoom::kInBlock * sizeof(OpenEntry));
+  static_assert(sizeof(First) == sizeof(Chunk) + OpenEntries::kInBlock * sizeof(OpenEntry));
 
   template <typename Visit>
   void for_each_entry(Visit visit) {
@@ -220,9 +221,9 @@ class OpenTable {
   bool search_on();
   bool find_run(OpenEntry* from);
   bool extend();
-  bool number(Chunk& chunk, std::uint32_t size);
+  bool add_chunk(Chunk& chunk, std::uint32_t size);
 
-  OpenRoom& room_;
+  OpenEntries& all_;
   OpenEntry* next_ = nullptr;  // run of free entries
   OpenEntry* end_ = nullptr;
   Chunk* chunk_ = nullptr;          // holds that run

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "harmless/diagnostics.hpp"
 #include "pcp/trace.h"
+#include "platform/diagnostics.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::client {
@@ -82,7 +82,7 @@ void AgentOutput::connect() {
   attempt_.use(find_endpoints(options_, reach));
   const auto& endpoints = attempt_.endpoints();
   if (options_.has_local_endpoint() && (endpoints.empty() || endpoints.front().family() != AF_UNIX))
-    tell([&] { return "no agent's socket at " + options_.socket_path; });
+    tell([&] { return "no agent socket at " + options_.socket_path; });
   try_next_endpoint(0);
 }
 

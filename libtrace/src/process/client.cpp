@@ -11,14 +11,12 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
-#include "harmless/at_fork.hpp"
-#include "harmless/diagnostics.hpp"
-#include "harmless/guards.hpp"
-#include "harmless/rest_at_fork.hpp"
-#include "harmless/wiped_memory.hpp"
 #include "link/connection.hpp"
+#include "platform/diagnostics.hpp"
+#include "platform/forks.hpp"
+#include "platform/guards.hpp"
+#include "platform/wiped_memory.hpp"
 #include "process/flusher_thread.hpp"
-#include "process/run_like_any_thread.hpp"
 #include "spans/span_sender.hpp"
 #include "tags/description.hpp"
 
@@ -175,7 +173,7 @@ Client* Client::make() {
     client = new Client(read_own_options());
     last_client.store(client, std::memory_order_release);
     // A child of a fork meanwhile would keep the connection, and the agent would not see its end.
-    if (const OtherForksWait meanwhile; meanwhile && !has_state(PMTRACE_STATE_NOAGENT))
+    if (const TryToBlockForks meanwhile; meanwhile && !has_state(PMTRACE_STATE_NOAGENT))
       client->has_knocked_ = knock(client->options_, client->descriptors_.socket);
   } catch (const std::exception&) {
   }
@@ -238,7 +236,7 @@ void* Client::run_flusher(void* given) {
       // No memory for the flusher. Records wait in the threads' recorders.
       client->deliveries_.attempt_ended(kNoMemoryToConnect);
       diagnose(PMTRACE_STATE_COMMS,
-               [&] { return std::string("starting over soon: ") + problem.what(); });
+               [&] { return std::string("error, trying again soon: ") + problem.what(); });
       std::this_thread::sleep_for(kPauseBeforeNewTry);
       continue;
     }
@@ -253,7 +251,7 @@ void* Client::run_flusher(void* given) {
 // Requires: the caller has set flusher_runs_.
 FlusherThread& Client::flusher_thread() {
   if (flusher_thread_ == nullptr) {
-    const ForksWait meanwhile;
+    const BlockForks meanwhile;
     flusher_thread_ = new FlusherThread(options_, {recorders_, doorbell_, deliveries_},
                                         descriptors_, delivered_, [this] { return counters(); });
   }
@@ -290,7 +288,7 @@ bool Client::may_give_flusher_up() {
 }
 
 bool Client::deliver(std::chrono::nanoseconds timeout, Deliveries::Patience patience) {
-  const OwnForkWaits meanwhile;
+  const WaitInsideFork meanwhile;
   const Deliveries::Waiter waiter(deliveries_);
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring();

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "link/client_options.hpp"
-#include "link/counters.hpp"
+#include "link/output.hpp"
 #include "process/deliveries.hpp"
 #include "thread/doorbell.hpp"
 #include "thread/recorders.hpp"
@@ -40,7 +40,7 @@ class Client {
   // Gives the client that the end of this process must wait for; null: none.
   static Client* get_to_finish();
 
-  // In a forked child, before it makes its own.
+  // Call in a forked child, before it makes its own client.
   static void close_inherited_descriptors();
 
   // This process's, with or without a client. Null if there is no memory.

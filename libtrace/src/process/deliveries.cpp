@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "process/deliveries.hpp"
 
-#include "harmless/guards.hpp"
-#include "harmless/rest_at_fork.hpp"
 #include "pcp/trace.h"
+#include "platform/forks.hpp"
+#include "platform/guards.hpp"
 
 namespace pcp::trace::client {
 
 int Deliveries::wait_for_first_attempt(std::chrono::nanoseconds timeout) {
   const NoCancellation guard;
-  const OwnForkWaits meanwhile;
+  const WaitInsideFork meanwhile;
   const auto deadline = steady_now() + timeout;
   const Lock lock(mutex_);
-  while (first_connection() == kUnknown && changed_.wait_until(mutex_, deadline)) continue;
-  if (first_connection() == kUnknown) set_first_connection(PMTRACE_ERR_TIMEOUT);
-  return first_connection();
+  while (connection_outcome() == kUnknown && changed_.wait_until(mutex_, deadline)) continue;
+  if (connection_outcome() == kUnknown) set_connection_outcome(PMTRACE_ERR_TIMEOUT);
+  return connection_outcome();
 }
 
 int Deliveries::report(bool is_async, std::chrono::nanoseconds timeout) {
   const bool is_first = !reported_.exchange(true, std::memory_order_relaxed);
-  const int outcome = first_connection();
+  const int outcome = connection_outcome();
   if (outcome == kUnknown) return wait_for_first_attempt(timeout);
   return is_async && !is_first ? 0 : outcome;
 }
@@ -35,8 +35,8 @@ bool Deliveries::await(std::uint64_t ticket, std::chrono::nanoseconds timeout, P
 
 void Deliveries::attempt_ended(int error) {
   const Lock lock(mutex_);
-  if (first_connection() == 0) return;
-  set_first_connection(error);
+  if (connection_outcome() == 0) return;
+  set_connection_outcome(error);
   changed_.notify_all();
 }
 

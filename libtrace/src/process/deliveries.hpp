@@ -16,7 +16,7 @@ class Deliveries {
  public:
   // The outcome of the first connection; until then the last attempt's error.
   static constexpr int kUnknown = 1;  // no attempt has ended yet
-  int first_connection() const { return first_connection_.load(std::memory_order_relaxed); }
+  int connection_outcome() const { return connection_outcome_.load(std::memory_order_relaxed); }
 
   // Waits for the end of the first attempt and gives its outcome. After the timeout:
   // PMTRACE_ERR_TIMEOUT, also for later callers until the attempt ends.
@@ -46,14 +46,14 @@ class Deliveries {
     return requested_.fetch_add(1, std::memory_order_release) + 1;
   }
 
-  // The process ends: this thread has recorded its last. Thread: any.
+  // The process ends, and this thread records nothing more. Thread: any.
   void say_end() { is_ending_.store(true, std::memory_order_release); }
 
   // Progress: the timeout restarts after each step forward.
   enum class Patience { Fixed, Progress };
 
-  // A patient wait is over after so many parts of the timeout in a row without progress. If the
-  // whole machine stood still, that uses up one part.
+  // A patient wait is over after so many parts of the timeout in a row without progress. A time in
+  // which the whole machine stood still uses up only one part.
   static constexpr int kParts = 20;
 
   // Waits until the ticket is settled. True if everything it covers has certainly arrived. `pause`
@@ -94,12 +94,12 @@ class Deliveries {
   void settle(std::uint64_t ticket, bool delivered);
 
  private:
-  void set_first_connection(int outcome) TRACE_REQUIRES(mutex_) {
-    first_connection_.store(outcome, std::memory_order_relaxed);
+  void set_connection_outcome(int outcome) TRACE_REQUIRES(mutex_) {
+    connection_outcome_.store(outcome, std::memory_order_relaxed);
   }
 
-  std::atomic<int> first_connection_{kUnknown};  // see set_first_connection()
-  std::atomic<bool> reported_{false};            // orders nothing else
+  std::atomic<int> connection_outcome_{kUnknown};  // see set_connection_outcome()
+  std::atomic<bool> reported_{false};              // orders nothing else
   std::atomic<std::uint64_t> requested_{
       0};                               // released by request_delivery(), acquired by requested()
   std::atomic<bool> is_ending_{false};  // released by say_end(), acquired by is_ending()

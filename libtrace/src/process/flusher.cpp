@@ -59,7 +59,7 @@ bool Drain::drain(Recorder& recorder, std::uint64_t now_ns) {
 bool Drain::drain_descriptions() {
   bool any = false;
   for (const TagDescription* each = take_new_descriptions(); each != nullptr; each = each->next)
-    any |= pending_.mention(*each->tag);
+    any |= pending_.redefine(*each->tag);
   return any;
 }
 
@@ -99,18 +99,18 @@ bool Drain::drain_cells(Overflow& overflow, std::uint64_t now_ns) {
 }
 
 Flusher::Flusher(const Shared& shared, Outbox& outbox, Output& output, nanoseconds flush_interval,
-                 Surroundings surroundings, Mmv* mmv)
+                 Platform platform, Mmv* mmv)
     : shared_(shared),
       outbox_(outbox),
       mmv_(mmv),
       drain_(outbox.pending, mmv != nullptr ? &mmv->totals() : nullptr),
       output_(output),
       flush_interval_(flush_interval),
-      surroundings_(std::move(surroundings)),
+      platform_(std::move(platform)),
       poll_interval_(flush_interval) {}
 
 std::uint64_t Flusher::after(nanoseconds delay) const {
-  return surroundings_.now_ns() + static_cast<std::uint64_t>(delay.count());
+  return platform_.now_ns() + static_cast<std::uint64_t>(delay.count());
 }
 
 void Flusher::on_bell(bool is_urgent) {
@@ -120,16 +120,16 @@ void Flusher::on_bell(bool is_urgent) {
   if (next_flush_ns_ == kNever) next_flush_ns_ = after(std::min(kLeadingEdge, poll_interval_));
   if (is_urgent) {
     drain();
-    outbox_.spans.sort(surroundings_.now_ns());
+    outbox_.spans.sort(platform_.now_ns());
     step();
   }
-  if (next_end_look_ns_ == kNever && surroundings_.has_main_left()) leave_if_last();
+  if (next_end_look_ns_ == kNever && platform_.has_main_left()) leave_if_last();
   take_news();
 }
 
 void Flusher::on_timer() {
   has_left_ = false;
-  const std::uint64_t now = surroundings_.now_ns();
+  const std::uint64_t now = platform_.now_ns();
   if (next_flush_ns_ <= now) flush();
   if (next_end_look_ns_ <= now) leave_if_last();
   if (mmv_ != nullptr && mmv_->next_call_ns() <= now) mmv_->publish(outbox_.open, now);
@@ -145,7 +145,7 @@ void Flusher::on_output_ready() {
 void Flusher::recover() {
   has_left_ = false;
   next_flush_ns_ = after(flush_interval_);
-  if (surroundings_.has_main_left()) leave_if_last();
+  if (platform_.has_main_left()) leave_if_last();
   output_.recover();
   take_news();
 }
@@ -158,7 +158,7 @@ std::uint64_t Flusher::next_call_ns() const {
 void Flusher::flush() {
   next_flush_ns_ = kNever;
   const bool had_work = drain_and_look();
-  outbox_.spans.tick(surroundings_.now_ns());
+  outbox_.spans.tick(platform_.now_ns());
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = flush_interval_;
@@ -185,7 +185,7 @@ void Flusher::fall_asleep() {
 // a thread waits, perhaps a main that is not quite gone.
 void Flusher::leave_if_last() {
   next_end_look_ns_ = kNever;
-  if (!shared_.deliveries.has_waiters() && surroundings_.is_last_thread()) {
+  if (!shared_.deliveries.has_waiters() && platform_.is_last_thread()) {
     shared_.doorbell.prepare_to_leave();
     has_left_ = !drain_and_look();
     if (has_left_) return;
@@ -196,7 +196,7 @@ void Flusher::leave_if_last() {
 }
 
 bool Flusher::drain() {
-  const std::uint64_t now = surroundings_.now_ns();
+  const std::uint64_t now = platform_.now_ns();
   bool any = false;
   const auto drain_one = [&](Recorder& recorder) {
     any |= drain_.drain(recorder, now);
@@ -207,7 +207,7 @@ bool Flusher::drain() {
   // Many threads may have lost their processors while they wrote a cell: wait for all at once. On a
   // busy machine that takes seconds, so it counts as progress for a waiting flush.
   for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
-    surroundings_.pause(kBusyPause);
+    platform_.pause(kBusyPause);
     if (!request_) shared_.deliveries.made_progress();
     has_drained_all_ = true;
     shared_.recorders.for_each([&](Recorder& each) {
@@ -221,7 +221,7 @@ bool Flusher::drain() {
 bool Flusher::drain_and_look() {
   const bool any = drain();
   const bool has_changed = outbox_.open.scan(shared_.recorders);
-  if (mmv_ != nullptr) mmv_->publish(outbox_.open, surroundings_.now_ns());
+  if (mmv_ != nullptr) mmv_->publish(outbox_.open, platform_.now_ns());
   return has_changed || any;
 }
 
@@ -251,7 +251,7 @@ void Flusher::take_flush_request() {
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   // Each step below may take long.
   shared_.deliveries.made_progress();
-  outbox_.spans.tick(surroundings_.now_ns());
+  outbox_.spans.tick(platform_.now_ns());
   shared_.deliveries.made_progress();
   if (is_ending) outbox_.spans.give_up_waiting();
   if (is_ending && mmv_ != nullptr) mmv_->finish();

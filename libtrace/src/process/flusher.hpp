@@ -58,8 +58,8 @@ class Flusher {
     Deliveries& deliveries;
   };
 
-  // Access to the process around it; a test supplies its own.
-  struct Surroundings {
+  // Its view of the process; a test supplies its own.
+  struct Platform {
     ReadClock now_ns;
     std::function<void(std::chrono::nanoseconds)> pause;  // sleeps
     std::function<bool()> has_main_left;
@@ -69,7 +69,7 @@ class Flusher {
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
   Flusher(const Shared& shared, Outbox& outbox, Output& output,
-          std::chrono::nanoseconds flush_interval, Surroundings surroundings, Mmv* mmv = nullptr);
+          std::chrono::nanoseconds flush_interval, Platform platform, Mmv* mmv = nullptr);
 
   // A ring. Urgent: drains at once.
   void on_bell(bool is_urgent);
@@ -108,7 +108,7 @@ class Flusher {
   Drain drain_;
   Output& output_;
   const std::chrono::nanoseconds flush_interval_;
-  const Surroundings surroundings_;
+  const Platform platform_;
 
   std::uint64_t next_flush_ns_ = kNever;
   std::uint64_t next_end_look_ns_ = kNever;  // next is_last_thread(), once main has left

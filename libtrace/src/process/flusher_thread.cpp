@@ -2,6 +2,7 @@
 #include "process/flusher_thread.hpp"
 
 #include <poll.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -11,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "harmless/diagnostics.hpp"
-#include "harmless/rest_at_fork.hpp"
+#include "platform/diagnostics.hpp"
+#include "platform/forks.hpp"
 #include "process/agent_output.hpp"
 #include "process/main_thread.hpp"
 
@@ -20,6 +21,15 @@ namespace pcp::trace::client {
 namespace {
 
 using namespace std::chrono_literals;
+
+// Written before main, or while the library is loaded; then only read.
+cpu_set_t processors_at_load;
+bool are_processors_known = false;
+
+[[gnu::constructor(101)]] void note_processors() {
+  are_processors_known =
+      ::sched_getaffinity(0, sizeof processors_at_load, &processors_at_load) == 0;
+}
 
 constexpr auto kPauseAfterLoss = 100ms;  // of memory or descriptors
 
@@ -61,9 +71,9 @@ std::unique_ptr<Output> make_output(OwnDescriptor& socket, const ClientOptions& 
   return std::make_unique<AgentOutput>(socket, options, outbox, now_ns);
 }
 
-Flusher::Surroundings surroundings() {
+Flusher::Platform platform() {
   const auto pause = [](std::chrono::nanoseconds time) {
-    const ForksGoOn meanwhile;
+    const UnblockForks meanwhile;
     std::this_thread::sleep_for(time);
   };
   return {now_ns, pause, has_main_left, is_last_thread};
@@ -79,6 +89,14 @@ int milliseconds_between(std::uint64_t now_ns, std::uint64_t until_ns) {
 
 }  // namespace
 
+void run_like_any_thread() {
+  const sched_param no_priority{};
+  const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  if (policy == SCHED_FIFO || policy == SCHED_RR)
+    ::sched_setscheduler(0, SCHED_OTHER, &no_priority);
+  if (are_processors_known) ::sched_setaffinity(0, sizeof processors_at_load, &processors_at_load);
+}
+
 FlusherThread::FlusherThread(const ClientOptions& options, const Flusher::Shared& shared,
                              FlushersDescriptors& descriptors, DeliveryCounters& delivered,
                              Outbox::ReadCounters counters)
@@ -87,7 +105,7 @@ FlusherThread::FlusherThread(const ClientOptions& options, const Flusher::Shared
       outbox_(shared.recorders, options, delivered, std::move(counters)),
       mmv_(Mmv::make(options, descriptors.mmv_files)),
       output_(make_output(descriptors.socket, options, outbox_)),
-      flusher_(shared, outbox_, *output_, options.flush_interval, surroundings(), mmv_.get()),
+      flusher_(shared, outbox_, *output_, options.flush_interval, platform(), mmv_.get()),
       watches_counter_(is_counter_trusted()) {
   if (watches_counter_) watch_counter(tick_rate_);
   doorbell_.renew();
@@ -120,9 +138,9 @@ void FlusherThread::work(std::uint64_t until_ns) {
   const bool must_look = std::exchange(must_look_, false);
   const Ready ready =
       must_look ? Ready{true, false} : wait(std::min(until_ns, flusher_.next_call_ns()));
-  const ForksWait meanwhile;
+  const BlockForks meanwhile;
   const bool is_time = flusher_.next_call_ns() <= now_ns();
-  if (ready.bell || is_time) next_look_ns_ = kShortestLookNs;
+  if (ready.bell || is_time) next_check_ns_ = kShortestLookNs;
   if (must_look) output_->connect();
   if (ready.bell) on_bell(must_look);
   if (ready.output && !flusher_.has_left()) flusher_.on_output_ready();
@@ -139,8 +157,8 @@ FlusherThread::Ready FlusherThread::wait(std::uint64_t until_ns) {
     return {awaited[0].revents != 0, awaited[1].revents != 0};
   if (errno == EINTR) return {false, false};
   // A sandbox forbids it, or RLIMIT_NOFILE is smaller than the number of entries.
-  const std::uint64_t look_ns = std::min(std::max(until_ns, now) - now, next_look_ns_);
-  next_look_ns_ = std::min(2 * next_look_ns_, kLongestLookNs);
+  const std::uint64_t look_ns = std::min(std::max(until_ns, now) - now, next_check_ns_);
+  next_check_ns_ = std::min(2 * next_check_ns_, kLongestLookNs);
   return {doorbell_.await_ring(std::chrono::nanoseconds(look_ns)), true};
 }
 
@@ -157,7 +175,7 @@ void FlusherThread::on_bell(bool must_look) {
 // After the program has closed some. Rings of an old bell are lost.
 void FlusherThread::renew_descriptors() {
   std::this_thread::sleep_for(kPauseAfterLoss);
-  const ForksWait meanwhile;
+  const BlockForks meanwhile;
   diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
   if (doorbell_.is_lost()) doorbell_.renew();
   if (output_->is_lost()) output_->recover();
@@ -168,7 +186,7 @@ void FlusherThread::renew_descriptors() {
 // be: begin a new one.
 void FlusherThread::recover() {
   std::this_thread::sleep_for(kPauseAfterLoss);
-  const ForksWait meanwhile;
+  const BlockForks meanwhile;
   flusher_.recover();
 }
 

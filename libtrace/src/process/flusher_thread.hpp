@@ -2,7 +2,7 @@
 // Runs the flusher: waits for the doorbell, the agent's socket and the next time. Nothing else of
 // the library does that.
 //
-// It works only while forks wait (harmless/rest_at_fork.hpp). After a lack of memory, and after the
+// It works only while forks wait (platform/forks.hpp). After a lack of memory, and after the
 // program has closed our descriptors, it begins anew.
 //
 // Thread: the library's own, made in client.cpp. If that cannot be made, the thread that waits for
@@ -13,12 +13,17 @@
 #include <memory>
 
 #include "base/clock.hpp"
-#include "harmless/own_descriptor.hpp"
 #include "mmv/mmv.hpp"
 #include "open/tick_rate.hpp"
+#include "platform/own_descriptor.hpp"
 #include "process/flusher.hpp"
 
 namespace pcp::trace::client {
+
+// Moves the calling thread to the processors that the process had at load time, and out of real
+// time: the thread whose call made it may be bound to a processor or run in real time. Ignores
+// errors. Thread: the flusher's.
+void run_like_any_thread();
 
 class FlusherThread {
  public:
@@ -59,7 +64,7 @@ class FlusherThread {
 
   TickRate tick_rate_{named_seconds_per_tick()};
   const bool watches_counter_;
-  std::uint64_t next_look_ns_ = 0;  // without poll(): pause before the next look at the socket
+  std::uint64_t next_check_ns_ = 0;  // without poll(): pause before the next look at the socket
   bool must_look_ = true;
   bool must_recover_ = false;  // after an exception
 };

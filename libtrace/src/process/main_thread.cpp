@@ -11,8 +11,8 @@
 #include <ctime>
 #include <string_view>
 
-#include "harmless/at_fork.hpp"
-#include "harmless/guards.hpp"
+#include "platform/forks.hpp"
+#include "platform/guards.hpp"
 #include "process/client.hpp"
 
 namespace pcp::trace::client {

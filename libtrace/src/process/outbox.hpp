@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "counts/pending.hpp"
-#include "link/counters.hpp"
+#include "link/output.hpp"
 #include "open/open_report.hpp"
 #include "spans/span_sender.hpp"
 #include "wire/batch.hpp"

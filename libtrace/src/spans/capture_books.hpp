@@ -60,18 +60,18 @@ class CaptureBooks {
   enum class Outcome { Sent, NoRoom, OverLimit, WaitedTooLong, Away };
   void count(const CapturedSpan& span, Outcome outcome);
 
-  // The agent took all counts that it was told.
+  // The agent has taken all counts that were sent.
   void note_taken();
 
-  // The agent has perhaps not taken the last told counts, nor these spans: they count as missed,
-  // and the counts are told again.
+  // Counts these spans as missed, because the agent may not have received them, and sends the last
+  // counts again.
   using SpanCounts = std::array<std::uint64_t, wire::kMaxCaptures>;  // by bit
   void note_lost(std::uint64_t control, const SpanCounts& spans);
 
   // The agent forgot this process: its counts begin at zero again.
   void note_forgotten();
 
-  // Adds the counts of sets that no thread looks at any more.
+  // Adds the counts of sets that no thread reads any more.
   void retire();
 
   // Appends the counts that changed since the last call. Requires: room for size() counts.

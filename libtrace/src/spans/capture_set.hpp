@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The captures in progress: the transactions and events that somebody asked the agent to show one
-// by one. The flusher publishes a set of filters, each with its own bit. Threads look at the
-// set while the state flag kCapturing is set.
+// by one. The flusher publishes a set of filters, each with its own bit. Threads read the set while
+// the state flag kCapturing is set.
 //
-// A set never changes. A new set replaces it, and the old set is freed when no thread looks at it
-// any more. Each set has an epoch. A bit from an earlier epoch is still valid if it meant the same
+// A set never changes. A new set replaces it, and the old set is freed when no thread reads it any
+// more. Each set has an epoch. A bit from an earlier epoch is still valid if it meant the same
 // filter then.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "harmless/state.hpp"
+#include "platform/state.hpp"
 #include "spans/span_limit.hpp"
 #include "tags/tag_registry.hpp"
 #include "wire/capture_filter.hpp"
@@ -37,7 +37,7 @@ class CaptureSet {
   void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
            std::uint32_t most_a_second, Epoch since);
 
-  // The limit, and what was missed, go on from an earlier set with this filter.
+  // Continues the limit and the missed counts of an earlier set with this filter.
   void go_on_from(const CaptureSet& before, std::size_t bit);
 
   Epoch epoch() const { return epoch_; }
@@ -51,14 +51,14 @@ class CaptureSet {
     std::uint64_t share = 0;  // of trace ids, in parts of 2^56
     bool had_missed = false;  // in an earlier set
     mutable SpanLimit limit;
-    // Spans that did not get into the queue. Any thread counts. Complete once no thread looks at
-    // the set: ~Look() releases, retire() acquires.
+    // Spans that did not get into the queue. Any thread counts. Complete once no thread reads
+    // the set: ~Reader() releases, retire() acquires.
     mutable std::atomic<std::uint64_t> missed_full{0};
     mutable std::atomic<std::uint64_t> missed_limit{0};
   };
   const Asked& at(std::size_t bit) const { return asked_[bit]; }
 
-  // Filters bits that were set in `epoch` (its low 16 bits): those that mean the same filter now.
+  // Returns those of `bits`, set in `epoch` (its low 16 bits), that still mean the same filter.
   CaptureBits valid_bits(CaptureBits bits, std::uint16_t epoch) const {
     bits &= bits_;
     const bool are_of_this = static_cast<std::uint16_t>(epoch_) == epoch;
@@ -71,8 +71,8 @@ class CaptureSet {
     return known >> 32 == epoch_ ? static_cast<CaptureBits>(known) : look_up(tag);
   }
 
-  // Those of these captures that take this top transaction now; misses are counted. Captures over
-  // their limit are added to `left_out`.
+  // Returns the captures in `bits` that admit this top transaction. Counts a miss for each one over
+  // its limit, and adds it to `left_out`.
   CaptureBits admit(CaptureBits bits, std::uint64_t trace_low, CaptureBits& left_out) const;
 
   // Captures with slower=: they keep a whole tree or nothing, decided when its top ends. No limit
@@ -107,9 +107,9 @@ class CaptureSet {
   std::array<Asked, wire::kMaxCaptures> asked_;
 };
 
-// Counts when a thread begins and ends a look at the sets. Odd: the thread is looking. A begin is
-// sequentially consistent with note_looking(), an end is released for retire().
-using LooksAtCaptures = std::atomic<std::uint64_t>;
+// Counts the begins and ends of a thread's reads of the sets. Odd: it is reading. A begin is
+// sequentially consistent with note_readers(), an end is released for retire().
+using CaptureReads = std::atomic<std::uint64_t>;
 
 class PublishedCaptures {
  public:
@@ -130,29 +130,29 @@ class PublishedCaptures {
     for (Before& before : before_) before.is_forgotten = true;
   }
 
-  // Notes which threads look now: only these may look at the earlier sets. `for_each_thread` gives
-  // the looks of all threads. It is called here, after publish(), so a thread that it does not know
-  // yet finds the new set. Throws if there is no memory: call it again.
+  // Notes which threads are reading: only these may read the earlier sets. `for_each_thread` gives
+  // the counts of all threads. It is called here, after publish(), so a thread that it does not
+  // know yet finds the new set. Throws if there is no memory: call it again.
   template <typename ForEachThread>
-  void note_looking(ForEachThread for_each_thread) {
+  void note_readers(ForEachThread for_each_thread) {
     for (Before& before : before_) {
       if (before.is_noted) continue;
-      before.looking.clear();
-      for_each_thread([&](const LooksAtCaptures& looks) {
-        if (const std::uint64_t now = looks.load(); now % 2 == 1)
-          before.looking.push_back({&looks, now});
+      before.readers.clear();
+      for_each_thread([&](const CaptureReads& reads) {
+        if (const std::uint64_t now = reads.load(); now % 2 == 1)
+          before.readers.push_back({&reads, now});
       });
       before.is_noted = true;
     }
   }
 
-  // Visits, for the last time, and frees each earlier set that no thread looks at any more.
+  // Visits, for the last time, and frees each earlier set that no thread reads any more.
   template <typename Visit>
   void retire(Visit visit) {
     std::erase_if(before_, [&](Before& before) {
-      std::erase_if(before.looking,
-                    [](const Looking& each) { return each.looks->load() != each.then; });
-      const bool is_free = before.is_noted && before.looking.empty();
+      std::erase_if(before.readers,
+                    [](const ActiveReader& each) { return each.reads->load() != each.then; });
+      const bool is_free = before.is_noted && before.readers.empty();
       if (is_free && !before.is_forgotten) visit(*before.set);
       return is_free;
     });
@@ -167,43 +167,43 @@ class PublishedCaptures {
   }
 
   // Access to the published set while this object lives; may be empty.
-  class Look {
+  class Reader {
    public:
     // Both sides write and then read, with seq_cst: either this thread sees the new set, or
-    // note_looking() sees that this thread is looking.
-    Look(const PublishedCaptures& captures, LooksAtCaptures& looks)
-        : looks_(looks), now_(looks.load(std::memory_order_relaxed) + 1) {
-      looks_.exchange(now_);
+    // note_readers() sees that this thread is reading.
+    Reader(const PublishedCaptures& captures, CaptureReads& reads)
+        : reads_(reads), now_(reads.load(std::memory_order_relaxed) + 1) {
+      reads_.exchange(now_);
       set_ = captures.current_.load();
     }
-    ~Look() { looks_.store(now_ + 1, std::memory_order_release); }
-    Look(const Look&) = delete;
-    Look& operator=(const Look&) = delete;
+    ~Reader() { reads_.store(now_ + 1, std::memory_order_release); }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
 
     explicit operator bool() const { return set_ != nullptr; }
     const CaptureSet* operator->() const { return set_; }
     const CaptureSet& operator*() const { return *set_; }
 
    private:
-    LooksAtCaptures& looks_;
+    CaptureReads& reads_;
     const std::uint64_t now_;
     const CaptureSet* set_;
   };
 
  private:
-  struct Looking {
-    const LooksAtCaptures* looks;
+  struct ActiveReader {
+    const CaptureReads* reads;
     std::uint64_t then;
   };
   struct Before {
     std::unique_ptr<const CaptureSet> set;
-    std::vector<Looking> looking{};
+    std::vector<ActiveReader> readers{};
     bool is_noted = false;
     bool is_forgotten = false;
   };
 
-  // Written by publish() before note_looking() reads the looks, and read by Look after it wrote its
-  // own: sequentially consistent.
+  // Written by publish() before note_readers() reads the counts, and read by Reader after it wrote
+  // its own: sequentially consistent.
   std::atomic<const CaptureSet*> current_{nullptr};
   std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; orders nothing else
   std::unique_ptr<const CaptureSet> owned_;

@@ -32,7 +32,4 @@ struct CapturedSpan {
   }
 };
 
-// Without its notes if there is no memory for them.
-CapturedSpan copy_of(const CapturedSpan& span);
-
 }  // namespace pcp::trace::client

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.hpp"
-#include "harmless/guards.hpp"
+#include "platform/guards.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -9,6 +9,20 @@
 namespace pcp::trace::client {
 namespace {
 
+// Without its notes if there is no memory for them.
+CapturedSpan copy_of(const CapturedSpan& span) {
+  return {.tag = span.tag,
+          .notes = span.notes != nullptr ? span.notes->copy() : nullptr,
+          .context = span.context,
+          .begin_ns = span.begin_ns,
+          .duration_ns = span.duration_ns,
+          .value = span.value,
+          .epoch = span.epoch,
+          .tid = span.tid,
+          .kind = span.kind,
+          .aborted = span.aborted};
+}
+
 constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 
 // For this time a trace has one fate.
@@ -214,8 +228,8 @@ void SlowSpans::expire(std::uint32_t entries, const CaptureSet& set, std::uint64
     const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
     give_up_old(entries, oldest + (now_ns - oldest) / 4, &set);
   }
-  if (now_ns < next_look_ns_) return;
-  next_look_ns_ = now_ns + kLookEveryNs;
+  if (now_ns < next_check_ns_) return;
+  next_check_ns_ = now_ns + kLookEveryNs;
   if (now_ns > kPatienceNs) give_up_old(entries, now_ns - kPatienceNs, &set);
 }
 

@@ -6,7 +6,7 @@
 // or a selected one around it that has ended meanwhile. Else the list waits at the next open one
 // around. If that cannot be found any more, the list waits here for the fate of its parent. If the
 // parent had ended before, and no older list waits any more, the parent's tree was fast: nobody
-// reports that here. If too many wait, the oldest are given up.
+// reports that here. If too many lists wait, the oldest are given up.
 //
 // The limit decides about whole traces: for some time, all slow lists of a trace have one fate.
 //
@@ -69,14 +69,14 @@ class SlowSpans {
   SlowSpans(SpanPool& pool, SlowTrees& trees, Decide decide)
       : pool_(pool), trees_(trees), decide_(std::move(decide)) {}
 
-  // Decides about a list, or lets it wait. Without a set nothing waits any more.
+  // Decides about a list, or lets it wait; without a set it never waits.
   void settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns);
 
-  // Gives up what has waited too long, or takes too much room. Call this periodically. `entries`:
-  // of the open table, also below.
+  // Gives up lists that have waited too long, or take too much room. Call this periodically.
+  // `entries`: of the open table, also below.
   void expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns);
 
-  // Gives up all that waits. Without a set nobody is told.
+  // Gives up all lists that wait. Without a set nobody is told.
   void give_up(std::uint32_t entries, const CaptureSet* set) {
     give_up_old(entries, UINT64_MAX, set);
   }
@@ -123,7 +123,7 @@ class SlowSpans {
   // Spans that wait for their parents, by the ids of these.
   std::unordered_map<std::uint64_t, Orphans> orphans_;
   std::size_t orphaned_ = 0;  // spans in orphans_
-  std::uint64_t next_look_ns_ = 0;
+  std::uint64_t next_check_ns_ = 0;
 };
 
 }  // namespace pcp::trace::client

@@ -43,26 +43,27 @@ SlowTrees::Known SlowTrees::find(std::uint32_t entry, Moment begun) const {
   return slot->begun.load(std::memory_order_relaxed) == begun ? known : Known{};
 }
 
-// The note is there before a part can find the transaction ended.
+// The EndRecord is there before a part can find the transaction ended.
 bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
   Slot& slot = *slot_of(ended.self);
   const auto generation = static_cast<std::uint32_t>(ended.self);
-  Note* note = nullptr;
+  EndRecord* end_record = nullptr;
   std::uint64_t head = slot.head.load(std::memory_order_relaxed);
   const std::uint64_t since_ns =
       list_of(head) != 0 ? slot.since_ns.load(std::memory_order_relaxed) : UINT64_MAX;
   bool is_first = false;
   do {
     if (generation_of(head) != generation) break;
-    if (note == nullptr && parts_of(head) != 0) note = make_note(ended, slow);
-    if (note != nullptr) note->parts.store(parts_of(head), std::memory_order_relaxed);
+    if (end_record == nullptr && parts_of(head) != 0) end_record = make_end_record(ended, slow);
+    if (end_record != nullptr) end_record->parts.store(parts_of(head), std::memory_order_relaxed);
     is_first =
         slot.head.compare_exchange_weak(head, std::uint64_t{generation + 1} << 32 | slow,
                                         std::memory_order_acq_rel, std::memory_order_relaxed);
   } while (!is_first);
-  const bool has_note = is_first && note != nullptr && parts_of(head) != 0;
-  if (note != nullptr && !has_note) note->self.store(0, std::memory_order_release);
-  if (is_first) inside = {list_of(head), since_ns, is_torn(head), has_note};
+  const bool has_end_record = is_first && end_record != nullptr && parts_of(head) != 0;
+  if (end_record != nullptr && !has_end_record)
+    end_record->self.store(0, std::memory_order_release);
+  if (is_first) inside = {list_of(head), since_ns, is_torn(head), has_end_record};
   return is_first;
 }
 
@@ -87,38 +88,39 @@ void SlowTrees::release(TreeRef around) {
       if (slot.head.compare_exchange_weak(head, head - kOnePart, std::memory_order_acq_rel,
                                           std::memory_order_acquire))
         return;
-    Note* const note = find_note(around);
-    if (note == nullptr) return;
-    const TreeRef next = note->around.load(std::memory_order_relaxed);
-    const bool is_part = note->is_part.load(std::memory_order_relaxed);
-    if (note->parts.fetch_sub(1, std::memory_order_relaxed) != 1) return;
-    note->self.store(0, std::memory_order_release);
+    EndRecord* const end_record = find_end_record(around);
+    if (end_record == nullptr) return;
+    const TreeRef next = end_record->around.load(std::memory_order_relaxed);
+    const bool is_part = end_record->is_part.load(std::memory_order_relaxed);
+    if (end_record->parts.fetch_sub(1, std::memory_order_relaxed) != 1) return;
+    end_record->self.store(0, std::memory_order_release);
     if (!is_part) return;
     around = next;
   }
 }
 
 // Null if there is no room: then parts that end later are not found.
-SlowTrees::Note* SlowTrees::make_note(const Known& ended, CaptureBits slow) {
-  auto* const notes = notes_.find_or_make();
-  for (std::size_t i = 0; notes != nullptr && i < kProbed; ++i) {
-    Note& note = (*notes)[(ended.self ^ ended.self >> 28 ^ i) % kMostNotes];
+SlowTrees::EndRecord* SlowTrees::make_end_record(const Known& ended, CaptureBits slow) {
+  auto* const records = end_records_.find_or_make();
+  for (std::size_t i = 0; records != nullptr && i < kProbed; ++i) {
+    EndRecord& end_record = (*records)[(ended.self ^ ended.self >> 28 ^ i) % kMostEndRecords];
     TreeRef free = 0;
-    if (!note.self.compare_exchange_strong(free, kIsWritten, std::memory_order_acquire)) continue;
-    note.around.store(ended.facts.around, std::memory_order_release);
-    note.is_part.store(ended.is_part, std::memory_order_release);
-    note.slow.store(slow, std::memory_order_release);
-    note.self.store(ended.self, std::memory_order_release);
-    return &note;
+    if (!end_record.self.compare_exchange_strong(free, kIsWritten, std::memory_order_acquire))
+      continue;
+    end_record.around.store(ended.facts.around, std::memory_order_release);
+    end_record.is_part.store(ended.is_part, std::memory_order_release);
+    end_record.slow.store(slow, std::memory_order_release);
+    end_record.self.store(ended.self, std::memory_order_release);
+    return &end_record;
   }
   return nullptr;
 }
 
-SlowTrees::Note* SlowTrees::find_note(TreeRef self) const {
-  auto* const notes = notes_.find();
-  for (std::size_t i = 0; notes != nullptr && i < kProbed; ++i) {
-    Note& note = (*notes)[(self ^ self >> 28 ^ i) % kMostNotes];
-    if (note.self.load(std::memory_order_acquire) == self) return &note;
+SlowTrees::EndRecord* SlowTrees::find_end_record(TreeRef self) const {
+  auto* const records = end_records_.find();
+  for (std::size_t i = 0; records != nullptr && i < kProbed; ++i) {
+    EndRecord& end_record = (*records)[(self ^ self >> 28 ^ i) % kMostEndRecords];
+    if (end_record.self.load(std::memory_order_acquire) == self) return &end_record;
   }
   return nullptr;
 }
@@ -144,13 +146,13 @@ bool SlowTrees::wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_par
   return false;
 }
 
-SlowTrees::Outcome SlowTrees::noted_outcome(TreeRef ref) const {
-  const Note* const note = find_note(ref);
-  if (note == nullptr) return {};
+SlowTrees::Outcome SlowTrees::recorded_outcome(TreeRef ref) const {
+  const EndRecord* const end_record = find_end_record(ref);
+  if (end_record == nullptr) return {};
   const Outcome outcome{.is_known = true,
-                        .slow = note->slow.load(std::memory_order_acquire),
-                        .around = note->around.load(std::memory_order_acquire)};
-  return note->self.load(std::memory_order_relaxed) == ref ? outcome : Outcome{};
+                        .slow = end_record->slow.load(std::memory_order_acquire),
+                        .around = end_record->around.load(std::memory_order_acquire)};
+  return end_record->self.load(std::memory_order_relaxed) == ref ? outcome : Outcome{};
 }
 
 SlowTrees::Outcome SlowTrees::outcome(TreeRef ref) const {
@@ -161,7 +163,7 @@ SlowTrees::Outcome SlowTrees::outcome(TreeRef ref) const {
   if (generation_of(head) == generation) return {.is_open = true, .is_known = true};
   const TreeRef around = slot->around.load(std::memory_order_acquire);
   if (generation_of(head) != generation + 1 || slot->head.load(std::memory_order_relaxed) != head)
-    return noted_outcome(ref);
+    return recorded_outcome(ref);
   return {.is_known = true, .slow = static_cast<CaptureBits>(head), .around = around};
 }
 

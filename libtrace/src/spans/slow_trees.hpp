@@ -11,7 +11,7 @@
 // A slot for each entry of the open table has the list's head: the generation of the transaction
 // there, and the list while the transaction is open, or else the captures for which it was slow. A
 // span that comes too late finds another generation. The next transaction in the entry takes the
-// slot. So a transaction that ends before its parts leaves a note of its end until they have ended.
+// slot. So a transaction that ends before its parts leaves an EndRecord until they have ended.
 //
 // Thread: any, except where said otherwise.
 #pragma once
@@ -65,12 +65,12 @@ class SlowTrees {
     SpanPool::Index list = 0;
     std::uint64_t since_ns = UINT64_MAX;  // since when the list was not empty
     bool is_torn = false;                 // some were given up
-    bool has_note = false;
+    bool has_end_record = false;
   };
   bool close(const Known& ended, CaptureBits slow, Inside& inside);
 
-  // A part has ended: the transaction around need not know of it any more. Not for a part with a
-  // note, which is released with its note.
+  // A part has ended: the transaction around need not know of it any more. Not for a part with an
+  // EndRecord, which is released with that.
   void release(TreeRef around);
 
   // Lets a list, which has waited since then, wait at a transaction, and releases that if
@@ -104,7 +104,7 @@ class SlowTrees {
  private:
   // Zeros: nothing began here yet.
   struct Slot {
-    // Released by each change, acquired by each look. The generation (32 bits) is odd while the
+    // Released by each change, acquired by each reader. The generation (32 bits) is odd while the
     // transaction is open: then follow its open parts (12), how often it was torn (4), and the list
     // (16). Else follow the captures for which it was slow.
     std::atomic<std::uint64_t> head;
@@ -118,15 +118,15 @@ class SlowTrees {
   };
 
   // How a transaction ended while parts of it were open.
-  struct Note {
+  struct EndRecord {
     std::atomic<TreeRef> self;  // 0: free. Released after the rest, acquired before it
     std::atomic<TreeRef> around;
-    std::atomic<bool> is_part;  // then `around` is released with this note
+    std::atomic<bool> is_part;  // then `around` is released with this
     std::atomic<CaptureBits> slow;
     std::atomic<std::uint32_t> parts;  // still open. Stored before the head that release() acquires
   };
-  static constexpr std::size_t kMostNotes = 4'096;  // 160 KiB, when first needed
-  static constexpr std::size_t kProbed = 16;        // cells that may have a note
+  static constexpr std::size_t kMostEndRecords = 4'096;  // 160 KiB, when first needed
+  static constexpr std::size_t kProbed = 16;             // places that an EndRecord may take
   static constexpr TreeRef kIsWritten = UINT64_MAX;
 
   static TreeRef ref(std::uint32_t entry, std::uint32_t generation) {
@@ -149,14 +149,14 @@ class SlowTrees {
   static std::uint64_t torn(std::uint64_t head);
   static SpanPool::Index tear(Slot& slot, TreeRef& around);
   bool add_part(TreeRef ref);
-  Note* make_note(const Known& ended, CaptureBits slow);
-  Note* find_note(TreeRef self) const;
-  Outcome noted_outcome(TreeRef ref) const;
+  EndRecord* make_end_record(const Known& ended, CaptureBits slow);
+  EndRecord* find_end_record(TreeRef self) const;
+  Outcome recorded_outcome(TreeRef ref) const;
   Slot* slot_of(TreeRef ref) const { return slots_.find(static_cast<std::uint32_t>(ref >> 32)); }
 
   SpanPool& pool_;
   ByEntry<Slot> slots_;
-  MadeWhenNeeded<std::array<Note, kMostNotes>> notes_;
+  MadeWhenNeeded<std::array<EndRecord, kMostEndRecords>> end_records_;
 };
 
 }  // namespace pcp::trace::client

@@ -14,7 +14,7 @@
 
 namespace pcp::trace::client {
 
-// Thread: any, but for set().
+// Thread: any, except for set().
 class SpanLimit {
  public:
   void set(std::uint32_t most_a_second) { limit_ = std::max<std::uint32_t>(most_a_second, 1); }
@@ -37,7 +37,7 @@ class SpanLimit {
     return takes(unpack(state_.load(std::memory_order_relaxed)), share, trace_low);
   }
 
-  // Decides about the rest of a trace that was taken: a whole one may come to more than the limit.
+  // Decides about the rest of a trace that was taken: a whole trace may exceed the limit.
   bool admits_the_rest(std::uint64_t now_ns) const {
     return in_second(state_.load(std::memory_order_relaxed), now_ns).spans / 4 < limit_;
   }
@@ -92,7 +92,7 @@ class SpanLimit {
     return std::min(state.cuts + (over * kCutsToAnEth + limit_ - 1) / limit_, kMostCuts);
   }
   bool takes(const State& state, std::uint64_t share, std::uint64_t trace_low) const {
-    // Twice the limit is the hard end, whatever the ids are.
+    // Beyond twice the limit nothing is taken, whatever the ids are.
     if (state.spans / 2 >= limit_) return false;
     return is_asked_for(cut(share, cuts_after(state)), trace_low);
   }
@@ -102,8 +102,8 @@ class SpanLimit {
     // A thread that read the clock a little earlier must not restart that second.
     if (static_cast<std::int32_t>(second - state.second) <= 0) return state;
     std::uint32_t cuts = cuts_after(state);
-    // As many cuts fewer as would still have kept the limit, each for an eighth more; at most twice
-    // the share. A second without spans would have kept it with any.
+    // Removes as many cuts as the limit would have allowed, each for an eighth more; at most
+    // doubles the share. A second without spans would have allowed any share.
     double spans = second == state.second + 1 ? state.spans : 0;
     for (std::uint32_t less = 0; less < kHalf && cuts > 0 && (spans *= 1.125) <= limit_; ++less)
       --cuts;

@@ -6,8 +6,8 @@
 #include <exception>
 #include <new>
 
-#include "harmless/guards.hpp"
 #include "open/by_entry.hpp"
+#include "platform/guards.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -9,14 +9,14 @@
 // Each thread has a share, with a few free nodes of its own. So threads meet only where a tree is
 // larger than that, or is handed over.
 //
-// Thread: any, but for what is said to be the flusher's.
+// Thread: any, except where the flusher's is named.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 #include "spans/captured_span.hpp"
 
 namespace pcp::trace::client {
@@ -48,8 +48,8 @@ class SpanPool {
     return first;
   }
 
-  // The same where another thread may take the second list meanwhile: then the first one is
-  // unusable until this is called again, with its ends from before the first time.
+  // join() for a compare-and-swap loop: another thread may take `second` meanwhile. If the swap
+  // fails, call put_before() again with the same `own`.
   struct Ends {
     Index last;
     std::uint32_t size;
@@ -62,7 +62,7 @@ class SpanPool {
   }
   void put_before(Index first, const Ends& own, Index second);
 
-  // A thread's part of the pool, or the flusher's. Thread: the owner's, but for its counts.
+  // A thread's part of the pool, or the flusher's. Thread: the owner's; its counts: any.
   class Share {
    public:
     explicit Share(SpanPool& pool) : pool_(pool) {}
@@ -102,7 +102,7 @@ class SpanPool {
       return kept;
     }
 
-    // Hands a list over to the flusher. True if that should take lists now.
+    // Hands a list over to the flusher. True if the flusher should take lists now.
     bool hand_over(Index list, const Facts& facts);
 
     // Nodes ever taken, and given back, here. All shares together: the difference is in lists.
@@ -131,7 +131,7 @@ class SpanPool {
 
   // The list that was handed over first, of those not taken yet; 0: none. Thread: the flusher's.
   Index next_list();
-  // Removes that list from those that next_list() gives.
+  // Removes the list that next_list() gives.
   void remove_list();
 
   // Requires: the caller owns the list.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "harmless/diagnostics.hpp"
+#include "platform/diagnostics.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::client {
@@ -147,8 +147,8 @@ void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
 }
 
 void SpanSender::retire() {
-  captures_.note_looking([this](auto note) {
-    recorders_.for_each([&](const Recorder& each) { note(each.looks_at_captures()); });
+  captures_.note_readers([this](auto note) {
+    recorders_.for_each([&](const Recorder& each) { note(each.capture_reads()); });
   });
   books_.retire();
 }
@@ -176,7 +176,7 @@ void SpanSender::tick(std::uint64_t now_ns) {
   } else {
     set_wall_clock();
     sort(now_ns);
-    slow_.expire(recorders_.open_room().entries(), *published(), now_ns);
+    slow_.expire(recorders_.open_entries().end_of_numbers(), *published(), now_ns);
   }
 }
 
@@ -195,7 +195,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
 
 void SpanSender::give_up_waiting() {
   sort(now_ns(), SIZE_MAX);
-  slow_.give_up(recorders_.open_room().entries(), published());
+  slow_.give_up(recorders_.open_entries().end_of_numbers(), published());
 }
 
 void SpanSender::set_wall_clock() {
@@ -240,7 +240,8 @@ const CapturedSpan* SpanSender::find_ready(std::uint64_t until) {
 
 // Drops spans that wait for slower=, but no list that is still to be taken.
 void SpanSender::drop_undecided() {
-  if (recorders_.spans_in_use() > 0) slow_.give_up(recorders_.open_room().entries(), nullptr);
+  if (recorders_.spans_in_use() > 0)
+    slow_.give_up(recorders_.open_entries().end_of_numbers(), nullptr);
 }
 
 void SpanSender::drop_what_waits() {

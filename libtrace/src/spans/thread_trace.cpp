@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "harmless/guards.hpp"
-#include "harmless/wiped_memory.hpp"
+#include "platform/guards.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 
@@ -46,7 +46,7 @@ ThreadTrace::Inside ThreadTrace::find_innermost() {
   while (stack_->depth > 0) {
     const StackEntry& top = stack_->attached[stack_->depth - 1];
     if (!is_over(top)) return {top.context.inside(), top.open.begun};
-    if (!top.by_hand) top.open.tag->is_no_parent.store(true, std::memory_order_relaxed);
+    if (!top.by_hand) top.open.tag->does_not_nest.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
   }
   return {};
@@ -79,7 +79,7 @@ OpenTable::Ref ThreadTrace::leave(const OpenTransaction& open) {
     const auto* const first = stack_->attached.data();
     if (std::any_of(first + at + 1, first + stack_->depth,
                     [this](const StackEntry& inner) { return !inner.by_hand && !is_over(inner); }))
-      open.tag->is_no_parent.store(true, std::memory_order_relaxed);
+      open.tag->does_not_nest.store(true, std::memory_order_relaxed);
     erase(at);
   }
   return OpenTable::without_marks(open.begun.ref);

@@ -4,9 +4,9 @@
 // checks only is_plain().
 //
 // A transaction is attached when it begins, and removed when it ends. If it ended on another
-// thread, it is removed when it becomes the innermost, unless attached by hand. If a program ends
-// transactions on other threads without detaching them, or out of order, they do not nest:
-// transactions of that tag are no parents from then on, since no parent is better than a wrong one.
+// thread, it is removed when it becomes the innermost, unless attached by hand. A tag whose
+// transactions end out of order, or on another thread without detach, is no parent from then on: a
+// missing parent is better than a wrong one.
 //
 // Thread: the owner's.
 #pragma once
@@ -62,7 +62,7 @@ class ThreadTrace {
     const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
     if (shadows_nothing || !OpenTable::is_entry(open.begun.ref) || !has_stack())
       return open.begun.ref;
-    const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
+    const bool is_parent = !open.tag->does_not_nest.load(std::memory_order_relaxed);
     push({is_parent ? context : TraceContext{}, open, false});
     return open.begun.ref | OpenTable::kIsAttached;
   }

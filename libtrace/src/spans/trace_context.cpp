@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "spans/trace_context.hpp"
 
-#include "harmless/texts.hpp"
+#include "platform/texts.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -45,7 +45,7 @@ struct TraceContext {
     packed = (packed & ~kAllStates) | std::uint64_t{state} << kStateShift;
   }
 
-  // The captures of it, and of its parts.
+  // The captures that have it and its parts.
   wire::CaptureBits capture_bits() const {
     return static_cast<wire::CaptureBits>(packed >> kBitsShift);
   }
@@ -86,8 +86,8 @@ inline constexpr std::size_t kLongestHeader = 16'384;
 // Length of a traceparent header with its NUL.
 inline constexpr std::size_t kTraceparentBytes = 56;
 
-// The context inside of the header's sender. Nothing if the header is invalid: then a trace begins
-// here. Unknown flags are dropped.
+// The context of a transaction inside of the header's sender. Nothing if the header is invalid:
+// then a trace begins here. Unknown flags are dropped.
 std::optional<TraceContext> parse_traceparent(std::string_view header);
 
 // The header to send, of version 00, with a NUL. Requires: is_trace().

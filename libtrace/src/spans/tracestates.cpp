@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "harmless/texts.hpp"
+#include "platform/texts.hpp"
 
 namespace pcp::trace::client {
 

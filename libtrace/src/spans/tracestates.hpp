@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "harmless/texts.hpp"
+#include "platform/texts.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {

@@ -2,8 +2,8 @@
 // A program's description of a tag: the unit of its values, and its meaning. The first description
 // stays with the tag and is never freed.
 //
-// Thread: any. describe() releases the pointer, and description_of() acquires it. The same holds
-// for the list of new descriptions, which the flusher takes: also of tags without further calls.
+// Thread: any. describe() releases the pointer, and description_of() acquires it; likewise the list
+// of new descriptions, which the flusher takes even if their tags have no further calls.
 #pragma once
 
 #include <string_view>

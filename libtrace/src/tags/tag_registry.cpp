@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tags/tag_registry.hpp"
 
+#include <stdlib.h>
+
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
-#include "tags/label_set_limit.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/trace_type.hpp"
 
@@ -20,6 +22,12 @@ constexpr std::size_t kBuckets = 1 << 14;
 std::array<std::atomic<const Tag*>, kBuckets> buckets;
 std::atomic<std::uint32_t> tag_count;
 std::atomic<bool> has_folded;  // ordered by what publishes a call to the flusher
+
+constexpr std::uint32_t kDefaultLabelSets = 1000;
+constexpr std::uint32_t kUnreadLimit = ~std::uint32_t{0};
+
+// Orders nothing else: every thread that finds it unread reads the same value.
+std::atomic<std::uint32_t> label_sets_limit{kUnreadLimit};
 
 const Tag* find_in(const Tag* list, std::string_view name) {
   while (list != nullptr && name_of(*list) != name) list = list->next;
@@ -38,6 +46,23 @@ Tag* make_tag(std::string_view name) {
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> parse_label_set_limit(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number > kMaxLabelSetLimit)
+    return {};
+  return number;
+}
+
+std::uint32_t label_set_limit() {
+  std::uint32_t known = label_sets_limit.load(std::memory_order_relaxed);
+  if (known != kUnreadLimit) return known;
+  const char* text = ::secure_getenv("PCP_TRACE_MAX_LABEL_SETS");
+  known = parse_label_set_limit(text != nullptr ? text : "").value_or(kDefaultLabelSets);
+  label_sets_limit.store(known, std::memory_order_relaxed);
+  return known;
+}
 
 // Eight bytes at a time, since every call by name from Fortran hashes.
 std::uint64_t hash_of_name(std::string_view name) {

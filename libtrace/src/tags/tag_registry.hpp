@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace pcp::trace::client {
@@ -24,7 +25,7 @@ struct pmtrace_tag_record {
   // (released and acquired by intern_tag()), and the description is published (description.hpp).
   mutable std::atomic<bool> has_begun;             // ever opened as a transaction by name
   mutable std::atomic<std::uint32_t> label_sets;   // tags that are this name with labels
-  mutable std::atomic<bool> is_no_parent;          // its transactions do not nest; see ThreadTrace
+  mutable std::atomic<bool> does_not_nest;         // see ThreadTrace
   mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and its bits
   mutable std::atomic<const pcp::trace::client::TagDescription*> description;
 
@@ -42,14 +43,24 @@ inline std::string_view name_of(const Tag& tag) { return {tag.text(), tag.length
 // is bounded for a program that invents names.
 inline constexpr std::uint32_t kMaxTags = 100'000;
 
+inline constexpr std::uint32_t kMaxLabelSetLimit = 100'000;
+
+// Nothing if this is no number from 0 to kMaxLabelSetLimit; ClientOptions reports that.
+std::optional<std::uint32_t> parse_label_set_limit(std::string_view text);
+
+// PCP_TRACE_MAX_LABEL_SETS: how many label sets one name may have in this process. Read at the
+// first tag with labels, perhaps in a constructor before main(). Threads that race for the last
+// sets may each make one, since they do not wait for each other.
+std::uint32_t label_set_limit();
+
 std::uint64_t hash_of_name(std::string_view name);
 
 // Finds a tag or makes it. Null if there is no memory. A name with labels gives the bare name's tag
-// if there is no room (label_set_limit.hpp, kMaxTags). Requires: is_tag(name).
+// if there is no room (label_set_limit(), kMaxTags). Requires: is_tag(name).
 const Tag* intern_tag(std::string_view name);
 
-// True once a look-up got the tag of the bare name or "(overflow)" instead, here or, as its handle
-// lives on in a forked child, in a parent. Noted before the look-up ends, so before any call by its
+// True once a look-up gave the bare name's tag or "(overflow)" instead: here, or in a parent, whose
+// handles live on in a forked child. Noted before the look-up ends, so before any call by that
 // handle. Thread: any.
 bool has_folded_labels();
 void note_folded_labels();

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "harmless/guards.hpp"
+#include "platform/guards.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -12,7 +12,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "harmless/own_descriptor.hpp"
+#include "platform/own_descriptor.hpp"
 
 namespace pcp::trace::client {
 
@@ -75,11 +75,11 @@ class Doorbell {
   // Waits for a ring, less than a second, where poll() is forbidden. False if there was none.
   bool await_ring(std::chrono::nanoseconds longest) const;
 
-  // Reads the rings. True after a ring(). False after a sleeper's wake-up: then leave the caller
-  // alone, since reading the queue while it writes would slow it down.
+  // Reads all rings. True if one was a ring(): drain now. False if a call only woke the flusher:
+  // drain later, because draining slows down a thread that is recording.
   bool silence();
 
-  // It would ring for ever: a sandbox forbids to read it, or the program has shut it down.
+  // It would ring for ever: a sandbox forbids reading it, or the program has shut it down.
   bool is_stuck() const { return is_stuck_ && !is_lost(); }
 
  private:

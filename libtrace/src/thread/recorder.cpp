@@ -9,7 +9,7 @@
 
 namespace pcp::trace::client {
 
-bool RecordQueue::reserve_room(std::uint64_t records, std::uint64_t of_all) {
+bool SharedState::reserve_room(std::uint64_t records, std::uint64_t of_all) {
   std::uint64_t taken = room_taken_.load(std::memory_order_relaxed);
   do {
     if (taken + records > of_all) return false;
@@ -19,36 +19,37 @@ bool RecordQueue::reserve_room(std::uint64_t records, std::uint64_t of_all) {
 
 bool Recorder::widen_room() {
   const std::uint32_t more = std::min(room_, capacity_ - room_);
-  if (more == 0 || !queue_->reserve_room(more, std::uint64_t{kWideThreads} * capacity_))
+  if (more == 0 || !shared_->reserve_room(more, std::uint64_t{kWideThreads} * capacity_))
     return false;
   room_ += more;
   return true;
 }
 
-// Sets next_look_: first at half of the room, to wake the flusher in time, then at all of it.
-void Recorder::look_at_room() {
+// Grows the room, or asks the flusher to drain, and sets next_check_: first at half of the room, to
+// wake the flusher in time, then at all of it.
+void Recorder::check_room() {
   const std::uint64_t taken = dequeued_.load(std::memory_order_acquire);
   const std::uint64_t used = queued_.load(std::memory_order_relaxed) - taken;
   const auto half = [this] { return std::max<std::uint64_t>(room_ / 2, 1); };
   while (used >= half() && widen_room()) {
   }
   if (used < half()) {
-    next_look_ = taken + half();
+    next_check_ = taken + half();
     return;
   }
   if (asked_at_ != taken) {
     asked_at_ = taken;
     doorbell_->ring();
   }
-  next_look_ = taken + room_;
+  next_check_ = taken + room_;
 }
 
 int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
   if (!overflow_.is_in_use()) {
-    look_at_room();
+    check_room();
     if (enqueue(tag, value, kind)) return 0;
   }
-  next_look_ = 0;  // until the cells are taken
+  next_check_ = 0;  // until the cells are taken
   // Counted first, so that acknowledged never exceeds recorded.
   const std::uint64_t merged = merged_.load(std::memory_order_relaxed);
   merged_.store(merged + 1, std::memory_order_release);

@@ -30,25 +30,28 @@ struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
 };
 
+using RecordQueue = moodycamel::ConcurrentQueue<Record, RecordQueueTraits>;
+
 // Shared by the recorders of a process: the queue, the room in it and in their tables, and captured
 // spans.
-class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
+class SharedState {
  public:
-  using ConcurrentQueue::ConcurrentQueue;
+  RecordQueue& queue() { return queue_; }
 
   // Reserves so many records beyond the first room of each thread. False if less is left. Never
   // given back, since the queue does not give its blocks back either. Thread: any.
   bool reserve_room(std::uint64_t records, std::uint64_t of_all);
 
-  OpenRoom& open_room() { return open_room_; }
-  const OpenRoom& open_room() const { return open_room_; }
+  OpenEntries& open_entries() { return open_entries_; }
+  const OpenEntries& open_entries() const { return open_entries_; }
   SpanPool& spans() { return spans_; }
   SlowTrees& slow_trees() { return slow_trees_; }
   PublishedCaptures& captures() { return captures_; }
 
  private:
+  RecordQueue queue_{0};
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
-  OpenRoom open_room_;
+  OpenEntries open_entries_;
   SpanPool spans_;
   SlowTrees slow_trees_{spans_};
   PublishedCaptures captures_;
@@ -62,17 +65,17 @@ class Recorder {
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
-  Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity,
+  Recorder(SharedState& shared, Doorbell& doorbell, std::uint32_t capacity,
            const TraceOptions& trace_options = kNoTraces)
-      : queue_(&queue),
+      : shared_(&shared),
         doorbell_(&doorbell),
-        token_(queue),
+        token_(shared.queue()),
         capacity_(capacity),
         room_(std::min(capacity, kFirstRoom)),
-        open_(queue.open_room()),
+        open_(shared.open_entries()),
         trace_(trace_options),
-        spans_(queue.spans()) {
-    look_at_room();
+        spans_(shared.spans()) {
+    check_room();
   }
 
   // Records a call. 0, or -ENOMEM if a full thread finds no memory for a new tag. Takes the
@@ -85,9 +88,9 @@ class Recorder {
     return record_slowly(tag, value, kind);
   }
 
-  // Enters a new transaction into the table, if there is no trace and nothing else to do. If the
-  // flusher sleeps then, undo this, and begin_traced() instead: a call that hangs from here on
-  // would not wake the flusher. Thread: the owner's.
+  // Enters a new transaction into the table, if there is no trace and nothing else to do. If
+  // must_ring() is true afterwards, call undo_begin_quickly() and begin_traced(): only
+  // begin_traced() wakes the flusher. Thread: the owner's.
   bool can_begin_quickly(const Tag* tag) const { return open_.has_run() && is_plain(tag); }
   OpenTable::Ref begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
   bool must_ring() const { return doorbell_->is_asleep(); }
@@ -98,7 +101,7 @@ class Recorder {
 
   // True if a transaction of this tag needs no trace and no capture.
   bool is_plain(const Tag* tag) const {
-    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().is_unmatched(*tag));
+    return trace_.is_plain() && (!has_state(kCapturing) || shared_->captures().is_unmatched(*tag));
   }
   // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
   // transaction. Thread: the owner's.
@@ -117,23 +120,23 @@ class Recorder {
   // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
 
-  // This thread's captured spans. Thread: any, but for what Share says.
+  // This thread's captured spans. Thread: any, unless Share says otherwise.
   const SpanPool::Share& spans() const { return spans_; }
 
   // Thread: any.
-  const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
+  const CaptureReads& capture_reads() const { return capture_reads_; }
 
   // False if there is no memory for its part of the queue.
   bool make_usable() {
-    if (!token_.valid()) token_ = moodycamel::ProducerToken(*queue_);
+    if (!token_.valid()) token_ = moodycamel::ProducerToken(shared_->queue());
     return token_.valid();
   }
 
   // False in a forked child: this recorder is the parent's.
-  bool is_alive() const { return queue_ != nullptr; }
+  bool is_alive() const { return shared_ != nullptr; }
 
   // True once a connection of the process is known. Thread: the owner's.
-  bool has_connected = false;
+  bool is_connection_known = false;
 
   TagCache& tags() { return tags_; }  // Thread: the owner's.
   LabelCache& labels() { return labels_; }
@@ -153,13 +156,14 @@ class Recorder {
   // flusher's.
   template <typename Out>
   std::size_t dequeue(std::size_t wanted, Out out) {
-    const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, out, wanted);
-    // Pairs with the acquire in look_at_room().
+    const std::size_t got = shared_->queue().try_dequeue_bulk_from_producer(token_, out, wanted);
+    // Pairs with the acquire in check_room().
     dequeued_.store(dequeued() + got, std::memory_order_release);
     return got;
   }
 
-  // Records beyond the queue's room. Thread: the flusher's, but for what Overflow says.
+  // Records beyond the queue's room. Thread: the flusher's, unless Overflow says
+  // otherwise.
   Overflow& overflow() { return overflow_; }
 
   // Calls ever recorded, and how many of those went into cells. Thread: any.
@@ -186,14 +190,15 @@ class Recorder {
   // False if the owner knows of no room.
   bool enqueue(const Tag* tag, double value, RecordKind kind) {
     const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
-    if (queued >= next_look_ || !queue_->enqueue(token_, {tag, value, kind})) return false;
+    if (queued >= next_check_ || !shared_->queue().enqueue(token_, {tag, value, kind}))
+      return false;
     // Pairs with the acquire in queued(): a reader of the number finds the records.
     queued_.store(queued + 1, std::memory_order_release);
     doorbell_->ring_if_asleep();
     return true;
   }
   int record_slowly(const Tag* tag, double value, RecordKind kind);
-  void look_at_room();
+  void check_room();
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   TreeRef selected_around(const ThreadTrace::Inside& inside) const;
@@ -203,7 +208,7 @@ class Recorder {
     TreeFacts tree{};
     bool is_left_out = false;  // left out itself, not with its parent
   };
-  Chosen choose(const PublishedCaptures::Look& look, const Tag* tag,
+  Chosen choose(const PublishedCaptures::Reader& reader, const Tag* tag,
                 const ThreadTrace::Inside& inside, TraceContext& context);
   struct EndedSpan {
     const OpenTransaction& open;
@@ -225,9 +230,9 @@ class Recorder {
                     std::uint64_t since_ns, bool& is_part);
 
   // The owner's cache lines. Other threads only read the two counts.
-  RecordQueue* queue_;
+  SharedState* shared_;
   Doorbell* doorbell_;
-  std::uint64_t next_look_ = 0;           // below this, queue without reading dequeued_
+  std::uint64_t next_check_ = 0;          // below this, queue without reading dequeued_
   std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()
   moodycamel::ProducerToken token_;
   std::uint32_t capacity_;                // most records that it may ever have queued
@@ -241,7 +246,7 @@ class Recorder {
   OpenTable open_;
   ThreadTrace trace_;
   SpanPool::Share spans_;
-  LooksAtCaptures looks_at_captures_{0};
+  CaptureReads capture_reads_{0};
   std::atomic<bool> owned_{true};  // released by give_up(), acquired by try_take_over()
 
   // The owner's number, and since when; 0: none. Each orders nothing else: a read between the two
@@ -249,7 +254,7 @@ class Recorder {
   std::atomic<std::uint32_t> thread_{0};
   std::atomic<Moment> owned_since_{0};
 
-  // The flusher's. Released by dequeue(), acquired by look_at_room().
+  // The flusher's. Released by dequeue(), acquired by check_room().
   alignas(64) std::atomic<std::uint64_t> dequeued_{0};
 };
 

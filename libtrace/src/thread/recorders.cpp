@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 
@@ -25,7 +25,7 @@ Recorder* Recorders::reuse_or_make() {
 Recorder* Recorders::make() {
   void* memory = allocate_wiped_memory(sizeof(Recorder));
   if (memory == nullptr) return nullptr;
-  auto* const recorder = new (memory) Recorder(queue_, doorbell_, capacity_, trace_options_);
+  auto* const recorder = new (memory) Recorder(shared_, doorbell_, capacity_, trace_options_);
   recorder->next = first_.load(std::memory_order_relaxed);
   while (!first_.compare_exchange_weak(recorder->next, recorder)) {
   }
@@ -34,7 +34,7 @@ Recorder* Recorders::make() {
 
 // Reads what was given back first: each of those is then found as taken.
 std::uint64_t Recorders::spans_in_use() {
-  const SpanPool::Share& flushers = queue_.spans().flushers_share();
+  const SpanPool::Share& flushers = shared_.spans().flushers_share();
   std::uint64_t given_back = flushers.given_back();
   for_each([&](const Recorder& each) { given_back += each.spans().given_back(); });
   std::uint64_t taken = flushers.taken();
@@ -43,16 +43,16 @@ std::uint64_t Recorders::spans_in_use() {
 }
 
 std::uint64_t Recorders::spans_handed_over() {
-  std::uint64_t count = queue_.spans().flushers_share().handed_over();
+  std::uint64_t count = shared_.spans().flushers_share().handed_over();
   for_each([&](const Recorder& each) { count += each.spans().handed_over(); });
   return count;
 }
 
-bool Recorders::has_settled_spans() { return spans_in_use() == 0 && queue_.spans().has_settled(); }
+bool Recorders::has_settled_spans() { return spans_in_use() == 0 && shared_.spans().has_settled(); }
 
 void Recorders::clear_open() {
   for_each([](Recorder& each) { each.open().clear(); });
-  queue_.open_room().clear_counts();
+  shared_.open_entries().clear_counts();
 }
 
 Recorders::Calls Recorders::calls() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All recorders of the process in a list that only grows, and their queue.
+// All recorders of the process in a list that only grows, and what they share.
 #pragma once
 
 #include <atomic>
@@ -32,15 +32,15 @@ class Recorders {
   };
   Calls calls() const;
 
-  const OpenRoom& open_room() const { return queue_.open_room(); }
-  SpanPool& spans() { return queue_.spans(); }
+  const OpenEntries& open_entries() const { return shared_.open_entries(); }
+  SpanPool& spans() { return shared_.spans(); }
   // True if every span ever captured is delivered or known to be lost. Also in a signal handler.
   bool has_settled_spans();
   // Captured spans in memory, and those ever handed over to the flusher.
   std::uint64_t spans_in_use();
   std::uint64_t spans_handed_over();
-  SlowTrees& slow_trees() { return queue_.slow_trees(); }
-  PublishedCaptures& captures() { return queue_.captures(); }
+  SlowTrees& slow_trees() { return shared_.slow_trees(); }
+  PublishedCaptures& captures() { return shared_.captures(); }
 
   // Hides all open transactions, in all threads' tables.
   void clear_open();
@@ -51,7 +51,7 @@ class Recorders {
   Doorbell& doorbell_;
   const std::uint32_t capacity_;
   const TraceOptions trace_options_;
-  RecordQueue queue_{0};
+  SharedState shared_;
   // Changed by make(), read by for_each(). Sequentially consistent: a thread joins, then reads the
   // captures; the flusher changes the captures, then reads this. See PublishedCaptures.
   std::atomic<Recorder*> first_{nullptr};

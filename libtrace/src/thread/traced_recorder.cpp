@@ -32,7 +32,7 @@ void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& cont
 // Where spans with this parent wait, if a slower= capture wants the parent's tree.
 TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
   if (!OpenTable::is_entry(inside.around.ref)) return kForgotten;
-  const SlowTrees& trees = queue_->slow_trees();
+  const SlowTrees& trees = shared_->slow_trees();
   const SlowTrees::Known known =
       trees.find(OpenTable::entry_at(inside.around.ref)->number, inside.around.moment);
   if (!known.is_known) return kForgotten;
@@ -53,8 +53,8 @@ CaptureBits Recorder::left_out_around(const CaptureSet& set,
   if ((inside.context.flags() & kLeftOutFlag) == 0) return 0;
   SlowTrees::Known around;
   if (OpenTable::is_entry(inside.around.ref))
-    around = queue_->slow_trees().find(OpenTable::entry_at(inside.around.ref)->number,
-                                       inside.around.moment);
+    around = shared_->slow_trees().find(OpenTable::entry_at(inside.around.ref)->number,
+                                        inside.around.moment);
   if (around.is_known)
     return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
   CaptureBits perhaps = 0;
@@ -67,28 +67,28 @@ CaptureBits Recorder::left_out_around(const CaptureSet& set,
 // Chooses the captures of a transaction: those of its parent, and those for which it is a top. A
 // top that only its share or limit leaves out still has a trace, so that its parts are decided
 // alike.
-Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag* tag,
+Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
-  const CaptureBits slow = look->slow();
+  const CaptureBits slow = reader->slow();
   const CaptureBits inherited =
-      look->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around.ref));
-  const CaptureBits matching = look->matching(*tag);
+      reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around.ref));
+  const CaptureBits matching = reader->matching(*tag);
   // Parts of a transaction that was left out are left out, too: nobody must take a part for the
   // whole.
-  const CaptureBits left_out = left_out_around(*look, inside);
-  miss_part(*look, left_out & ~inherited, context);
+  const CaptureBits left_out = left_out_around(*reader, inside);
+  miss_part(*reader, left_out & ~inherited, context);
   const CaptureBits tops = matching & ~inherited & ~left_out;
-  Chosen chosen{.tree = {.left_out = left_out, .epoch = look->epoch()}};
+  Chosen chosen{.tree = {.left_out = left_out, .epoch = reader->epoch()}};
   if ((inherited | tops) == 0) return chosen;
   if (!context.is_trace()) context = trace_.begin_trace();
   if (!context.is_trace()) {
-    look->miss_for_want_of_room(inherited | tops);
+    reader->miss_for_want_of_room(inherited | tops);
     return chosen;
   }
-  CaptureBits admitted = look->admit(tops, context.trace_low, chosen.tree.left_out);
+  CaptureBits admitted = reader->admit(tops, context.trace_low, chosen.tree.left_out);
   // Tops use half of the pool; the rest is for their parts. Tops of slower= use none yet.
-  if ((admitted & ~slow) != 0 && queue_->spans().is_half_full()) {
-    look->miss_for_want_of_room(admitted & ~slow);
+  if ((admitted & ~slow) != 0 && shared_->spans().is_half_full()) {
+    reader->miss_for_want_of_room(admitted & ~slow);
     chosen.tree.left_out |= admitted & ~slow;
     admitted &= slow;
     context.set_flags(context.flags() | kNoRoomFlag);
@@ -97,7 +97,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag
   chosen.bits = inherited | admitted;
   if (chosen.bits != 0 && context.own == 0) context.own = trace_.make_id();
   if (chosen.bits != 0 && context.own == 0) {  // there was no memory for an id
-    look->miss_for_want_of_room(chosen.bits);
+    reader->miss_for_want_of_room(chosen.bits);
     chosen.bits = 0;
     return chosen;
   }
@@ -106,12 +106,16 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Look& look, const Tag
   return chosen;
 }
 
+// The order matters. First the entry, so that the flusher sees a transaction that hangs; then the
+// ring, which takes long, so the transaction begins after it. The slow tree may cost captures, so
+// it comes before their count, and the marks of what was counted after that. The thread's stack
+// comes last, since it takes the finished ref and context.
 Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen) {
   TraceContext context = inside.context;
-  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
+  const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
   const Chosen chosen =
-      is_on && has_state(kCapturing) && look ? choose(look, tag, inside, context) : Chosen{};
+      is_on && has_state(kCapturing) && reader ? choose(reader, tag, inside, context) : Chosen{};
   CaptureBits bits = chosen.bits;
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
@@ -121,17 +125,17 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
   Begun begun{now(), OpenTable::kNoRef};
   begun.ref = open_.enter(tag, begun.moment);
   const bool has_entry = OpenTable::is_entry(begun.ref);
-  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(bits, 0));
+  if (!has_entry && reader) reader->miss_for_want_of_room(std::exchange(bits, 0));
   if (is_on && must_ring()) {  // takes long: the transaction begins after it
     doorbell_->ring_if_asleep();
     begun.moment = now();
     OpenTable::begin_later(begun.ref, begun.moment);
   }
-  if (has_entry && (chosen.tree.left_out != 0 || (look && (bits & look->slow()) != 0))) {
+  if (has_entry && (chosen.tree.left_out != 0 || (reader && (bits & reader->slow()) != 0))) {
     const std::uint32_t entry = OpenTable::entry_at(begun.ref)->number;
-    if (!queue_->slow_trees().open(entry, begun.moment, chosen.tree) && look) {
-      look->miss_for_want_of_room(bits & look->slow());
-      bits &= ~look->slow();
+    if (!shared_->slow_trees().open(entry, begun.moment, chosen.tree) && reader) {
+      reader->miss_for_want_of_room(bits & reader->slow());
+      bits &= ~reader->slow();
     }
   }
   context.set_capture_bits(bits);
@@ -140,8 +144,8 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
   if (is_timed && has_entry) {
     OpenTable::entry_at(begun.ref)->thread.store(thread_.load(std::memory_order_relaxed),
                                                  std::memory_order_relaxed);
-    look->count(bits, ns_of(begun.moment));
-    begun.ref |= OpenTable::captured_in(look->epoch());
+    reader->count(bits, ns_of(begun.moment));
+    begun.ref |= OpenTable::captured_in(reader->epoch());
   }
   if (context.is_trace()) begun.ref |= OpenTable::kHasTrace;
   if (is_chosen || context.own != 0 || chosen.is_left_out)
@@ -171,24 +175,24 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
                           : is_sent(entry.number, open.begun.moment) ? wire::SpanKind::Client
                                                                      : wire::SpanKind::Internal,
                   .aborted = aborted,
-                  .tree = queue_->slow_trees().find(entry.number, open.begun.moment)};
-  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
-  if (look) {
-    ended.bits = look->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
-    ended.slow = slow_ones(*look, ended.tree.facts.selected & ended.bits, ended.duration_ns);
+                  .tree = shared_->slow_trees().find(entry.number, open.begun.moment)};
+  const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
+  if (reader) {
+    ended.bits = reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
+    ended.slow = slow_ones(*reader, ended.tree.facts.selected & ended.bits, ended.duration_ns);
   }
   // With copies several threads may end it: the first one does the rest.
   const OpenTable::Ref ref = trace_.leave(open);
   const bool is_selected = ended.tree.facts.selected != 0;
-  if (is_selected && !queue_->slow_trees().close(ended.tree, ended.slow, ended.inside))
+  if (is_selected && !shared_->slow_trees().close(ended.tree, ended.slow, ended.inside))
     return seconds;
   if (!open_.leave(open.tag, {open.begun.moment, ref}) && !is_selected) return seconds;
-  ended.is_part = ended.tree.is_part && !ended.inside.has_note;
-  if (look)
-    capture_span(*look, ended);
+  ended.is_part = ended.tree.is_part && !ended.inside.has_end_record;
+  if (reader)
+    capture_span(*reader, ended);
   else
     spans_.give_back(ended.inside.list);
-  if (ended.is_part) queue_->slow_trees().release(ended.tree.facts.around);
+  if (ended.is_part) shared_->slow_trees().release(ended.tree.facts.around);
   return seconds;
 }
 
@@ -211,10 +215,10 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     span.aborted = ended.aborted;
   });
   if (self == 0) {
-    set.miss_for_want_of_room(ended.bits, 1 + (inside != 0 ? queue_->spans().size(inside) : 0));
+    set.miss_for_want_of_room(ended.bits, 1 + (inside != 0 ? shared_->spans().size(inside) : 0));
     return spans_.give_back(inside);
   }
-  send_or_wait(set, queue_->spans().join(self, inside),
+  send_or_wait(set, shared_->spans().join(self, inside),
                {.self = ended.tree.self,
                 .around = around,
                 .slow = ended.slow,
@@ -226,8 +230,8 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
 // now. If that releases the part, `is_part` becomes false.
 void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
                             std::uint64_t since_ns, bool& is_part) {
-  SpanPool& pool = queue_->spans();
-  SlowTrees& trees = queue_->slow_trees();
+  SpanPool& pool = shared_->spans();
+  SlowTrees& trees = shared_->slow_trees();
   const auto bits = pool.first(list).capture_bits();
   const TreeRef counted_by = is_part ? facts.around : 0;
   facts.at_once = bits & ~set.slow();
@@ -250,33 +254,34 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
 }
 
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
-  const PublishedCaptures::Look look(queue_->captures(), looks_at_captures_);
-  if (!look) return;
-  const CaptureBits wanting = look->matching(kind);
+  const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
+  if (!reader) return;
+  const CaptureBits wanting = reader->matching(kind);
   if (wanting == 0) return;
   const ThreadTrace::Inside inside = trace_.innermost();
-  const CaptureBits around = wanting & look->valid_bits(inside.context.capture_bits(),
-                                                        OpenTable::epoch_of(inside.around.ref));
-  CaptureBits left_out = wanting & ~around & left_out_around(*look, inside);
-  miss_part(*look, left_out, inside.context);
-  const CaptureBits by_itself = look->admit(
-      look->matching(*tag) & wanting & ~around & ~left_out & ~look->slow(),
+  const CaptureBits around = wanting & reader->valid_bits(inside.context.capture_bits(),
+                                                          OpenTable::epoch_of(inside.around.ref));
+  CaptureBits left_out = wanting & ~around & left_out_around(*reader, inside);
+  miss_part(*reader, left_out, inside.context);
+  const CaptureBits by_itself = reader->admit(
+      reader->matching(*tag) & wanting & ~around & ~left_out & ~reader->slow(),
       inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), left_out);
   const CaptureBits bits = around | by_itself;
   if (bits == 0) return;
   const std::uint64_t now = now_ns();
-  look->count(bits, now);
+  reader->count(bits, now);
   const SpanPool::Index list = spans_.make([&](CapturedSpan& event) {
     event = {.tag = tag, .context = inside.context, .begin_ns = now, .value = value};
     event.context.set_capture_bits(bits);
-    event.epoch = look->epoch();
+    event.epoch = reader->epoch();
     event.tid = thread_.load(std::memory_order_relaxed);
     event.kind = kind;
   });
-  if (list == 0) return look->miss_for_want_of_room(bits);
+  if (list == 0) return reader->miss_for_want_of_room(bits);
   bool is_part = false;  // events are not counted as open parts
-  send_or_wait(*look, list, {.around = (bits & look->slow()) != 0 ? selected_around(inside) : 0},
-               now, is_part);
+  send_or_wait(*reader, list,
+               {.around = (bits & reader->slow()) != 0 ? selected_around(inside) : 0}, now,
+               is_part);
 }
 
 }  // namespace pcp::trace::client

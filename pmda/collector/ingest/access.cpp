@@ -56,7 +56,7 @@ Result<HostPatterns> look_up_within(Duration patience, LookUp look_up, const std
   }).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (answer.wait_for(patience) == std::future_status::ready) return answer.get();
-  return Error{"no answer to the look-up of this host"};
+  return Error{"the look-up of this host got no answer"};
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Result<void> AccessList::add(std::string_view text) {
   std::string_view host = text;
   rule.allow = take_keyword(host, "allow:");
   if (!rule.allow && !take_keyword(host, "disallow:"))
-    return complaint(text, "valid are allow:HOST:MAXCONNS, allow:HOST and disallow:HOST");
+    return complaint(text, "expected allow:HOST:MAXCONNS, allow:HOST or disallow:HOST");
 
   const std::size_t colon = host.rfind(':');
   const auto limit = colon == host.npos ? std::nullopt : parse_limit(host.substr(colon + 1));

@@ -35,8 +35,8 @@ Connections::Connections(asio::io_context& io, IngestOptions& options, DialogueC
 }
 
 void Connections::set_limits(std::size_t descriptors) {
-  max_leaving_ = std::min<std::size_t>(1024, descriptors / 8);
-  max_talking_ = std::min<std::size_t>(options_.max_connections, descriptors - max_leaving_);
+  max_lingering_ = std::min<std::size_t>(1024, descriptors / 8);
+  max_talking_ = std::min<std::size_t>(options_.max_connections, descriptors - max_lingering_);
   max_talking_of_user_ = share_of_a_user(max_talking_);
 }
 
@@ -68,7 +68,7 @@ void Connections::turn_away(int socket, const Peer& peer) {
   std::string out;
   wire::append_ack(out, context_.pid, PMTRACE_ERR_PERMISSION);
   ::send(socket, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  context_.log.say(peer, "refused: it is not this user's");
+  context_.log.say(peer, "refused: not a process of this user");
 }
 
 void Connections::receive(PeerConnection& connection, Open& open, bool is_welcome) {
@@ -89,9 +89,8 @@ void Connections::receive(PeerConnection& connection, Open& open, bool is_welcom
       break;
     case Access::NotPermitted:
       tally(context_.shared.counters.refused_permission);
-      context_.log.say(connection.peer(), is_welcome
-                                              ? "refused: the access rules (-A) do not let it in"
-                                              : "refused: it is not this user's");
+      context_.log.say(connection.peer(), is_welcome ? "refused by the access rules (-A)"
+                                                     : "refused: not a process of this user");
       connection.refuse(PMTRACE_ERR_PERMISSION);
       break;
     case Access::TooManyConnections:
@@ -153,7 +152,7 @@ void Connections::end_all() {
   for_each([](PeerConnection& connection) {
     if (!connection.is_talking()) return;
     if (connection.is_version_2())
-      connection.leave(wire::ByeReason::Done);
+      connection.say_bye(wire::ByeReason::Done);
     else
       connection.close();
   });

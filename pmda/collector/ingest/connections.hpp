@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The connections of all peers: who may connect, and what they share of the limits. A connection
-// that is told to leave stays here until it has closed.
+// that lingers stays here until it has closed.
 //
 // Thread: the ingest thread; set_limits() comes before it.
 #pragma once
@@ -49,7 +49,7 @@ class Connections {
   // For a connection: it has stopped talking; true if it may wait for its peer to close; it has
   // closed; the memory of all unfinished PDUs has changed.
   void release(const PeerConnection& connection);
-  bool may_linger() const { return connections_.size() - talking_ <= max_leaving_; }
+  bool may_linger() const { return connections_.size() - talking_ <= max_lingering_; }
   void forget(std::uint64_t number);
   bool change_unfinished_bytes(std::size_t less, std::size_t more);  // false: too many
 
@@ -73,11 +73,11 @@ class Connections {
   DialogueContext& context_;
   std::size_t max_talking_ = 0;
   std::size_t max_talking_of_user_ = 0;
-  std::size_t max_leaving_ = 0;
+  std::size_t max_lingering_ = 0;
 
   std::map<std::uint64_t, Open> connections_;  // by connection number
   std::uint64_t last_number_ = 0;
-  std::size_t talking_ = 0;                        // connections that are not leaving
+  std::size_t talking_ = 0;                        // connections that are not lingering
   std::map<std::string, std::size_t> talking_of_;  // the same per owner
   std::size_t unfinished_bytes_ = 0;               // of all connections
   bool is_ending_ = false;

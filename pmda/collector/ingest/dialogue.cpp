@@ -70,10 +70,10 @@ std::optional<Ending> Dialogue::on_frame(const wire::Frame& frame, Turn& turn, s
     if (type == PduType::Events) return on_events(frame, turn, out);
     if (type == PduType::Tags) return on_tags(frame, turn);
     if (type == PduType::Bye) return on_bye(frame, turn);
-    return malformed(name_of(type) + " where TAGS, BATCH, EVENTS or BYE may come");
+    return malformed(name_of(type) + " where TAGS, BATCH, EVENTS or BYE is expected");
   }
-  return malformed(name_of(type) + (speaks_ == Speaks::Nothing ? " where DATA or HELLO may come"
-                                                               : " where DATA may come"));
+  return malformed(name_of(type) + (speaks_ == Speaks::Nothing ? " where DATA or HELLO is expected"
+                                                               : " where DATA is expected"));
 }
 
 std::optional<Ending> Dialogue::on_data(const wire::Frame& frame, Turn& turn, std::string& out) {
@@ -297,7 +297,7 @@ void Dialogue::bye(std::string& out, ByeReason reason) const {
 std::string Dialogue::describe() const {
   switch (speaks_) {
     case Speaks::Nothing:
-      return "has said nothing yet";
+      return "has sent nothing yet";
     case Speaks::Version1:
       return "version 1";
     case Speaks::Version2:

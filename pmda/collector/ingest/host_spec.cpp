@@ -176,7 +176,7 @@ Result<HostSpec> parse_host_spec(std::string_view text) {
     return HostSpec{{one({Family::Unix, {}}), {Kind::ThisMachine, {}, 0}}, {}};
   if (text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
-    if (text.find(':') == text.npos) return Error{"only IPv6 addresses stand in brackets"};
+    if (text.find(':') == text.npos) return Error{"only IPv6 addresses may be in brackets"};
   }
   if (text.find('*') != text.npos) return parse_wildcard(text);
   if (text.find('%') == text.npos)

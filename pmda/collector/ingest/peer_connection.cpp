@@ -29,8 +29,8 @@ constexpr std::size_t kMostReadBytes = 16 * 1024;
 // Limit of unsent answers. Beyond it, the connection is not read.
 constexpr std::size_t kMostUnwrittenBytes = 64 * 1024;
 
-// How long a leaving peer may take to read the last answers and to close.
-constexpr Duration kLongestLeave = std::chrono::seconds(5);
+// How long a lingering peer may take to read the last answers and to close.
+constexpr Duration kLongestLinger = std::chrono::seconds(5);
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
@@ -55,26 +55,26 @@ void PeerConnection::greet() {
 
 void PeerConnection::refuse(std::int32_t code) {
   wire::append_ack(out_, context_.pid, code);
-  leave();
+  linger();
 }
 
-void PeerConnection::leave(ByeReason reason) {
+void PeerConnection::say_bye(ByeReason reason) {
   dialogue_.bye(out_, reason);
-  leave();
+  linger();
 }
 
-void PeerConnection::leave() {
-  stop_talking();
-  phase_ = Phase::Leaving;
-  leaving_since_ = steady_now();
+void PeerConnection::linger() {
+  end_dialogue();
+  phase_ = Phase::Lingering;
+  lingering_since_ = steady_now();
   write();
-  if (phase_ == Phase::Leaving && !all_.may_linger()) close();
+  if (phase_ == Phase::Lingering && !all_.may_linger()) close();
   wait_readable();
 }
 
 void PeerConnection::close() {
   if (phase_ == Phase::Closed) return;
-  stop_talking();
+  end_dialogue();
   phase_ = Phase::Closed;
   asio::error_code ignored;
   socket_.close(ignored);
@@ -122,7 +122,7 @@ void PeerConnection::wait_writable() {
 void PeerConnection::on_readable() {
   try {
     if (phase_ == Phase::Talking) read();
-    if (phase_ == Phase::Leaving) throw_away();
+    if (phase_ == Phase::Lingering) throw_away();
   } catch (const std::exception& problem) {
     // Probably out of memory. Only this peer may suffer from it.
     if (phase_ == Phase::Talking) tally(context_.shared.counters.dropped_limit);
@@ -141,7 +141,7 @@ void PeerConnection::read() {
   }
   if (got == 0) {
     end_of_stream_ = true;
-    leave();
+    linger();
     return;
   }
   const auto bytes = static_cast<std::size_t>(got);
@@ -168,7 +168,7 @@ void PeerConnection::handle_frames() {
         if (ending) {
           turn.end();
           if (ending->reason == ByeReason::Done)
-            leave();
+            linger();
           else
             drop(ending->reason, ending->why);
           return;
@@ -178,8 +178,8 @@ void PeerConnection::handle_frames() {
       }
       case wire::FrameReader::Status::Malformed:
         turn.end();
-        drop(ByeReason::Malformed,
-             "a PDU whose length is not from 12 to " + std::to_string(dialogue_.max_pdu_bytes()));
+        drop(ByeReason::Malformed, "a PDU whose length is not between 12 and " +
+                                       std::to_string(dialogue_.max_pdu_bytes()));
         return;
       case wire::FrameReader::Status::NeedMore:
         turn.end();
@@ -230,12 +230,12 @@ void PeerConnection::drop(ByeReason reason, const std::string& why) {
       break;
   }
   context_.log.say(peer_, "dropped: " + why);
-  leave(reason);
+  say_bye(reason);
 }
 
-void PeerConnection::stop_talking() {
+void PeerConnection::end_dialogue() {
   if (phase_ != Phase::Talking) return;
-  phase_ = Phase::Leaving;  // set first: the next calls must not enter this function again
+  phase_ = Phase::Lingering;  // set first: the next calls must not enter this function again
   if (!dialogue_.has_begun()) tally(context_.shared.counters.said_nothing);
   dialogue_.close(steady_now());
   all_.change_unfinished_bytes(std::exchange(unfinished_bytes_, 0), 0);
@@ -257,20 +257,20 @@ void PeerConnection::write() {
   }
   out_ = {};
   if (std::exchange(control_due_, false)) offer_control();
-  if (phase_ != Phase::Leaving) return;
+  if (phase_ != Phase::Lingering) return;
   if (!half_closed_) ::shutdown(socket_.native_handle(), SHUT_WR);
   half_closed_ = true;
   if (end_of_stream_) close();
 }
 
 void PeerConnection::check_time(Instant now) {
-  if (phase_ == Phase::Leaving && now - leaving_since_ >= kLongestLeave) close();
+  if (phase_ == Phase::Lingering && now - lingering_since_ >= kLongestLinger) close();
   if (phase_ != Phase::Talking || unfinished_bytes_ == 0 || !reading_ ||
       now - unfinished_since_ < context_.options.unfinished_pdu)
     return;
   int unread = 0;
   if (::ioctl(socket_.native_handle(), FIONREAD, &unread) == 0 && unread > 0) return;  // our delay
-  drop(ByeReason::Timeout, "a PDU that is not finished in time");
+  drop(ByeReason::Timeout, "a PDU that was not completed in time");
 }
 
 std::string PeerConnection::describe(Instant now) const {

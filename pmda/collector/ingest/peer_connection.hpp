@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // One peer's connection: reads, cuts the stream into PDUs, writes the answers. The connection talks
-// until the stream ends or the peer breaks a rule; then it leaves. Leaving means: send the last
-// answers, shut down our half, and discard input until the peer has closed the other half. Closing
-// with unread input would send a reset that overtakes the last answers.
+// until the stream ends or the peer breaks a rule; then it lingers: it sends the last answers,
+// shuts down our half, and discards input until the peer has closed the other half. Closing with
+// unread input would send a reset that overtakes the last answers.
 //
 // Memory follows activity: an idle connection has no buffers. A connection is not read while its
 // peer does not read the answers.
@@ -32,15 +32,15 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   PeerConnection(asio::io_context& io, Descriptor socket, Peer peer, Connections& all);
 
   void greet();
-  void refuse(std::int32_t code);      // instead of greet(): sends the reason and leaves
-  void leave(wire::ByeReason reason);  // sends BYE (version 2 only) and leaves
-  void close();                        // at once
+  void refuse(std::int32_t code);        // instead of greet(): sends the reason, then lingers
+  void say_bye(wire::ByeReason reason);  // sends BYE (version 2 only), then lingers
+  void close();                          // at once
 
   // Sends a CONTROL if the capture settings have news. If earlier output is still unsent, sends it
   // after that.
   void offer_control();
 
-  // Ends a connection whose PDU or leaving takes too long. Called from time to time.
+  // Ends a connection whose PDU or lingering takes too long. Called from time to time.
   void check_time(Instant now);
 
   const Peer& peer() const { return peer_; }
@@ -49,7 +49,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   std::string describe(Instant now) const;  // a line for the list of clients
 
  private:
-  enum class Phase { New, Talking, Leaving, Closed };
+  enum class Phase { New, Talking, Lingering, Closed };
 
   void wait_readable();
   void wait_writable();
@@ -58,9 +58,9 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void handle_frames();
   void throw_away();
   void count_unfinished();
-  void drop(wire::ByeReason reason, const std::string& why);
-  void stop_talking();
-  void leave();
+  void drop(wire::ByeReason reason, const std::string& why);  // counts, logs and says bye
+  void end_dialogue();
+  void linger();
   void write();
 
   asio::posix::stream_descriptor socket_;
@@ -80,7 +80,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   bool end_of_stream_ = false;  // the peer has closed its half
   bool half_closed_ = false;    // we have closed our half
   Instant began_;
-  Instant leaving_since_{};
+  Instant lingering_since_{};
 };
 
 }  // namespace pcp::trace::agent

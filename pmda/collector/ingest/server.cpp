@@ -112,7 +112,7 @@ void Server::accept_from(Descriptor listening) {
       },
       [this](int error) {
         context_.log.say(
-            std::string("cannot take more connections for now: ") + std::strerror(error),
+            std::string("cannot accept more connections for now: ") + std::strerror(error),
             steady_now());
       });
 }

@@ -66,7 +66,7 @@ bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now)
 
 }  // namespace
 
-SpanIntake::SpanIntake(MonitoredSpans& spans, TagFinder& finder, std::uint32_t most_a_second)
+SpanIntake::SpanIntake(SharedSpans& spans, TagFinder& finder, std::uint32_t most_a_second)
     : spans_(spans),
       finder_(finder),
       captures_(spans.captures()),

@@ -19,14 +19,14 @@
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
 
 class SpanIntake {
  public:
-  SpanIntake(MonitoredSpans& spans, TagFinder& finder, std::uint32_t most_a_second);
+  SpanIntake(SharedSpans& spans, TagFinder& finder, std::uint32_t most_a_second);
 
   // A session begins or resumes with a HELLO.
   void introduce(Session& session, const wire::Hello& hello, const Peer& peer);
@@ -59,7 +59,7 @@ class SpanIntake {
   void set_share(std::uint32_t& share, std::uint32_t whole);
   std::uint32_t most_a_second(const Session& session) const;
 
-  MonitoredSpans& spans_;
+  SharedSpans& spans_;
   TagFinder& finder_;
   std::shared_ptr<const CaptureTable> captures_;
   std::uint64_t looked_at_ = 0;    // the captures' number at the last has_changed()

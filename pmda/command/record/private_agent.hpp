@@ -77,7 +77,7 @@ class PrivateAgent final : public RecordedAgent, private agent::SpanDesk {
   const Instant begin_;
   Instant now_;
   std::unique_ptr<agent::Collector> collector_;
-  std::unique_ptr<agent::MonitoredSpans::Monitor> spans_;  // null: no capture
+  std::unique_ptr<agent::SharedSpans::Subscription> spans_;  // null: no capture
   std::optional<agent::Metrics> metrics_;
 };
 

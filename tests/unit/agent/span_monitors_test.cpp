@@ -51,7 +51,7 @@ class SpanMonitorsTest : public testing::Test {
   using Filters = std::vector<std::string>;
 
   Instant now_{1h};
-  MonitoredSpans spans_;
+  SharedSpans spans_;
   Privileges privileges_;
   SpanMonitors monitors_{spans_, privileges_, "",
                          [](const std::string& line) { log_lines.push_back(line); }};

@@ -24,15 +24,15 @@ std::unique_ptr<CaptureSet> set_of(std::uint64_t control) {
 
 // A recorder, and the filters for which it captures.
 struct CapturesTest : testing::Test {
-  RecordQueue queue{0};
+  SharedState shared;
   Doorbell doorbell;
-  Recorder recorder{queue, doorbell, 16};
+  Recorder recorder{shared, doorbell, 16};
   const Tag* const request = intern_tag("request");
   const Tag* const query = intern_tag("query");
   CaptureSet::Epoch request_since = 0;
 
   ~CapturesTest() override {
-    queue.captures().publish(nullptr);
+    shared.captures().publish(nullptr);
     replace_state(state_before);
   }
 
@@ -42,7 +42,7 @@ struct CapturesTest : testing::Test {
     set->add({7, 3}, filter("tag=request" + words), wire::kAnyRate, request_since);
     if (request_since == 0) request_since = set->epoch();
     if (query_too) set->add({8, 5}, filter("tag=query"), wire::kAnyRate, 0);
-    queue.captures().publish(std::move(set));
+    shared.captures().publish(std::move(set));
   }
   Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
   void end(const Tag* tag, const Traced& traced, bool aborted = false) {
@@ -50,7 +50,7 @@ struct CapturesTest : testing::Test {
   }
   std::vector<CapturedSpan> take() {
     std::vector<CapturedSpan> taken;
-    SpanPool& pool = queue.spans();
+    SpanPool& pool = shared.spans();
     while (const SpanPool::Index list = pool.next_list()) {
       pool.remove_list();
       pool.flushers_share().filter(list, [&](CapturedSpan& span) {
@@ -77,7 +77,7 @@ TEST_F(CapturesTest, AreNoneUnlessAsked) {
   EXPECT_TRUE(take().empty());
   ask(false);
   EXPECT_TRUE(has_state(kCapturing));
-  queue.captures().publish(nullptr);
+  shared.captures().publish(nullptr);
   EXPECT_FALSE(has_state(kCapturing));
 }
 
@@ -120,7 +120,7 @@ TEST_F(CapturesTest, TellWhichThreadBeganThem) {
   const auto traced = begin(request);
   std::unique_ptr<Recorder> others;
   std::thread([&] {
-    others = std::make_unique<Recorder>(queue, doorbell, 16);
+    others = std::make_unique<Recorder>(shared, doorbell, 16);
     others->note_thread();
     others->end_traced({request, traced.begun}, traced.context, false);
   }).join();
@@ -138,11 +138,11 @@ TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
   set->add({7, 3}, filter("tag=request"), wire::kAnyRate, request_since);
   set->add({9, 5}, filter("tag=other"), wire::kAnyRate, 0);
   const CaptureSet::Epoch epoch = set->epoch();
-  queue.captures().publish(std::move(set));
+  shared.captures().publish(std::move(set));
   const auto later = begin(intern_tag("part"));
   end(query, later);
   end(query, inner);
-  queue.captures().publish(nullptr);
+  shared.captures().publish(nullptr);
   end(request, outer);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 2U);
@@ -174,7 +174,7 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   ask(false, " limit=1000000/s");
   const auto outer = begin(request);
   std::uint32_t put = 0;
-  while (!queue.spans().is_half_full()) {
+  while (!shared.spans().is_half_full()) {
     end(request, begin(request));
     ++put;
   }
@@ -188,10 +188,10 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   EXPECT_EQ(part.context.capture_bits(), 0U);
   end(query, part);
   end(request, tree);
-  const CaptureSet::Asked& asked = queue.captures().published()->at(3);
+  const CaptureSet::Asked& asked = shared.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 2U);
   EXPECT_EQ(asked.missed_limit, 0U);
-  while (queue.spans().taken() < SpanPool::kMost) {
+  while (shared.spans().taken() < SpanPool::kMost) {
     end(request, recorder.begin_in(request, {outer.context.inside(), outer.begun}));
     ++put;
   }
@@ -232,7 +232,7 @@ TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
   const auto after = recorder.begin_in(part, inside(over));
   EXPECT_EQ(after.context.capture_bits(), 0U);
   end(part, after);
-  EXPECT_EQ(queue.captures().published()->at(3).missed_limit, 8U);
+  EXPECT_EQ(shared.captures().published()->at(3).missed_limit, 8U);
   EXPECT_EQ(take().size(), 1U);
   end(request, begin(request));
   EXPECT_EQ(take().size(), 1U);
@@ -250,7 +250,7 @@ TEST_F(CapturesTest, LoseNothingByTheLimitOfAnother) {
   };
   const auto over = end_one_over_the_limit();
   end_one_over_the_limit();
-  const CaptureSet& set = *queue.captures().published();
+  const CaptureSet& set = *shared.captures().published();
   const std::uint64_t missed = set.at(3).missed_limit;
   const auto late = recorder.begin_in(query, {over.context.inside(), over.begun});
   EXPECT_EQ(late.context.capture_bits(), kQuery);
@@ -273,17 +273,17 @@ TEST_F(CapturesTest, AreEachTakenOrMissedBeyondALimit) {
   }
   const std::uint64_t taken = take().size();
   EXPECT_LT(taken, 400U);
-  EXPECT_EQ(taken + queue.captures().published()->at(3).missed_limit, 400U);
+  EXPECT_EQ(taken + shared.captures().published()->at(3).missed_limit, 400U);
 }
 
 TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
-  auto& captures = queue.captures();
-  LooksAtCaptures looks{0};
-  LooksAtCaptures never{0};
+  auto& captures = shared.captures();
+  CaptureReads reads{0};
+  CaptureReads never{0};
   std::vector<std::uint64_t> retired;
   const auto retire = [&] {
-    captures.note_looking([&](auto note) {
-      note(looks);
+    captures.note_readers([&](auto note) {
+      note(reads);
       note(never);
     });
     captures.retire([&](const CaptureSet& set) { retired.push_back(set.control()); });
@@ -295,29 +295,29 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   };
   ask(false);
   {
-    const PublishedCaptures::Look look(captures, looks);
+    const PublishedCaptures::Reader reader(captures, reads);
     ask(true);
-    EXPECT_EQ(look->control(), 1U);
+    EXPECT_EQ(reader->control(), 1U);
     retire();
     EXPECT_TRUE(retired.empty());
     EXPECT_EQ(kept(), (std::vector<std::uint64_t>{1, 2}));
   }
-  const PublishedCaptures::Look another(captures, looks);  // at the next set
+  const PublishedCaptures::Reader another(captures, reads);  // at the next set
   retire();
   EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
   EXPECT_EQ(kept(), std::vector<std::uint64_t>{2});
 }
 
-// The flusher does not know yet that this thread may look.
+// The flusher does not know yet that this thread may read.
 TEST_F(CapturesTest, AreTheNewOnesForAThreadThatJoinsAsTheyAreReplaced) {
-  auto& captures = queue.captures();
-  LooksAtCaptures looks{0};
-  std::optional<PublishedCaptures::Look> look;
+  auto& captures = shared.captures();
+  CaptureReads reads{0};
+  std::optional<PublishedCaptures::Reader> reader;
   ask(false);
   ask(true);
-  captures.note_looking([&](auto) { look.emplace(captures, looks); });
+  captures.note_readers([&](auto) { reader.emplace(captures, reads); });
   captures.retire([](const CaptureSet&) {});
-  EXPECT_EQ((*look)->control(), 2U);
+  EXPECT_EQ((*reader)->control(), 2U);
 }
 
 TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {

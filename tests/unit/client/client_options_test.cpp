@@ -141,7 +141,7 @@ TEST(ClientOptions, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
   ASSERT_EQ(complaints.size(), 7u);
   EXPECT_EQ(complaints[0],
             "PCP_TRACE_LABELS=\"k8s.pod=x\" ignored: expected name=value with a name of a "
-            "small letter, then small letters, digits and '_', and none of PCP's own");
+            "small letter, then small letters, digits and '_', not reserved by PCP");
   EXPECT_NE(complaints[1].find("\"hostname=other\""), std::string::npos);
 }
 
@@ -190,7 +190,7 @@ TEST(ClientOptions, LeaveOutLabelsThatAnAgentWouldNotTake) {
   const auto [options, complaints] =
       read({{"PCP_TRACE_LABELS", "a=1,b=" + huge + ",c=" + large + ",d=" + large + ",e=2"}});
   EXPECT_EQ(options.labels, (decltype(options.labels){{"a", "1"}, {"c", large}, {"e", "2"}}));
-  EXPECT_EQ(complaints, std::vector<std::string>{"PCP_TRACE_LABELS has too much: labels beyond "
+  EXPECT_EQ(complaints, std::vector<std::string>{"PCP_TRACE_LABELS is too long: labels beyond "
                                                  "12288 bytes are left out"});
 }
 

@@ -19,7 +19,7 @@ constexpr auto kForEver = 24h;
 
 TEST(Deliveries, KnowsNothingBeforeTheFirstAttemptHasEnded) {
   Deliveries deliveries;
-  EXPECT_EQ(deliveries.first_connection(), Deliveries::kUnknown);
+  EXPECT_EQ(deliveries.connection_outcome(), Deliveries::kUnknown);
 }
 
 TEST(Deliveries, WaitsForAnAttemptThatDoesNotEndOnlyOnce) {
@@ -35,11 +35,11 @@ TEST(Deliveries, GivesTheLastErrorUntilAConnectionWasMadeAndNoneAfterIt) {
   deliveries.attempt_ended(-ECONNREFUSED);
   EXPECT_EQ(deliveries.wait_for_first_attempt(kForEver), -ECONNREFUSED);
   deliveries.attempt_ended(-ETIMEDOUT);
-  EXPECT_EQ(deliveries.first_connection(), -ETIMEDOUT);
+  EXPECT_EQ(deliveries.connection_outcome(), -ETIMEDOUT);
   deliveries.attempt_ended(0);
-  EXPECT_EQ(deliveries.first_connection(), 0);
+  EXPECT_EQ(deliveries.connection_outcome(), 0);
   deliveries.attempt_ended(-ECONNREFUSED);
-  EXPECT_EQ(deliveries.first_connection(), 0);
+  EXPECT_EQ(deliveries.connection_outcome(), 0);
 }
 
 TEST(Deliveries, WakesAllWhoWaitForTheFirstAttempt) {

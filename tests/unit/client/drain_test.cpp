@@ -70,7 +70,7 @@ TEST_F(DrainTest, TakesCellsWhereNothingIsQueued) {
 }
 
 TEST_F(DrainTest, TakesMoreThanItTakesAtOnce) {
-  Recorder wide(queue, doorbell, 1024);
+  Recorder wide(shared, doorbell, 1024);
   for (int i = 0; i < 200; ++i) ASSERT_EQ(wide.record(tag, 1, RecordKind::Observe), 0);
   EXPECT_TRUE(drain.drain(wide, 1));
   EXPECT_EQ(pending.front().delta.count, 200u);
@@ -87,7 +87,7 @@ TEST_F(DrainTest, MakesRoomForTheCellsOfManyTags) {
 }
 
 TEST_F(DrainTest, GivesTheCellsOfOneThreadToTheNext) {
-  Recorder other(queue, doorbell, 2);
+  Recorder other(shared, doorbell, 2);
   for (std::uint32_t i = 0; i < kCapacity + 1; ++i) record(1);
   take();
   for (int i = 0; i < 5; ++i) ASSERT_EQ(other.record(tag, 2, RecordKind::Observe), 0);
@@ -99,7 +99,7 @@ TEST_F(DrainTest, GivesTheCellsOfOneThreadToTheNext) {
 // While the drain takes the first records, the owner fills its queue again and goes on with cells.
 // Repeated until the owner was fast enough.
 TEST_F(DrainTest, TakesWhatIsQueuedMeanwhileBeforeTheCells) {
-  Recorder wide(queue, doorbell, 4096);
+  Recorder wide(shared, doorbell, 4096);
   const auto go_on = [&] { return wide.record(tag, 1, RecordKind::Observe) == 0; };
   for (bool has_happened = false; !has_happened;) {
     const std::uint64_t begun = wide.dequeued();

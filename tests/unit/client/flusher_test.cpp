@@ -333,7 +333,7 @@ TEST_F(FlusherTest, ServesThoseWhoAskDuringAFlushTogetherAfterIt) {
 
 TEST_F(FlusherTest, TellsWhatBecameOfTheFirstAttempt) {
   output.end_attempt(-ECONNREFUSED);
-  EXPECT_EQ(deliveries.first_connection(), -ECONNREFUSED);
+  EXPECT_EQ(deliveries.connection_outcome(), -ECONNREFUSED);
 }
 
 TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {

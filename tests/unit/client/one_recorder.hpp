@@ -10,9 +10,9 @@ namespace pcp::trace::client {
 
 struct OneRecorder : testing::Test {
   static constexpr std::uint32_t kCapacity = 16;
-  RecordQueue queue{0};
+  SharedState shared;
   Doorbell doorbell;
-  Recorder recorder{queue, doorbell, kCapacity};
+  Recorder recorder{shared, doorbell, kCapacity};
   const Tag* tag = intern_tag("recorded");
 
   OneRecorder() { doorbell.renew(); }

@@ -148,13 +148,13 @@ TEST_F(OpenReportTest, CountsWhatHasNoRoomInTheTable) {
 }
 
 TEST_F(OpenReportTest, OfWhatIsOnlyCountedTheAgeIsThatOfItsFirstSight) {
-  OpenRoom& room = const_cast<OpenRoom&>(recorders.open_room());
-  room.count(*tag);
+  OpenEntries& entries = const_cast<OpenEntries&>(recorders.open_entries());
+  entries.count_without_entry(*tag);
   report.scan(recorders);
   EXPECT_EQ(tell(kMuch, true).at("in flight").open, 1U);
   const std::uint64_t later = now_ns() + 20'000'000;
   while (now_ns() < later) continue;
-  room.count(*tag);
+  entries.count_without_entry(*tag);
   report.scan(recorders);
   const wire::OpenCount told = tell().at("in flight");
   EXPECT_EQ(told.open, 2U);

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -24,9 +24,9 @@ namespace {
 using Ref = OpenTable::Ref;
 
 struct OpenTableTest : testing::Test {
-  OpenRoom room;
-  OpenTable table{room};
-  OpenTable other{room};  // another thread's
+  OpenEntries entries;
+  OpenTable table{entries};
+  OpenTable other{entries};  // another thread's
   const Tag* tag = intern_tag("open");
   Moment clock = 0;
 
@@ -39,7 +39,7 @@ struct OpenTableTest : testing::Test {
   }
   std::uint64_t counted() const {
     std::uint64_t sum = 0;
-    room.for_each_counted([&](const Tag&, std::uint64_t open) { sum += open; });
+    entries.for_each_counted([&](const Tag&, std::uint64_t open) { sum += open; });
     return sum;
   }
 };
@@ -121,53 +121,53 @@ TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
   }
   EXPECT_EQ(open_in(table).size(), OpenTable::kMostEntries);
   EXPECT_EQ(counted(), 1000U);
-  EXPECT_EQ(room.ever_counted(), 1000U);
+  EXPECT_EQ(entries.ever_counted(), 1000U);
   for (const auto& [ref, begun] : open) table.leave(counted_tag, {begun, ref});
   EXPECT_TRUE(open_in(table).empty());
   EXPECT_EQ(counted(), 0U);
-  std::size_t entries = 0;  // most free entries are found again
+  std::size_t found = 0;  // most free entries are found again
   for (std::uint32_t i = 0; i < OpenTable::kMostEntries; ++i)
-    entries += OpenTable::is_entry(table.enter(counted_tag, tick())) ? 1 : 0;
-  EXPECT_GT(entries, OpenTable::kMostEntries / 2);
+    found += OpenTable::is_entry(table.enter(counted_tag, tick())) ? 1 : 0;
+  EXPECT_GT(found, OpenTable::kMostEntries / 2);
 }
 
 TEST_F(OpenTableTest, WhatIsOnlyCountedIsNeverLessThanNone) {
-  const std::uint64_t epoch = room.count(*tag);
-  room.count(*tag);
-  room.uncount(*tag, epoch + 2);  // of another process
+  const std::uint64_t epoch = entries.count_without_entry(*tag);
+  entries.count_without_entry(*tag);
+  entries.uncount(*tag, epoch + 2);  // of another process
   EXPECT_EQ(counted(), 2U);
-  for (int i = 0; i < 3; ++i) room.uncount(*tag, epoch);
+  for (int i = 0; i < 3; ++i) entries.uncount(*tag, epoch);
   EXPECT_EQ(counted(), 0U);
-  room.count(*tag);
+  entries.count_without_entry(*tag);
   EXPECT_EQ(counted(), 1U);
 }
 
 TEST_F(OpenTableTest, WhatWasCountedBeforeTheyWereClearedIsNothing) {
-  const std::uint64_t before = room.count(*tag);
-  room.clear_counts();
+  const std::uint64_t before = entries.count_without_entry(*tag);
+  entries.clear_counts();
   EXPECT_EQ(counted(), 0U);
-  room.count(*tag);
-  room.uncount(*tag, before);
+  entries.count_without_entry(*tag);
+  entries.uncount(*tag, before);
   EXPECT_EQ(counted(), 1U);
 }
 
 TEST_F(OpenTableTest, KnowsWhatMayHaveBegun) {
   const Moment by_counter = moment_by_counter();
-  EXPECT_EQ(room.may_have_begun(by_counter), by_counter != 0);  // 0: a processor without one
-  EXPECT_TRUE(room.may_have_begun(moment_by_clock()));
+  EXPECT_EQ(entries.may_have_begun(by_counter), by_counter != 0);  // 0: a processor without one
+  EXPECT_TRUE(entries.may_have_begun(moment_by_clock()));
   for (const Moment moment : {Moment{0}, Moment{1}, ~Moment{0} >> 1, ~Moment{1} >> 1})
-    EXPECT_FALSE(room.may_have_begun(moment)) << moment;
+    EXPECT_FALSE(entries.may_have_begun(moment)) << moment;
 }
 
 TEST_F(OpenTableTest, AllTablesTogetherHaveALimit) {
   std::vector<std::unique_ptr<OpenTable>> tables;
   std::size_t open = 0;
   for (int i = 0; i < 6; ++i) {
-    OpenTable& each = *tables.emplace_back(std::make_unique<OpenTable>(room));
+    OpenTable& each = *tables.emplace_back(std::make_unique<OpenTable>(entries));
     for (std::uint32_t j = 0; j < OpenTable::kMostEntries; ++j) each.enter(tag, tick());
     open += open_in(each).size();
   }
-  constexpr std::size_t kMost = OpenRoom::kMostBlocks * OpenRoom::kInBlock;
+  constexpr std::size_t kMost = OpenEntries::kMostBlocks * OpenEntries::kInBlock;
   EXPECT_LE(open, kMost);
   EXPECT_GE(open, kMost * 3 / 4);
   EXPECT_EQ(open + counted(), 6 * OpenTable::kMostEntries);
@@ -177,10 +177,10 @@ TEST_F(OpenTableTest, AnEntryIsFoundByItsNumber) {
   for (int i = 0; i < 1000; ++i) {
     const Ref ref = (i % 2 == 0 ? table : other).enter(tag, tick());
     OpenEntry* const entry = OpenTable::entry_at(ref);
-    EXPECT_EQ(room.entry(entry->number), entry);
+    EXPECT_EQ(entries.find(entry->number), entry);
   }
-  EXPECT_EQ(room.entry(100'000), nullptr);
-  EXPECT_EQ(room.entry(~std::uint32_t{0}), nullptr);
+  EXPECT_EQ(entries.find(100'000), nullptr);
+  EXPECT_EQ(entries.find(~std::uint32_t{0}), nullptr);
 }
 
 TEST_F(OpenTableTest, ClearsAll) {
@@ -192,8 +192,8 @@ TEST_F(OpenTableTest, ClearsAll) {
 // Recorders and their tables do the same.
 TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
   struct Both {
-    OpenRoom room;
-    OpenTable table{room};
+    OpenEntries entries;
+    OpenTable table{entries};
   };
   void* const memory = allocate_wiped_memory(sizeof(Both));
   ASSERT_NE(memory, nullptr);
@@ -217,8 +217,8 @@ TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
 
 // One thread begins transactions, others end them, and one reads the table.
 TEST(OpenTable, IsRightAmongThreads) {
-  static OpenRoom& room = *new OpenRoom;
-  static OpenTable& table = *new OpenTable(room);
+  static OpenEntries& entries = *new OpenEntries;
+  static OpenTable& table = *new OpenTable(entries);
   constexpr int kEnders = 2;
   constexpr int kRounds = 30'000;
   struct Handed {
@@ -231,7 +231,7 @@ TEST(OpenTable, IsRightAmongThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < kEnders; ++i)
     threads.emplace_back([&, i] {
-      OpenTable own(room);
+      OpenTable own(entries);
       Handed& mine = handed[static_cast<std::size_t>(i)];
       while (!ends) {
         const Ref ref = mine.ref.load(std::memory_order_acquire);

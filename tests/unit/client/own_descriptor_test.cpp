@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "harmless/own_descriptor.hpp"
+#include "platform/own_descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -174,7 +174,7 @@ TEST(Pending, WhatIsRecordedAfterAMentionIsAsOldAsItself) {
   Pending pending;
   add(pending, {tag("mentioned"), 3.0, RecordKind::Add}, 10);
   pending.pop();
-  EXPECT_TRUE(pending.mention(*tag("mentioned")));
+  EXPECT_TRUE(pending.redefine(*tag("mentioned")));
   EXPECT_EQ(pending.front().records(), 0u);
   add(pending, {tag("mentioned"), 4.0, RecordKind::Add}, 20);
   EXPECT_EQ(pending.front().first_ns, 20u);

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {

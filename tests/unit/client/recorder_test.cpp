@@ -49,7 +49,7 @@ std::uint64_t room_of(Recorder& recorder, const Tag* tag) {
 }
 
 TEST_F(RecorderTest, HasAllItsRoomBeforeItRings) {
-  Recorder wide(queue, doorbell, 4096);
+  Recorder wide(shared, doorbell, 4096);
   for (int i = 0; i < 2048; ++i) wide.record(tag, 1, RecordKind::Point);
   EXPECT_FALSE(is_rung());
   EXPECT_EQ(room_of(wide, tag), 4096u);
@@ -61,7 +61,7 @@ TEST_F(RecorderTest, HasLittleRoomIfManyOthersHaveTakenMore) {
   std::deque<Recorder> many;
   std::vector<std::uint64_t> rooms;
   for (int i = 0; i < kMany; ++i)
-    rooms.push_back(room_of(many.emplace_back(queue, doorbell, 4096), tag));
+    rooms.push_back(room_of(many.emplace_back(shared, doorbell, 4096), tag));
   EXPECT_EQ(rooms.front(), 4096u);
   EXPECT_EQ(rooms.back(), std::uint64_t{Recorder::kFirstRoom});
   EXPECT_LE(std::accumulate(rooms.begin(), rooms.end(), std::uint64_t{0}),

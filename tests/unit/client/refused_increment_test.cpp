@@ -17,10 +17,10 @@ void add_twice(Add add) {
   std::_Exit(add() == -EINVAL && add() == -EINVAL ? 7 : 0);
 }
 
-#define EXPECT_REFUSED(call, who, number)                                                 \
-  EXPECT_EXIT(add_twice([] { return call; }), testing::ExitedWithCode(7),                 \
-              "^pcp_trace: \"" who "\": an increment is finite and not negative; " number \
-              " was not added\n$")
+#define EXPECT_REFUSED(call, who, number)                                 \
+  EXPECT_EXIT(add_twice([] { return call; }), testing::ExitedWithCode(7), \
+              "^pcp_trace: \"" who "\": " number                          \
+              " was not added: an increment must be finite and not negative\n$")
 
 TEST(RefusedIncrement, IsSaidOnceWithItsTag) {
   EXPECT_REFUSED(pmtraceadd("bytes", -1), "bytes", "-1");

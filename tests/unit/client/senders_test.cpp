@@ -521,16 +521,16 @@ TEST_F(SessionTest, SaysWhatATagStandsForOnceOnEachConnection) {
 TEST_F(SessionTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
   begin();
   const Tag* const tag = intern_tag("described last");
-  EXPECT_FALSE(pending.mention(*tag));
+  EXPECT_FALSE(pending.redefine(*tag));
   record("described last");
-  EXPECT_TRUE(pending.mention(*tag));  // goes with the recorded call
+  EXPECT_TRUE(pending.redefine(*tag));  // goes with the recorded call
   flush();
   EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
   EXPECT_TRUE(acknowledge(1));
 
   ASSERT_TRUE(describe(*tag, "ms", "all of it"));
-  EXPECT_TRUE(pending.mention(*tag));
-  EXPECT_TRUE(pending.mention(*tag));
+  EXPECT_TRUE(pending.redefine(*tag));
+  EXPECT_TRUE(pending.redefine(*tag));
   for (const std::uint64_t now_ns : {kNow, kNow + 100}) {
     flush();
     const auto pdus = heard.take();
@@ -729,7 +729,7 @@ TEST_F(LegacySessionTest, PassesOverWhatIsSaidOfATag) {
   record("mentioned", 1);
   flush();
   EXPECT_TRUE(acknowledge(0));
-  EXPECT_TRUE(pending.mention(*intern_tag("mentioned")));
+  EXPECT_TRUE(pending.redefine(*intern_tag("mentioned")));
   heard.take();
   flush();
   EXPECT_TRUE(heard.take().empty());

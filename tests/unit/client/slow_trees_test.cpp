@@ -30,15 +30,15 @@ using Outcome = SlowSpans::Outcome;
 using Spans = std::map<std::uint64_t, CaptureBits>;  // by their ids; 0: events
 
 struct SlowTreesTest : testing::Test {
-  RecordQueue queue{0};
+  SharedState shared;
   Doorbell doorbell;
-  Recorder recorder{queue, doorbell, 16};
+  Recorder recorder{shared, doorbell, 16};
   struct Decided {
     CapturedSpan span;
     Outcome outcome;
   };
   std::vector<Decided> decisions;
-  SlowSpans flusher{queue.spans(), queue.slow_trees(),
+  SlowSpans flusher{shared.spans(), shared.slow_trees(),
                     [this](CapturedSpan&& span, Outcome outcome) {
                       decisions.push_back({std::move(span), outcome});
                     }};
@@ -50,7 +50,7 @@ struct SlowTreesTest : testing::Test {
   const int state_before = replace_state(PMTRACE_STATE_NONE);
 
   ~SlowTreesTest() override {
-    queue.captures().publish(nullptr);
+    shared.captures().publish(nullptr);
     replace_state(state_before);
   }
 
@@ -63,12 +63,12 @@ struct SlowTreesTest : testing::Test {
     auto set = std::make_unique<CaptureSet>(1);
     add(*set, 3, "tag=request*" + of_requests);
     if (!of_queries.empty()) add(*set, 5, "tag=query*" + of_queries);
-    queue.captures().publish(std::move(set));
+    shared.captures().publish(std::move(set));
   }
   static void add(CaptureSet& set, std::uint32_t bit, const std::string& text) {
     set.add({bit, bit, text}, *wire::parse_capture_filter(text), wire::kAnyRate, 0);
   }
-  std::uint64_t missed() { return queue.captures().published()->at(3).missed_full; }
+  std::uint64_t missed() { return shared.captures().published()->at(3).missed_full; }
 
   Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
   static OpenTransaction open(const Tag* tag, const Traced& traced) { return {tag, traced.begun}; }
@@ -85,13 +85,13 @@ struct SlowTreesTest : testing::Test {
     for (int i = 0; i < count; ++i) end(part, begin(part));
   }
 
-  std::uint32_t entries() { return queue.open_room().entries(); }
+  std::uint32_t entries() { return shared.open_entries().end_of_numbers(); }
   int lists_taken = 0;
   void settle() {
-    while (const SpanPool::Index list = queue.spans().next_list()) {
-      queue.spans().remove_list();
+    while (const SpanPool::Index list = shared.spans().next_list()) {
+      shared.spans().remove_list();
       ++lists_taken;
-      flusher.settle(list, queue.captures().published(), now);
+      flusher.settle(list, shared.captures().published(), now);
     }
   }
   // The decisions since the last call.
@@ -112,7 +112,7 @@ struct SlowTreesTest : testing::Test {
     const auto in_list = [](const SpanPool::Share& share) {
       return static_cast<std::int64_t>(share.taken() - share.given_back());
     };
-    std::int64_t in_use = in_list(queue.spans().flushers_share()) + in_list(recorder.spans());
+    std::int64_t in_use = in_list(shared.spans().flushers_share()) + in_list(recorder.spans());
     for (const Recorder* const each : others) in_use += in_list(each->spans());
     return in_use;
   }
@@ -234,7 +234,7 @@ TEST_F(SlowTreesTest, RequestsThatOverlapTakeNothingOfEachOther) {
 TEST_F(SlowTreesTest, PartsOnOtherThreadsBelongToTheTree) {
   for (const std::string& filter : {kFast, kSlow}) {
     ask(filter);
-    Recorder another{queue, doorbell, 16};
+    Recorder another{shared, doorbell, 16};
     others = {&another};
     const auto top = begin(request);
     const auto there = another.begin_in(query, inside(top));
@@ -271,7 +271,7 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
 // The part waits for the outer request, though the inner one has ended, and its entry is another's.
 TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
   ask(" slower=1ms limit=1000000/s");
-  Recorder another{queue, doorbell, 16};
+  Recorder another{shared, doorbell, 16};
   others = {&another};
   const auto outer = another.begin_traced(request);
   const std::uint64_t begun = now_ns();
@@ -294,7 +294,7 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
 // More of them than there is room for at a time.
 TEST_F(SlowTreesTest, TheEndOfAPartMakesRoomForOthers) {
   ask(kFast, kSlow);
-  Recorder another{queue, doorbell, 16};
+  Recorder another{shared, doorbell, 16};
   others = {&another};
   for (int i = 0; i < 10'000; ++i) {
     const auto outer = begin(query);
@@ -335,7 +335,7 @@ TEST_F(SlowTreesTest, APartWhoseParentBeganInAnEndedSlowOneIsKept) {
   const auto late = recorder.begin_in(part, inside(top));
   end(part, recorder.begin_in(part, inside(late)));
   settle();
-  flusher.expire(entries(), *queue.captures().published(), SlowSpans::kPatienceNs + 1);
+  flusher.expire(entries(), *shared.captures().published(), SlowSpans::kPatienceNs + 1);
   end(part, late);
   EXPECT_EQ(kept().size(), 4U);
   EXPECT_EQ(waiting(), 0);
@@ -358,7 +358,7 @@ TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
     EXPECT_EQ(kept(), Spans{});
     end(request, top);
     EXPECT_EQ(kept().size(), filter == kSlow ? 6U : 0U);
-    flusher.give_up(entries(), queue.captures().published());
+    flusher.give_up(entries(), shared.captures().published());
     EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
     EXPECT_EQ(waiting(), 0);
   }
@@ -378,12 +378,12 @@ TEST_F(SlowTreesTest, APartThatBeginsAfterItsFastTopHasEndedIsNotMissed) {
     end(part, recorder.begin_in(part, inside(fast)));
     settle();
     end_some_inside(1);
-    flusher.expire(entries(), *queue.captures().published(), SlowSpans::kPatienceNs + 1);
+    flusher.expire(entries(), *shared.captures().published(), SlowSpans::kPatienceNs + 1);
     EXPECT_EQ(waiting(), older_ones_wait ? 3 : 1);
     EXPECT_TRUE(decisions.empty());
     end(request, in_the_same_entry);
     end(request, older);
-    flusher.give_up(entries(), queue.captures().published());
+    flusher.give_up(entries(), shared.captures().published());
     EXPECT_TRUE(decisions.empty());
   }
 }
@@ -492,7 +492,7 @@ TEST_F(SlowTreesTest, PartsOfOneThatStaysOpenAreKeptIfOneAroundWasSlow) {
   end_some_inside(2);
   end(query, slow);
   EXPECT_EQ(kept().size(), 1U);
-  flusher.give_up(entries(), queue.captures().published());
+  flusher.give_up(entries(), shared.captures().published());
   EXPECT_EQ(kept().size(), 2U);
   for (const auto& [id, bits] : decided(Outcome::WaitedTooLong)) EXPECT_EQ(bits, kRequest);
   EXPECT_EQ(waiting(), 0);
@@ -538,7 +538,7 @@ TEST_F(SlowTreesTest, OfCopiesThatEndTwiceThereIsOneSpan) {
 
 TEST_F(SlowTreesTest, CopiesThatThreadsEndAtOnceMakeOneSpan) {
   ask(kSlow);
-  Recorder another{queue, doorbell, 16};
+  Recorder another{shared, doorbell, 16};
   others = {&another};
   constexpr int kTimes = 5'000;
   std::atomic<int> begun{0};  // released with the copy
@@ -594,8 +594,8 @@ TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
     end_some_inside(SpanPool::kMost / 10);
     detach(request, tops.back());
   }
-  EXPECT_GT(queue.spans().taken(), SpanPool::kMost / 4 * 3);
-  flusher.expire(entries(), *queue.captures().published(), now_ns());
+  EXPECT_GT(shared.spans().taken(), SpanPool::kMost / 4 * 3);
+  flusher.expire(entries(), *shared.captures().published(), now_ns());
   const std::size_t gone = decided(Outcome::WaitedTooLong).size();
   EXPECT_GE(gone, SpanPool::kMost / 10);
   EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
@@ -625,7 +625,7 @@ TEST_F(SlowTreesTest, LargeTreesGiveBackTheirRoom) {
     end_some_inside(20);
     end(request, small);
   }
-  EXPECT_LE(queue.spans().taken(), 32U);  // spare ones of this thread
+  EXPECT_LE(shared.spans().taken(), 32U);  // spare ones of this thread
   EXPECT_EQ(missed(), 0U);
 }
 
@@ -634,10 +634,10 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   const auto top = begin(request);
   end_some_inside(1);
   for (const std::uint64_t soon : {std::uint64_t{5'000'000'000}, now_ns()}) {  // 5 s: after a boot
-    flusher.expire(entries(), *queue.captures().published(), soon);
+    flusher.expire(entries(), *shared.captures().published(), soon);
     EXPECT_EQ(waiting(), 1);
   }
-  flusher.expire(entries(), *queue.captures().published(),
+  flusher.expire(entries(), *shared.captures().published(),
                  now_ns() + SlowSpans::kPatienceNs + 2'000'000'000);
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end_some_inside(2);
@@ -647,7 +647,7 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   ask(kFast);
   const auto fast = begin(request);
   end_some_inside(1);
-  flusher.give_up(entries(), queue.captures().published());
+  flusher.give_up(entries(), shared.captures().published());
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end(request, fast);
   EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
@@ -664,7 +664,7 @@ TEST_F(SlowTreesTest, ForgetsWhatNobodyAsksForAnyMore) {
   EXPECT_EQ(kept(), Spans{});
   const auto next = begin(request);
   end_some_inside(1);
-  queue.captures().publish(nullptr);
+  shared.captures().publish(nullptr);
   end(request, next);
   EXPECT_EQ(waiting(), 0);
 }
@@ -678,7 +678,7 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
   const auto any_below = [&](std::size_t most) { return random() % most; };
   std::vector<std::unique_ptr<Recorder>> threads;
   for (int i = 0; i < 3; ++i) {
-    threads.push_back(std::make_unique<Recorder>(queue, doorbell, 16));
+    threads.push_back(std::make_unique<Recorder>(shared, doorbell, 16));
     others.push_back(threads.back().get());
   }
   ask(" slower=100us limit=1000000/s kind=point");
@@ -756,7 +756,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   std::atomic<int> running{kThreads};
   std::array<std::unique_ptr<Recorder>, kThreads> recorders;
   for (auto& each : recorders) {
-    each = std::make_unique<Recorder>(queue, doorbell, 16);
+    each = std::make_unique<Recorder>(shared, doorbell, 16);
     others.push_back(each.get());
   }
   std::vector<std::thread> threads;
@@ -796,7 +796,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   for (const auto& each : expected) all.insert(each.begin(), each.end());
   std::uint64_t missed = 0;
   for (const std::uint64_t id : all) missed += found.contains(id) ? 0 : 1;
-  const CaptureSet& set = *queue.captures().published();
+  const CaptureSet& set = *shared.captures().published();
   EXPECT_EQ(missed, set.at(5).missed_full.load());
   for (const auto& [id, bits] : found) EXPECT_TRUE(all.contains(id) && bits == kQuery);
   EXPECT_EQ(waiting(), 0);

@@ -401,8 +401,8 @@ TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 100U);
   Recorder& other = *recorders.reuse_or_make();
-  const PublishedCaptures::Look look(recorders.captures(),
-                                     const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  const PublishedCaptures::Reader reader(recorders.captures(),
+                                         const_cast<CaptureReads&>(other.capture_reads()));
   sender.on_ack(1);
   sender.on_control(control(2, {{7, 3, "tag=request limit=1/s"}, {8, 4, "tag=other"}}));
   sender.tick(kNow);
@@ -445,20 +445,20 @@ TEST_F(SpanSenderTest, SendsOrCountsEachSpanThoughMemoryRunsOut) {
 }
 
 TEST_F(SpanSenderTest, KeepsASetForAThreadThatJoinsWhileTheSetIsReplaced) {
-  const auto look_of = [](const Recorder& each) -> LooksAtCaptures& {
-    return const_cast<LooksAtCaptures&>(each.looks_at_captures());
+  const auto reads_of = [](const Recorder& each) -> CaptureReads& {
+    return const_cast<CaptureReads&>(each.capture_reads());
   };
   sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
-  std::optional<PublishedCaptures::Look> look;
-  look.emplace(recorders.captures(), look_of(recorder));
+  std::optional<PublishedCaptures::Reader> reader;
+  reader.emplace(recorders.captures(), reads_of(recorder));
   sender.on_control(control(2, kAsked));
   sender.on_disconnected(kNow);
   const DuringAllocation joins(
-      16, [&] { look.emplace(recorders.captures(), look_of(*recorders.reuse_or_make())); });
+      16, [&] { reader.emplace(recorders.captures(), reads_of(*recorders.reuse_or_make())); });
   sender.tick(kNow + 11'000'000'000);  // removes the set
-  ASSERT_TRUE(look && *look);
+  ASSERT_TRUE(reader && *reader);
   int kept = 0;
-  recorders.captures().for_each([&](const CaptureSet& set) { kept += &set == &**look; });
+  recorders.captures().for_each([&](const CaptureSet& set) { kept += &set == &**reader; });
   EXPECT_EQ(kept, 1);
 }
 #endif
@@ -479,14 +479,14 @@ TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
   sender.on_welcome(AgentChange::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
   Recorder& other = *recorders.reuse_or_make();
-  const PublishedCaptures::Look look(recorders.captures(),
-                                     const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  const PublishedCaptures::Reader reader(recorders.captures(),
+                                         const_cast<CaptureReads&>(other.capture_reads()));
   sender.on_disconnected(kNow);
   sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
   CapturedSpan late;
   late.tag = tag;
-  late.epoch = look->epoch();
-  late.context.set_capture_bits(look->bits());
+  late.epoch = reader->epoch();
+  late.context.set_capture_bits(reader->bits());
   hand_over(std::move(late));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);

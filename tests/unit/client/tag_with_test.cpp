@@ -59,14 +59,14 @@ using Labels = std::vector<pmtrace_label>;
 
 TEST(TagWith, IsRefusedForWhatIsNoLabelAndSaysWhy) {
   const std::string not_a_key = " is not \\[a-z]\\[a-z0-9_]\\*";
-  const std::string no_tag = "is not traced: a tag has 1 to 254 bytes";
+  const std::string no_tag = "is not traced: a tag must have 1 to 254 bytes";
   for (const std::string bad : {"http-route", "Route", "", "9a", "_a"})
     EXPECT_REFUSED("r", Labels({{"a", "1"}, {bad.c_str(), "1"}}),
                    "\"r\" is not traced: label \"" + bad + '"' + not_a_key);
   EXPECT_REFUSED("r", Labels({{"hostname", "1"}}),
-                 "\"r\" is not traced: label \"hostname\" is PCP's own");
+                 "\"r\" is not traced: label \"hostname\" is reserved by PCP");
   EXPECT_REFUSED("r", Labels({{"a", "1"}, {"b", "1"}, {"a", "2"}}),
-                 "\"r\" is not traced: label \"a\" comes twice");
+                 "\"r\" is not traced: label \"a\" is given twice");
   EXPECT_REFUSED("r", Labels({{"a", nullptr}}), "\"r\" is not traced: label \"a\" has no value");
   EXPECT_REFUSED("r", Labels({{nullptr, "1"}}), "\"r\" is not traced: a label has no name");
   EXPECT_REFUSED("r", Labels(17, {"a", "1"}), "\"r\" is not traced: 17 labels, at most 16");

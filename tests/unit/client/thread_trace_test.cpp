@@ -34,7 +34,7 @@ struct ThreadTraces : OneRecorder {
   static void end_elsewhere(const OpenTransaction& open) {
     OpenTable::entry_at(open.begun.ref)->begun = 0;
   }
-  static bool is_parent(const Tag* its_tag) { return !its_tag->is_no_parent; }
+  static bool is_parent(const Tag* its_tag) { return !its_tag->does_not_nest; }
 };
 
 TEST_F(ThreadTraces, AreNoneAtFirst) {
@@ -109,7 +109,7 @@ TEST_F(ThreadTraces, DoNotNestWhereTheyEndOnOtherThreads) {
 TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   begin_in(other, trace(1));
   recorder.open().clear();
-  queue.open_room().clear_counts();
+  shared.open_entries().clear_counts();
   EXPECT_EQ(innermost(), trace(1));
   EXPECT_FALSE(recorder.open().has_open());  // the report shows none
 }
@@ -204,10 +204,10 @@ TEST_F(ThreadTraces, AreForgottenWithTheThread) {
 }
 
 TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
-  RecordQueue queue{0};
+  SharedState shared;
   Doorbell doorbell;
   const TraceOptions options{{}, true};
-  Recorder recorder{queue, doorbell, 16, options};
+  Recorder recorder{shared, doorbell, 16, options};
   ThreadTrace& thread = recorder.trace();
   const Tag root_tag{};
   const Tag* const tag = &root_tag;
@@ -232,11 +232,11 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
 }
 
 void expect_the_processes_own_on_the_main_thread() {
-  RecordQueue queue{0};
+  SharedState shared;
   Doorbell doorbell;
   const TraceOptions options{
       start_trace("00-00000000000000010000000000000002-0000000000000003-01", "a=1"), false};
-  Recorder recorder{queue, doorbell, 16, options};
+  Recorder recorder{shared, doorbell, 16, options};
   ThreadTrace& thread = recorder.trace();
   thread.change_thread(false);
   EXPECT_TRUE(thread.is_plain());

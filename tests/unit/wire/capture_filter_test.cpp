@@ -149,71 +149,82 @@ TEST(CaptureFilter, DecidesByTheLowBitsOfATrace) {
 
 TEST(CaptureFilter, SaysWhichWordIsWrongAndWhatWouldBeRight) {
   const std::pair<const char*, const char*> kWrong[] = {
-      {"", "a filter is empty; tag=* is everything"},
-      {" \t ", "a filter is empty; tag=* is everything"},
-      {"request", "request: a word is a name, = and a value, such as tag=request"},
-      {"tag request", "tag: a word is a name, = and a value, such as tag=request"},
+      {"", "the filter is empty; tag=* captures everything"},
+      {" \t ", "the filter is empty; tag=* captures everything"},
+      {"request", "request: each word must be a name, = and a value, such as tag=request"},
+      {"tag request", "tag: each word must be a name, = and a value, such as tag=request"},
       {"colour=red",
        "colour=red: the words are tag, slower, share, limit, pid, service, process and kind"},
       {"=red", "=red: the words are tag, slower, share, limit, pid, service, process and kind"},
-      {"tag=a pid=1 tag=b", "tag=b: this word comes twice"},
+      {"tag=a pid=1 tag=b", "tag=b: this word is given twice"},
       {"tag=", "tag=: a value is missing"},
       {"pid=1 tag=a,,b", "tag=a,: a value is missing"},
       {"tag=a,", "tag=a,: a value is missing"},
       {"tag=\"\"", "tag=\"\": a value is missing"},
       {"tag=\"a b", "tag=\"a b: closing quote is missing; write a literal quote as \\\""},
-      {"tag=\"a\"b", "tag=\"a\": quotes enclose a whole value; write a literal quote as \\\""},
-      {"tag=a\"b\"", "tag=a: quotes enclose a whole value; write a literal quote as \\\""},
-      {"tag=a\\", "tag=a\\: nothing follows its last backslash"},
+      {"tag=\"a\"b",
+       "tag=\"a\": quotes must enclose the whole value; write a literal quote as \\\""},
+      {"tag=a\"b\"", "tag=a: quotes must enclose the whole value; write a literal quote as \\\""},
+      {"tag=a\\", "tag=a\\: a backslash must not be its last character"},
       {"tag=ok,[a", "tag=ok,[a: ] is missing; write a literal [ as \\["},
-      {"slower=10", "slower=10: a time and its unit, ns, us, ms or s, such as slower=10ms"},
-      {"slower=ms", "slower=ms: a time and its unit, ns, us, ms or s, such as slower=10ms"},
-      {"slower=-1s", "slower=-1s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
-      {"slower=.5s", "slower=.5s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
-      {"slower=5.s", "slower=5.s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
-      {"slower=1.5ns", "slower=1.5ns: a time and its unit, ns, us, ms or s, such as slower=10ms"},
-      {"slower=1s,2s", "slower=1s,2s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=10",
+       "slower=10: expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=ms",
+       "slower=ms: expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=-1s",
+       "slower=-1s: expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=.5s",
+       "slower=.5s: expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=5.s",
+       "slower=5.s: expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=1.5ns",
+       "slower=1.5ns: expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=1s,2s",
+       "slower=1s,2s: expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
       {"slower=99999999999999999999s",
-       "slower=99999999999999999999s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
-      {"slower=0s", "slower=0s: a time from 1ns to 86400s"},
-      {"slower=86401s", "slower=86401s: a time from 1ns to 86400s"},
+       "slower=99999999999999999999s: expected a time and its unit, ns, us, ms or s, such as "
+       "slower=10ms"},
+      {"slower=0s", "slower=0s: expected a time from 1ns to 86400s"},
+      {"slower=86401s", "slower=86401s: expected a time from 1ns to 86400s"},
       {"share=0.5",
-       "share=0.5: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=0.5: expected a percentage of at most 100% with at most 8 decimals, such as "
        "share=1%"},
       {"share=0%",
-       "share=0%: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=0%: expected a percentage of at most 100% with at most 8 decimals, such as "
        "share=1%"},
       {"share=101%",
-       "share=101%: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=101%: expected a percentage of at most 100% with at most 8 decimals, such as "
        "share=1%"},
       {"share=0.000000001%",
-       "share=0.000000001%: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=0.000000001%: expected a percentage of at most 100% with at most 8 decimals, such as "
        "share=1%"},
-      {"limit=5", "limit=5: from 1 to 1000000 spans a second, such as limit=1000/s"},
-      {"limit=0/s", "limit=0/s: from 1 to 1000000 spans a second, such as limit=1000/s"},
+      {"limit=5", "limit=5: expected from 1 to 1000000 spans a second, such as limit=1000/s"},
+      {"limit=0/s", "limit=0/s: expected from 1 to 1000000 spans a second, such as limit=1000/s"},
       {"limit=1000001/s",
-       "limit=1000001/s: from 1 to 1000000 spans a second, such as limit=1000/s"},
-      {"pid=0", "pid=0: the number of one process, such as pid=4711"},
-      {"pid=shop", "pid=shop: the number of one process, such as pid=4711"},
-      {"pid=4294967296", "pid=4294967296: the number of one process, such as pid=4711"},
-      {"pid=1,2", "pid=1,2: the number of one process, such as pid=4711"},
+       "limit=1000001/s: expected from 1 to 1000000 spans a second, such as limit=1000/s"},
+      {"pid=0", "pid=0: expected the number of one process, such as pid=4711"},
+      {"pid=shop", "pid=shop: expected the number of one process, such as pid=4711"},
+      {"pid=4294967296", "pid=4294967296: expected the number of one process, such as pid=4711"},
+      {"pid=1,2", "pid=1,2: expected the number of one process, such as pid=4711"},
       {"service=a,b", "service=a,b: takes one pattern; write a literal comma as \\,"},
       {"process=[", "process=[: ] is missing; write a literal [ as \\["},
-      {"kind=points", "kind=points: any of point, observe and counter, such as kind=point,observe"},
-      {"tag=a\nb", "a filter is one line without control characters"},
-      {"tag=a\x7f", "a filter is one line without control characters"},
+      {"kind=points",
+       "kind=points: expected any of point, observe and counter, such as kind=point,observe"},
+      {"tag=a\nb", "a filter must be one line without control characters"},
+      {"tag=a\x7f", "a filter must be one line without control characters"},
   };
   for (const auto& [text, complaint] : kWrong) EXPECT_EQ(complaint_about(text), complaint) << text;
-  EXPECT_EQ(complaint_about({"tag=a\0b", 7}), "a filter is one line without control characters");
+  EXPECT_EQ(complaint_about({"tag=a\0b", 7}),
+            "a filter must be one line without control characters");
 }
 
 TEST(CaptureFilter, ComplainsInAShortLineInTheWordsOfTheUser) {
   EXPECT_EQ(complaint_about("caf\xc3\xa9").substr(0, 7), "caf\xc3\xa9: ");
-  EXPECT_EQ(complaint_about(std::string(500, 'x')).substr(0, 65), std::string(60, 'x') + "..: a");
+  EXPECT_EQ(complaint_about(std::string(500, 'x')).substr(0, 65), std::string(60, 'x') + "..: e");
 }
 
 TEST(CaptureFilter, IsRefusedIfItIsTooLong) {
-  const char* const complaint = "a filter has at most 1024 bytes and 32 patterns";
+  const char* const complaint = "a filter must have at most 1024 bytes and 32 patterns";
   const std::string rest = " limit=1000/s";
   const std::string longest = "tag=" + std::string(kMaxFilterLength - 4 - rest.size(), 'x');
   EXPECT_EQ(canonical(longest).size(), kMaxFilterLength);
@@ -222,7 +233,7 @@ TEST(CaptureFilter, IsRefusedIfItIsTooLong) {
 }
 
 TEST(CaptureFilter, IsRefusedWithTooManyPatterns) {
-  const char* const complaint = "a filter has at most 1024 bytes and 32 patterns";
+  const char* const complaint = "a filter must have at most 1024 bytes and 32 patterns";
   std::string tags = "tag=0";
   for (int i = 1; i < 31; ++i) tags += ',' + std::to_string(i);
   EXPECT_EQ(complaint_about(tags + ",31"), "");

@@ -92,9 +92,9 @@ TEST(Glob, TakesAnythingAfterABackslashAsItself) {
 }
 
 TEST(Glob, SaysWhatIsWrong) {
-  EXPECT_EQ(complaint_about("a\\"), "nothing follows its last backslash");
-  EXPECT_EQ(complaint_about("a[b\\"), "nothing follows its last backslash");
-  EXPECT_EQ(complaint_about("a[b-\\"), "nothing follows its last backslash");
+  EXPECT_EQ(complaint_about("a\\"), "a backslash must not be its last character");
+  EXPECT_EQ(complaint_about("a[b\\"), "a backslash must not be its last character");
+  EXPECT_EQ(complaint_about("a[b-\\"), "a backslash must not be its last character");
   EXPECT_EQ(complaint_about("a[bc"), "] is missing; write a literal [ as \\[");
   EXPECT_EQ(complaint_about("["), "] is missing; write a literal [ as \\[");
   EXPECT_EQ(complaint_about("[]x]"), "a [] is empty; a ] in it is \\]");

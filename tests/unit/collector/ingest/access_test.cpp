@@ -324,11 +324,11 @@ TEST_P(MalformedRule, IsNamedInOneLineThatSaysWhatIsValid) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, MalformedRule,
-    testing::Values(Malformed{"", "valid are allow:HOST:MAXCONNS"},
-                    Malformed{"permit:127.0.0.1", "valid are allow:HOST:MAXCONNS"},
-                    Malformed{"127.0.0.1", "valid are allow:HOST:MAXCONNS"},
+    testing::Values(Malformed{"", "expected allow:HOST:MAXCONNS"},
+                    Malformed{"permit:127.0.0.1", "expected allow:HOST:MAXCONNS"},
+                    Malformed{"127.0.0.1", "expected allow:HOST:MAXCONNS"},
                     Malformed{"disallow:localhost:5", "takes no number of connections"},
-                    Malformed{"allow", "valid are allow:HOST:MAXCONNS"},
+                    Malformed{"allow", "expected allow:HOST:MAXCONNS"},
                     Malformed{"allow:", "a host is missing"},
                     Malformed{"disallow:", "a host is missing"},
                     Malformed{"allow::5", "a host is missing"},

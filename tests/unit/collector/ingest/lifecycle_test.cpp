@@ -423,7 +423,7 @@ TEST_F(Lifecycle, RefusesProgramsOfOtherUsersIfItIsToldTo) {
   if (has_ipv6()) {
     EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), PMTRACE_ERR_PERMISSION);
   }
-  EXPECT_NE(log_line_with("it is not this user's"), "");
+  EXPECT_NE(log_line_with("not a process of this user"), "");
   // Over TCP it may be a program that has become another user.
   EXPECT_EQ(counters().refused_permission, has_ipv6() ? 2U : 1U);
 }

@@ -137,7 +137,7 @@ TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
   none.rlim_cur = 3;  // below all open ones: no new descriptor
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   EXPECT_TRUE(waiting.connect(socket_path()));
-  EXPECT_TRUE(eventually([&] { return !log_line_with("cannot take more connections").empty(); }));
+  EXPECT_TRUE(eventually([&] { return !log_line_with("cannot accept more connections").empty(); }));
 
   // Connected peers notice nothing.
   for (int i = 0; i < 100; ++i) {
@@ -447,7 +447,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadStart{"TagsFirst", tags_pdu({{1, "tag"}}), "TAGS where DATA or HELLO"},
         BadStart{"BatchFirst", batch_pdu(1, entry(1, Point, {-1})), "BATCH where DATA or HELLO"},
         BadStart{"HelloAfterData", data_pdu(Point, "before", -1) + hello_pdu(),
-                 "HELLO where DATA may come"}),
+                 "HELLO where DATA is expected"}),
     [](const auto& each) { return each.param.name; });
 
 TEST_F(Limits, ALogLineNeverEchoesWhatAPeerSent) {

@@ -392,13 +392,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadTalk{"MalformedTags", frame(PduType::Tags, "\xff\xff\xff"), "a malformed TAGS"},
         BadTalk{"MalformedBye", frame(PduType::Bye, "\xff\xff\xff"), "a malformed BYE"},
         BadTalk{"Data", data_pdu(Point, "tag", -1),
-                "DATA where TAGS, BATCH, EVENTS or BYE may come"},
-        BadTalk{"SecondHello", hello_pdu(), "HELLO where TAGS, BATCH, EVENTS or BYE may come"},
+                "DATA where TAGS, BATCH, EVENTS or BYE is expected"},
+        BadTalk{"SecondHello", hello_pdu(), "HELLO where TAGS, BATCH, EVENTS or BYE is expected"},
         BadTalk{"Events", frame(PduType::Events, ""), "malformed EVENTS"},
         BadTalk{"UnknownType", frame(PduType{0x1234}, ""), "unknown type 4660 where"},
         BadTalk{"ShortLength", std::string("\0\0\0\x0b\0\0\x70\x63\0\0\0\1", 12), "length is not"},
         BadTalk{"LongLength", std::string("\x7f\xff\xff\xff\0\0\x70\x63\0\0\0\1", 12),
-                "length is not from 12 to 1048576"}),
+                "length is not between 12 and 1048576"}),
     [](const auto& each) { return each.param.name; });
 
 }  // namespace

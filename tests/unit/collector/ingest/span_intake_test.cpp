@@ -78,8 +78,8 @@ using Ids = std::vector<std::uint64_t>;
 
 class SpansOfPrograms : public CollectorFixture {
  protected:
-  std::unique_ptr<MonitoredSpans::Monitor> capture(const std::string& filter,
-                                                   Audience audience = kEverybody) {
+  std::unique_ptr<SharedSpans::Subscription> capture(const std::string& filter,
+                                                     Audience audience = kEverybody) {
     return collector_->spans().capture(filter, audience);
   }
 
@@ -124,7 +124,7 @@ class SpansThatAreAskedFor : public SpansOfPrograms {
     EXPECT_EQ(monitor_->waiting(), 0u);
   }
 
-  std::unique_ptr<MonitoredSpans::Monitor> monitor_;
+  std::unique_ptr<SharedSpans::Subscription> monitor_;
   TestPeer peer_ = TestPeer::unconnected();
   std::uint64_t capture_ = 0;
 };
@@ -371,11 +371,11 @@ class SharesOfPrograms : public testing::Test {
   static constexpr std::uint32_t kWhole = 20'000;
 
   Instant now_{1h};
-  MonitoredSpans spans_;
+  SharedSpans spans_;
   IngestCounter unsplit_;
   TagFinder finder_{unsplit_};
   SpanIntake intake_{spans_, finder_, kWhole};
-  std::unique_ptr<MonitoredSpans::Monitor> monitor_ =
+  std::unique_ptr<SharedSpans::Subscription> monitor_ =
       spans_.capture("tag=a limit=100000/s", kEverybody);
   std::uint64_t capture_ = spans_.captures()->at(0).id;
   Peer peer_;

@@ -20,7 +20,7 @@ public final class Labels {
     /** Says what is wrong with a tag's labels; null if nothing is. */
     public static String problemOf(Map<String, String> labels) {
         if (labels.size() > MOST) {
-            return "A tag has at most " + MOST + " labels";
+            return "A tag must have at most " + MOST + " labels";
         }
         for (var label : labels.entrySet()) {
             String flaw = flawOf(label.getKey(), label.getValue());
@@ -36,7 +36,7 @@ public final class Labels {
             return "its name is not [a-z][a-z0-9_]*";
         }
         if (RESERVED.contains(name)) {
-            return "PCP gives one of this name";
+            return "the name is reserved by PCP";
         }
         String flaw = value == null ? "is null" : TagName.flawOf(value);
         return flaw != null ? "its value " + flaw : null;

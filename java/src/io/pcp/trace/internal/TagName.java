@@ -8,17 +8,17 @@ import java.nio.charset.StandardCharsets;
  * is not traced.
  */
 final class TagName {
-    static final String RULE = "a tag has 1 to 254 bytes of UTF-8, without NUL";
+    static final String RULE = "a tag must have 1 to 254 bytes of UTF-8, without NUL";
 
     private TagName() {}
 
     /** Tells why a text cannot be a C string in UTF-8; null if it can. */
     static String flawOf(String text) {
         if (text.indexOf(0) >= 0) {
-            return "has NUL in it";
+            return "contains NUL";
         }
         return StandardCharsets.UTF_8.newEncoder().canEncode(text) ? null
-                : "has half a surrogate pair in it";
+                : "contains half a surrogate pair";
     }
 
     static boolean isValid(String name) {

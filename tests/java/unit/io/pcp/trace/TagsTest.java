@@ -32,10 +32,10 @@ class TagsTest {
             refuse(factory, null);
             assertEquals("Invalid tag: it is NULL or empty", refuse(factory, ""));
             for (String tag : List.of("\0", "a\0b")) {
-                assertEquals("Invalid tag: it has NUL in it", refuse(factory, tag));
+                assertEquals("Invalid tag: it contains NUL", refuse(factory, tag));
             }
             for (String tag : List.of("\ud83d", "a\ud83d", "\ude00b", "\ude00\ud83d")) {
-                assertEquals("Invalid tag: it has half a surrogate pair in it", refuse(factory, tag));
+                assertEquals("Invalid tag: it contains half a surrogate pair", refuse(factory, tag));
             }
         }
     }
@@ -96,9 +96,9 @@ class TagsTest {
                 assertEquals("Invalid label \"" + name + "\": its name is not [a-z][a-z0-9_]*",
                         refuse(tag -> factory.apply(tag, Map.of(name, "")), "a"));
             }
-            assertEquals("Invalid label \"hostname\": PCP gives one of this name",
+            assertEquals("Invalid label \"hostname\": the name is reserved by PCP",
                     refuse(tag -> factory.apply(tag, Map.of("hostname", "a")), "a"));
-            assertEquals("Invalid label \"route\": its value has NUL in it",
+            assertEquals("Invalid label \"route\": its value contains NUL",
                     refuse(tag -> factory.apply(tag, Map.of("route", "\0")), "a"));
             assertEquals("Invalid label \"route\": its value is null",
                     refuse(tag -> factory.apply(tag, Collections.singletonMap("route", null)), "a"));
@@ -113,7 +113,7 @@ class TagsTest {
         }
         assertNotEquals(Tagged.find("request", Map.of()), Tagged.find("request", labels));
         labels.put("q", "");
-        assertEquals("A tag has at most 16 labels", refuse(tag -> Point.of(tag, labels), "a"));
+        assertEquals("A tag must have at most 16 labels", refuse(tag -> Point.of(tag, labels), "a"));
     }
 
     @Test

@@ -8,7 +8,7 @@
 #include <exception>
 #include <string>
 
-#include "harmless/state.hpp"
+#include "platform/state.hpp"
 #include "wire/frame.hpp"
 
 namespace pcp::trace::client {

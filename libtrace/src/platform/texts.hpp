@@ -22,8 +22,8 @@ inline std::string_view cut_text(std::string_view text, std::size_t most) {
   return text.substr(0, continues(end) ? most : end);
 }
 
-// A text from a program, perhaps from a request, in valid UTF-8: with ? for each control character,
-// each that hides or turns others around, and each byte that is no character.
+// A program's text, perhaps from a request, as valid UTF-8: ? replaces each control character, each
+// character that hides or reorders others, and each byte that is no character.
 inline std::string without_controls(std::string_view text) {
   std::string shown;
   while (!text.empty()) {

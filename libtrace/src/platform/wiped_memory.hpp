@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "harmless/guards.hpp"
+#include "platform/guards.hpp"
 
 namespace pcp::trace::client {
 

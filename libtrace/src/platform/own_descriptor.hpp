@@ -25,8 +25,8 @@ class OwnDescriptor {
   OwnDescriptor(const OwnDescriptor&) = delete;
   OwnDescriptor& operator=(const OwnDescriptor&) = delete;
 
-  // Moves this new descriptor out of the program's way, and closes the one before. False with errno
-  // if there is none: a negative number, or one that the program has closed already, and that
+  // Takes this new descriptor, moves it out of the program's way, and closes the previous one.
+  // False with errno if the number is negative, or if the program has already closed it, which
   // counts as lost.
   bool take(int fd);
 
@@ -39,8 +39,8 @@ class OwnDescriptor {
   bool is_ours() const;
   bool is_lost() const { return number() >= 0 && !is_ours(); }
 
-  // Like the system's calls, but no signal, and no wait without being asked. They fail with EBADF
-  // unless is_ours().
+  // Like the system calls, but they raise no signal, and wait only if asked to. They fail with
+  // EBADF unless is_ours().
   bool connect(const sockaddr_storage& address, socklen_t length) const;
   ssize_t send(const void* bytes, std::size_t size) const;
   ssize_t receive(void* bytes, std::size_t room, int flags = MSG_DONTWAIT) const;
@@ -55,7 +55,7 @@ class OwnDescriptor {
   std::atomic<ino_t> inode_{0};
 };
 
-// Those of the flusher, where a forked child finds its parent's.
+// The flusher's descriptors, kept where a forked child finds its parent's.
 struct FlushersDescriptors {
   OwnDescriptor socket;                    // to the agent
   std::array<OwnDescriptor, 2> mmv_files;  // the present one, and the one that replaces it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 
 #include <thread>
 
@@ -20,7 +20,7 @@ std::vector<StoredSpan> spans_at(CaptureBits bits, std::uint64_t first, std::siz
 }
 
 TEST(SpansTest, RingsWhenACaptureBeginsAndEnds) {
-  MonitoredSpans spans;
+  SharedSpans spans;
   int rung = 0;
   spans.set_bell([&] { ++rung; });
   const auto before = spans.number();
@@ -36,7 +36,7 @@ TEST(SpansTest, RingsWhenACaptureBeginsAndEnds) {
 }
 
 TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
-  MonitoredSpans spans;
+  SharedSpans spans;
   const auto everybodys = spans.capture("tag=*", {});
   const auto own = spans.capture("tag=*", {kUid});
   const auto number = spans.number();
@@ -49,7 +49,7 @@ TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
 }
 
 TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
-  MonitoredSpans spans;
+  SharedSpans spans;
   auto first = spans.capture("tag=a", {});
   const auto number = spans.number();
   first.reset();
@@ -60,7 +60,7 @@ TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
 }
 
 TEST(SpansTest, CountWhatProgramsHaveMissed) {
-  MonitoredSpans spans;
+  SharedSpans spans;
   const auto monitor = spans.capture("tag=a", {});
   const std::uint64_t id = spans.captures()->at(0).id;
   spans.note({id, 10, {1, 2, 3, 4}});
@@ -74,7 +74,7 @@ TEST(SpansTest, CountWhatProgramsHaveMissed) {
 TEST(SpansTest, MayBeReadWhileTheyCome) {
   constexpr std::uint64_t kPdus = 300;
   constexpr std::uint64_t kOfEach = 50;
-  MonitoredSpans spans(100'000);
+  SharedSpans spans(100'000);
   const auto monitor = spans.capture("tag=a", {});
   const auto number = spans.number();
   std::atomic<bool> over{false};

@@ -41,19 +41,19 @@ struct SpanTotals {
   std::uint64_t bytes = 0;
 };
 
-class MonitoredSpans {
+class SharedSpans {
  public:
   static constexpr std::size_t kUsualBytes = 64u << 20;
 
-  explicit MonitoredSpans(std::size_t most_bytes = kUsualBytes) : store_(most_bytes) {}
+  explicit SharedSpans(std::size_t most_bytes = kUsualBytes) : store_(most_bytes) {}
 
   // One monitor's access to its spans. The capture lasts as long as this object. Thread: the main
   // one.
-  class Monitor {
+  class Subscription {
    public:
-    ~Monitor();
-    Monitor(const Monitor&) = delete;
-    Monitor& operator=(const Monitor&) = delete;
+    ~Subscription();
+    Subscription(const Subscription&) = delete;
+    Subscription& operator=(const Subscription&) = delete;
 
     // Reads up to `most` next spans; advance() says how many of them, from the front, were used.
     SpanReading read(std::size_t most) const;
@@ -63,15 +63,15 @@ class MonitoredSpans {
     std::size_t waiting() const;
 
    private:
-    friend class MonitoredSpans;
-    explicit Monitor(MonitoredSpans& spans) : spans_(spans) {}
+    friend class SharedSpans;
+    explicit Subscription(SharedSpans& spans) : spans_(spans) {}
 
-    MonitoredSpans& spans_;
+    SharedSpans& spans_;
     std::optional<SpanStore::Cursor> cursor_;  // nothing only during construction
   };
 
   // Null if all bits are taken. Thread, here and for set_most_bytes(): the main one.
-  std::unique_ptr<Monitor> capture(const std::string& filter, Audience audience);
+  std::unique_ptr<Subscription> capture(const std::string& filter, Audience audience);
   void set_most_bytes(std::size_t bytes);
 
   // Called when captures have changed, on the changing thread. Requires: set before threads start.

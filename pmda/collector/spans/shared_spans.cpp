@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/spans/monitored_spans.hpp"
+#include "collector/spans/shared_spans.hpp"
 
 #include <algorithm>
 #include <new>
@@ -16,25 +16,25 @@ constexpr std::size_t kAtOnce = 100;
 }  // namespace
 
 // Steps that may run out of memory come first: on failure nothing has changed.
-std::unique_ptr<MonitoredSpans::Monitor> MonitoredSpans::capture(const std::string& filter,
-                                                                 Audience audience) {
-  std::unique_ptr<Monitor> monitor(new Monitor(*this));
+std::unique_ptr<SharedSpans::Subscription> SharedSpans::capture(const std::string& filter,
+                                                                Audience audience) {
+  std::unique_ptr<Subscription> subscription(new Subscription(*this));
   {
     const Lock lock(mutex_);
     CaptureTable changed = captures_;
     const auto bit = changed.open(filter, audience);
     if (!bit) return nullptr;
     auto captures = std::make_shared<const CaptureTable>(changed);
-    monitor->cursor_ = store_.open_cursor(*bit);
+    subscription->cursor_ = store_.open_cursor(*bit);
     captures_ = std::move(changed);
     publish(std::move(captures));
   }
   if (bell_) bell_();
-  return monitor;
+  return subscription;
 }
 
 // Without memory, programs continue unwanted captures until the next change.
-void MonitoredSpans::close(SpanStore::Cursor cursor) {
+void SharedSpans::close(SpanStore::Cursor cursor) {
   try {
     const Lock lock(mutex_);
     const std::size_t bit = cursor->bit;
@@ -45,27 +45,27 @@ void MonitoredSpans::close(SpanStore::Cursor cursor) {
   if (bell_) bell_();
 }
 
-void MonitoredSpans::publish(std::shared_ptr<const CaptureTable> captures) {
+void SharedSpans::publish(std::shared_ptr<const CaptureTable> captures) {
   published_ = std::move(captures);
   number_.store(published_->number(), std::memory_order_relaxed);
 }
 
-std::shared_ptr<const CaptureTable> MonitoredSpans::captures() const {
+std::shared_ptr<const CaptureTable> SharedSpans::captures() const {
   const Lock lock(mutex_);
   return published_;
 }
 
-void MonitoredSpans::set_most_bytes(std::size_t bytes) {
+void SharedSpans::set_most_bytes(std::size_t bytes) {
   const Lock lock(mutex_);
   store_.set_most_bytes(bytes);
 }
 
-std::size_t MonitoredSpans::most_bytes() const {
+std::size_t SharedSpans::most_bytes() const {
   const Lock lock(mutex_);
   return store_.most_bytes();
 }
 
-SpanTotals MonitoredSpans::totals() const {
+SpanTotals SharedSpans::totals() const {
   const Lock lock(mutex_);
   SpanTotals totals = totals_;
   totals.overwritten = store_.overwritten();
@@ -74,8 +74,8 @@ SpanTotals MonitoredSpans::totals() const {
   return totals;
 }
 
-void MonitoredSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
-                         const std::string& owner) {
+void SharedSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
+                      const std::string& owner) {
   for (std::size_t next = 0; next < spans.size();) {
     const CourteousLock lock(mutex_);
     const std::size_t end = std::min(spans.size(), next + kAtOnce);
@@ -87,7 +87,7 @@ void MonitoredSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number, s
   }
 }
 
-void MonitoredSpans::note(const CaptureNews& news) {
+void SharedSpans::note(const CaptureNews& news) {
   const CourteousLock lock(mutex_);
   const auto bit = captures_.bit_of(news.capture);
   if (!bit) return;
@@ -98,27 +98,27 @@ void MonitoredSpans::note(const CaptureNews& news) {
                      std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
 }
 
-bool MonitoredSpans::sweep() {
+bool SharedSpans::sweep() {
   const CourteousLock lock(mutex_);
   return store_.sweep();
 }
 
-MonitoredSpans::Monitor::~Monitor() {
+SharedSpans::Subscription::~Subscription() {
   if (cursor_) spans_.close(*cursor_);
 }
 
-SpanReading MonitoredSpans::Monitor::read(std::size_t most) const {
+SpanReading SharedSpans::Subscription::read(std::size_t most) const {
   const Lock lock(spans_.mutex_);
   return spans_.store_.read(*cursor_, most);
 }
 
-void MonitoredSpans::Monitor::advance(const SpanReading& reading, std::size_t taken) {
+void SharedSpans::Subscription::advance(const SpanReading& reading, std::size_t taken) {
   const Lock lock(spans_.mutex_);
   spans_.store_.advance(*cursor_, reading.after(taken));
   spans_.totals_.delivered += taken;
 }
 
-std::size_t MonitoredSpans::Monitor::waiting() const {
+std::size_t SharedSpans::Subscription::waiting() const {
   const Lock lock(spans_.mutex_);
   return spans_.store_.waiting(*cursor_);
 }

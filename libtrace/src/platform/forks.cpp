@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "harmless/rest_at_fork.hpp"
+#include "platform/forks.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -8,8 +8,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "harmless/at_fork.hpp"
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -97,29 +96,29 @@ void say_flusher_is_being_made(bool it_is) {
     flushers_work->is_being_made.store(it_is, std::memory_order_release);
 }
 
-ForksWait::ForksWait() {
+BlockForks::BlockForks() {
   if (flushers_work != nullptr) flushers_work->lock.lock();
 }
-ForksWait::~ForksWait() {
+BlockForks::~BlockForks() {
   if (flushers_work != nullptr) flushers_work->lock.unlock();
 }
 
-OtherForksWait::OtherForksWait()
+TryToBlockForks::TryToBlockForks()
     : has_lock_(flushers_work != nullptr && !has_lock() && flushers_work->lock.try_lock()),
-      they_wait_(has_lock_ || flushers_work == nullptr || has_lock()) {}
-OtherForksWait::~OtherForksWait() {
+      forks_wait_(has_lock_ || flushers_work == nullptr || has_lock()) {}
+TryToBlockForks::~TryToBlockForks() {
   if (has_lock_) flushers_work->lock.unlock();
 }
 
-OwnForkWaits::OwnForkWaits() : had_lock_(give_lock_back()) {}
-OwnForkWaits::~OwnForkWaits() {
+WaitInsideFork::WaitInsideFork() : had_lock_(give_lock_back()) {}
+WaitInsideFork::~WaitInsideFork() {
   if (had_lock_) hold_lock();
 }
 
-ForksGoOn::ForksGoOn() {
+UnblockForks::UnblockForks() {
   if (flushers_work != nullptr) flushers_work->lock.unlock();
 }
-ForksGoOn::~ForksGoOn() {
+UnblockForks::~UnblockForks() {
   if (flushers_work != nullptr) flushers_work->lock.lock();
 }
 

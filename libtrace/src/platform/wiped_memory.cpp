@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "harmless/wiped_memory.hpp"
+#include "platform/wiped_memory.hpp"
 
 #include <sys/mman.h>
 
 #include <atomic>
 #include <cstring>
 
-#include "harmless/at_fork.hpp"
+#include "platform/forks.hpp"
 
 // Present with the leak sanitizer, which does not search mapped memory by itself.
 extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* memory, std::size_t bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "harmless/own_descriptor.hpp"
+#include "platform/own_descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "harmless/guards.hpp"
+#include "platform/guards.hpp"
 
 namespace pcp::trace::client {
 namespace {
