@@ -11,7 +11,7 @@
 
 #include "command/run/imbalance.hpp"
 #include "command/run/noise.hpp"
-#include "command/show/comparison_columns.hpp"
+#include "command/show/comparison.hpp"
 #include "command/show/condition.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/trace_type.hpp"
