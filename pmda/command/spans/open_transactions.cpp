@@ -61,7 +61,7 @@ std::string open_table(const OpenTransactions& open, const Shown& shown) {
   if (open.tags.empty()) return open.troubles.empty() ? "Nothing is open.\n" : "";
   constexpr int kLeastName = 20;
   constexpr int kWhere = 18;
-  constexpr int kHost = 16;
+  constexpr int kHost = 18;
   const bool has_hosts = std::ranges::any_of(
       open.tags, [&](const auto& each) { return each.host != open.tags.front().host; });
   const TextTable table({{9}, {10}, {kWhere, 1, true}, {has_hosts ? kHost : 0, 2, true}},
@@ -70,13 +70,14 @@ std::string open_table(const OpenTransactions& open, const Shown& shown) {
     return table.line(name, [&](std::size_t i) { return cells[i]; });
   };
   std::string text =
-      shown.bold(line("Open transactions", {"number", "oldest", "  process/thread", "host"})) +
+      shown.bold(line("Open transactions", {"number", "oldest", "  process/thread", "  host"})) +
       "\n";
   for (const OpenTransaction& each : open.tags)
-    text += line(shown.name(each.tag, table.name_width() - 1),
-                 {Shown::count(each.count), shown.duration(each.oldest_s),
-                  "  " + shown.name(each.where, kWhere - 3), shown.name(each.host, kHost)}) +
-            "\n";
+    text +=
+        line(shown.name(each.tag, table.name_width() - 1),
+             {Shown::count(each.count), shown.duration(each.oldest_s),
+              "  " + shown.name(each.where, kWhere - 3), "  " + shown.name(each.host, kHost - 2)}) +
+        "\n";
   return text;
 }
 

@@ -26,8 +26,12 @@ TEST(OpenTransactions, NameTheirHostsIfThereAreSeveral) {
   OpenTransactions open;
   open.tags = {{"saturn", "checkout", 3, 12.5, "4711"}, {"jupiter", "query", 1, 0.25, "12"}};
   const std::string table = open_table(open, kPlain);
-  EXPECT_NE(table.find("  4711            saturn\n"), table.npos) << table;
-  EXPECT_NE(table.find("  12              jupiter\n"), table.npos) << table;
+  EXPECT_NE(table.find("  4711              saturn\n"), table.npos) << table;
+  EXPECT_NE(table.find("  12                jupiter\n"), table.npos) << table;
+  EXPECT_EQ(open_table(open, Shown(Terminal{false, false, 60})),
+            "Open transactions         number    oldest  host\n"
+            "checkout                       3    12.5 s  saturn\n"
+            "query                          1    250 ms  jupiter\n");
   EXPECT_EQ(open_table(open, Shown(Terminal{false, false, 40})),
             "Open transactions       number    oldest\n"
             "checkout                     3    12.5 s\n"
