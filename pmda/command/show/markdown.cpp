@@ -92,7 +92,7 @@ std::string listed(const std::vector<Condition::Finding>& findings) {
   std::size_t left = kMostFindings;
   std::size_t more = 0;
   for (const auto outcome :
-       {Condition::Outcome::Broken, Condition::Outcome::Unknown, Condition::Outcome::Passed}) {
+       {Condition::Outcome::True, Condition::Outcome::Unknown, Condition::Outcome::Passed}) {
     const auto count = std::ranges::count(findings, outcome, &Condition::Finding::outcome);
     if (count == 0) continue;
     counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + word_for(outcome);
