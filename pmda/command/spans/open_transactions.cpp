@@ -20,7 +20,7 @@ Result<std::vector<OpenTransaction>> ask(const std::string& name) {
   if (const Result<void> found = host.find_agent(); !found) return found.error();
   constexpr const char* kInFlight = "trace.transact.inflight";
   if (lookup(kInFlight) == PM_ID_NULL)
-    return Error{"its trace agent cannot tell (no trace.transact.inflight)"};
+    return Error{"its trace agent has no trace.transact.inflight"};
   std::vector<OpenTransaction> open;
   Instances tags = instances_of(kInFlight);
   auto oldest = read_numbers_of("trace.transact.oldest");
@@ -57,7 +57,7 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
 
 std::string open_table(const OpenTransactions& open, const Shown& shown) {
   if (open.tags.empty() && open.others > 0)
-    return "Nothing is open that matches; of other tags " + Shown::count(open.others) + ".\n";
+    return "No open transaction matches; other tags have " + Shown::count(open.others) + ".\n";
   if (open.tags.empty()) return open.troubles.empty() ? "Nothing is open.\n" : "";
   constexpr int kLeastName = 20;
   constexpr int kWhere = 18;

@@ -42,7 +42,7 @@ TEST(OpenTransactions, AreNone) {
   EXPECT_EQ(open_table({}, kPlain), "Nothing is open.\n");
   OpenTransactions others;
   others.others = 8;
-  EXPECT_EQ(open_table(others, kPlain), "Nothing is open that matches; of other tags 8.\n");
+  EXPECT_EQ(open_table(others, kPlain), "No open transaction matches; other tags have 8.\n");
   OpenTransactions unknown;
   unknown.troubles = {"saturn: away"};
   EXPECT_EQ(open_table(unknown, kPlain), "");
