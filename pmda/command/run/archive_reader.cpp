@@ -9,7 +9,6 @@
 #include "command/run/groups.hpp"
 #include "command/run/imbalance.hpp"
 #include "command/run/run_totals.hpp"
-#include "command/run/span_tags.hpp"
 #include "command/run/tag_series.hpp"
 #include "command/run/time_grid.hpp"
 #include "wire/dimensions.hpp"
