@@ -10,7 +10,6 @@
 
 #include "command/pcp/guarded_reading.hpp"
 #include "command/replace_file.hpp"
-#include "command/report/compared_runs.hpp"
 #include "command/report/report_input.hpp"
 #include "command/report/report_options.hpp"
 #include "command/run/archive_reader.hpp"

@@ -10,7 +10,6 @@
 
 #include "command/pcp/archive_source.hpp"
 #include "command/pcp/recording_folder.hpp"
-#include "command/report/compared_runs.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
