@@ -492,7 +492,7 @@ class Ends(Recording):
         """Only the recorder sees their end, and they may not even have connected."""
         self.record("sh", "-c", "$0 -q a; (sh -c 'kill -KILL $$' &)", OUR_PMTRACE)
         self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
-                         "a signal has ended one of its processes, which may not have sent all")
+                         "a signal ended one of its processes, which may not have sent all calls")
 
     def test_of_programs_that_leave_right_after_their_first_call_say_so(self):
         """None of these ends delivers anything."""

@@ -36,7 +36,7 @@ class SpansTestCase(TraceTestCase):
         self.assertEqual(process.returncode, status, complaints)
         # Without two kinds of messages: gcov's, which another user cannot write; and the command's reasons for a delay,
         # on a busy machine.
-        return out, re.sub(r"^profiling: .*\n|^.*: no answer yet; .*\n|^.*: nothing has come yet.*\n(  .*\n)*", "",
+        return out, re.sub(r"^profiling: .*\n|^.*: no answer yet; .*\n|^.*: no span has arrived yet.*\n(  .*\n)*", "",
                            complaints, flags=re.MULTILINE)
 
     def wait_for_complaint(self, process, end):
@@ -386,7 +386,7 @@ class Nothing(SpansTestCase):
 
     def test_for_no_program_is_there(self):
         complaint = self.complaint_after_a_while()
-        self.assertIn(": nothing has come yet. On saturn:\n  no program is connected", complaint)
+        self.assertIn(": no span has arrived yet. On saturn:\n  no program is connected", complaint)
 
     def test_for_no_tag_matches(self):
         traced = self.start_traced(self.environment(self.pmcd))

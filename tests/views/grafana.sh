@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Gets the types of Grafana's dashboards and the compiler of TypeScript, which checks dashboards by them, from npm: into
-# the directory $1, if they are not there. Exactly these versions; nothing of them is installed.
+# Gets the types of Grafana's dashboards and the compiler of TypeScript, which checks dashboards by them and the scripts of
+# the page of a report, from npm: into the directory $1, if they are not there. Exactly these versions; nothing of them
+# is installed.
 set -eu
 
 mkdir -p "$1"

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "command/run/archive_reader.hpp"
 #include "command/run/exemplars.hpp"
 #include "command/run/model.hpp"
 #include "command/run/slowest_traces.hpp"
-#include "command/run/span_tags.hpp"
 
 namespace pcp::trace::command {
 
@@ -89,14 +89,13 @@ inline RecordedSpans made_spans(WallTime begin, WallTime end) {
       std::chrono::duration_cast<std::chrono::microseconds>(begin.time_since_epoch()).count());
   std::mt19937 random(5);
   SlowestTraces slowest;
-  SpanTags tags;
+  RecordedSpans spans{1234, 13'579, 17, {}};
   Exemplars exemplars(begin, end);
   const auto add = [&](SpanTrace trace) {
-    tags.add(trace);
+    note_tags(spans, trace);
     exemplars.add(trace);
     slowest.add(std::move(trace));
   };
-  RecordedSpans spans{1234, 13'579, 17, {}};
   for (std::uint64_t id = 1; id <= 60; ++id)
     add(checkout(id, begin_us + id * 2'500'000 + 123, 5 + random() % 40));
   add(deep(begin_us + 100'000));
@@ -105,7 +104,6 @@ inline RecordedSpans made_spans(WallTime begin, WallTime end) {
   orphan.torn = {{6, "front<b>"}};
   add(std::move(orphan));
   spans.slowest = slowest.take();
-  tags.finish(spans);
   spans.exemplars = exemplars.take(spans.slowest);
   return spans;
 }

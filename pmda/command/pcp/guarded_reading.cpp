@@ -137,7 +137,7 @@ bool is_of_a_failure(int signal) {
 
 std::string how(int wait_status) {
   if (!WIFSIGNALED(wait_status)) return "takes too much memory";
-  if (WTERMSIG(wait_status) == SIGXCPU) return "comes to no end";
+  if (WTERMSIG(wait_status) == SIGXCPU) return "does not end";
   return std::string("ended with: ") + ::strsignal(WTERMSIG(wait_status));
 }
 

@@ -139,7 +139,7 @@ std::string signal_of(const Child& child) {
 }
 
 constexpr const char* kStillRun =
-    "some of its processes still run, and are not recorded any more (--wait)";
+    "some of its processes still run, but are no longer recorded (--wait)";
 
 // The most serious reason why calls may be missing; empty if none.
 std::string what_is_missing(const PrivateAgent& own, const Child& child, bool is_left_by_some) {
@@ -147,7 +147,7 @@ std::string what_is_missing(const PrivateAgent& own, const Child& child, bool is
   if (std::string signal = signal_of(child); !signal.empty()) return signal;
   if (std::string missing = own.what_is_missing(); !missing.empty()) return missing;
   if (child.has_lost_orphans())
-    return "a signal has ended one of its processes, which may not have sent all";
+    return "a signal ended one of its processes, which may not have sent all calls";
   return is_left_by_some ? kStillRun : "";
 }
 

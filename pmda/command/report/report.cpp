@@ -10,7 +10,6 @@
 
 #include "command/pcp/guarded_reading.hpp"
 #include "command/replace_file.hpp"
-#include "command/report/compared_runs.hpp"
 #include "command/report/report_input.hpp"
 #include "command/report/report_options.hpp"
 #include "command/run/archive_reader.hpp"
@@ -29,7 +28,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-enum Status { kPassed = 0, kBroken = 1, kCannotTell = 2 };
+enum Status { kPassed = 0, kTrue = 1, kCannotTell = 2 };
 
 using Findings = std::vector<Condition::Finding>;
 
@@ -72,7 +71,7 @@ bool has(const Findings& findings, Condition::Outcome outcome) {
 
 // A true condition outweighs an unknown one.
 int status_of(const Findings& findings) {
-  if (has(findings, Condition::Outcome::Broken)) return kBroken;
+  if (has(findings, Condition::Outcome::True)) return kTrue;
   return has(findings, Condition::Outcome::Unknown) ? kCannotTell : kPassed;
 }
 

@@ -136,9 +136,9 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   if (options.wants_help) return options;
   if (!stored) return stored.error();
   if (options.is_json && options.is_markdown)
-    return Error{"--json and --markdown do not go together"};
+    return Error{"--json and --markdown exclude each other"};
   if (pcp.errors > 0 || (options.has_archives_zone && !options.time_zone.empty()))
-    return Error{"these options do not go together"};
+    return Error{"these options exclude each other"};
   // PCP 7 does not count the environment's host for a reader of archives.
   if (pcp.nhosts > 0 || std::getenv("PCP_HOST") != nullptr)
     return Error{std::string("-h: ") + kNoHosts};
@@ -157,7 +157,7 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
             "with --compare -S, -T and -O cut both runs, by -S 10s (after the begin of each) "
             "or -T -10s (before its end), not at a time of day: " +
             printed_name(*time)};
-  if (options.per && options.base.empty()) return Error{"--per is about two runs: --compare BASE"};
+  if (options.per && options.base.empty()) return Error{"--per needs an older run: --compare BASE"};
   options.are_runs = !options.base.empty() && behind != argv + argc;
   std::vector<std::string>& to = options.are_runs ? options.base : options.archives;
   to.insert(to.end(), others->begin(), others->end());

@@ -9,7 +9,6 @@
 #include "command/run/groups.hpp"
 #include "command/run/imbalance.hpp"
 #include "command/run/run_totals.hpp"
-#include "command/run/span_tags.hpp"
 #include "command/run/tag_series.hpp"
 #include "command/run/time_grid.hpp"
 #include "wire/dimensions.hpp"
@@ -41,7 +40,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
     ArchiveTotals archive(source.is_of_agent());
     Result<void> read = changes.read_all(archive);
     if (read && archive.samples().empty())
-      read = Error{source.path() + ": has no samples of calls in the time that is asked for"};
+      read = Error{source.path() + ": has no samples of calls in the requested time"};
     if (read) read = source.read_to_end();  // also learns whether the archive is complete
     if (read) read = totals.add(source, archive, changes);
     totals.note_room(changes.room());

@@ -45,4 +45,10 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request,
                                                 Exemplars* exemplars = nullptr);
 
+// Adds what a trace tells of its tags: the longest spans, and which tags are nested.
+void note_tags(RecordedSpans& spans, const SpanTrace& trace);
+
+// Captured transactions of tags that were added up count for the sum.
+void group_span_tags(RecordedSpans& spans, const LabelChoice& choice);
+
 }  // namespace pcp::trace::command

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "command/run/groups.hpp"
-#include "command/run/judgement.hpp"
 #include "command/run/noise.hpp"
 #include "wire/dimensions.hpp"
+#include "wire/histogram_codec.hpp"
 
 namespace pcp::trace::command {
 
@@ -53,16 +55,89 @@ bool is_great_enough(const Difference& change, Figure figure, bool is_over_runs)
          std::abs(*change.before) * (is_over_runs ? least : std::max(kLeastChange, least));
 }
 
+using Parts = std::vector<Part>;
+
+// How many values are greater than this one.
+double greater_than(double limit, const Histogram& histogram) {
+  std::string packed;
+  histogram.pack(packed);
+  double greater = 0;
+  for_each_packed_bin(packed, [&](std::int32_t bin, std::uint64_t count) {
+    if (bins::middle_of(bin, histogram.coarseness()) > limit) greater += static_cast<double>(count);
+  });
+  return greater;
+}
+
+// A percentile is judged by the share of values beyond a limit between both percentiles. The share
+// has no jumps where a distribution has gaps.
+Parts shares_beyond(double limit, const TagPieces& tag) {
+  Parts parts;
+  for (const TimedHistogram& each : tag.histograms)
+    parts.push_back({greater_than(limit, each.values), static_cast<double>(each.values.total())});
+  return parts;
+}
+
+std::optional<Estimate> over_intervals(const Side& side, const ComparedTag& tag, Figure figure) {
+  const TagPieces* const its = side.pieces.find(tag.now->type, tag.now->name);
+  if (its == nullptr || !varies_within_a_run(figure)) return {};
+  Parts parts;
+  if (figure == Figure::FailedShare) {
+    for (const RunPiece& each : its->pieces)
+      parts.push_back({each.failed, each.calls + each.failed});
+  } else if (figure == Figure::Mean) {
+    if (may_have_nonfinite(*tag.before) || may_have_nonfinite(*tag.now)) return {};
+    for (const RunPiece& each : its->pieces)
+      if (each.calls > 0) parts.push_back({each.sum, each.calls});
+  } else {
+    parts = shares_beyond((*tag.of(figure).before + *tag.of(figure).now) / 2, *its);
+  }
+  return ratio_of(parts);
+}
+
+// `per`: sums are per call of this tag.
+std::optional<Estimate> over_runs(const Side& side, const Tag& tag, Figure figure,
+                                  const std::optional<TagKey>& per) {
+  std::vector<double> values;
+  for (const Totals& run : side.runs) {
+    const auto find = [&run](const TagKey& key) {
+      return std::ranges::find_if(run.tags, [&](const Tag& each) {
+        return each.type == key.first && each.name == key.second;
+      });
+    };
+    const auto its = find({tag.type, tag.name});
+    if (its == run.tags.end()) return {};
+    double divisor = 1;
+    if (per && is_sum(figure)) {
+      const auto divided_by = find(*per);
+      if (divided_by == run.tags.end() || all_calls(*divided_by) == 0) return {};
+      divisor = all_calls(*divided_by);
+    }
+    const std::optional<double> value = compared_value_of(*its, figure, divisor);
+    if (!value) return {};
+    values.push_back(*value);
+  }
+  return mean_of(values);
+}
+
 // All differences are judged together, since each of them could be a false alarm.
-void judge(std::vector<ComparedTag>& tags, const Judgement& judgement) {
+void judge(Comparison& comparison, const Side& before, const Side& now) {
+  const auto chance_of_equal_runs = [&](const ComparedTag& tag, Figure figure) {
+    const auto estimate = [&](const Side& side) {
+      return comparison.is_over_runs ? over_runs(side, *tag.now, figure, comparison.divisors.tag)
+                                     : over_intervals(side, tag, figure);
+    };
+    const auto one = estimate(before);
+    const auto other = estimate(now);
+    return one && other ? std::optional(chance_of(*one, *other)) : std::nullopt;
+  };
   struct Judged {
     Difference* change;
     Figure figure;
     double chance;
   };
   std::vector<Judged> all;
-  for (std::size_t n = 0; n < tags.size(); ++n) {
-    ComparedTag& tag = tags[n];
+  for (std::size_t n = 0; n < comparison.tags.size(); ++n) {
+    ComparedTag& tag = comparison.tags[n];
     for (const FigureRow& row : kFigures) {
       const Figure figure = row.figure;
       Difference& change = tag.changes[index_of(figure)];
@@ -70,7 +145,7 @@ void judge(std::vector<ComparedTag>& tags, const Judgement& judgement) {
       if (is_count(figure) && change.is_none()) {  // exact, so there is nothing to judge
         change.verdict = Verdict::Noise;
       } else if (const auto chance =
-                     n < kJudgedTags ? judgement.chance_of(tag, figure) : std::nullopt) {
+                     n < kJudgedTags ? chance_of_equal_runs(tag, figure) : std::nullopt) {
         change.chance = chance;
         all.push_back({&change, figure, *chance});
       }
@@ -82,7 +157,7 @@ void judge(std::vector<ComparedTag>& tags, const Judgement& judgement) {
   const double limit = limit_of(std::move(chances));
   for (const Judged& each : all)
     each.change->verdict =
-        each.chance <= limit && is_great_enough(*each.change, each.figure, judgement.is_over_runs())
+        each.chance <= limit && is_great_enough(*each.change, each.figure, comparison.is_over_runs)
             ? Verdict::Real
             : Verdict::Noise;
 }
@@ -131,9 +206,8 @@ Comparison compare(const Side& before, const Side& now, const Divisors& divisors
   made.older = &before.totals.run;
   made.divisors = divisors;
   for (ComparedTag& tag : made.tags) fill(tag, divisors);
-  const Judgement judgement(before, now, divisors.tag);
-  made.is_over_runs = judgement.is_over_runs();
-  judge(made.tags, judgement);
+  made.is_over_runs = std::min(before.runs.size(), now.runs.size()) >= kFewestRuns;
+  judge(made, before, now);
   std::ranges::stable_sort(made.tags, std::ranges::greater(),
                            [](const ComparedTag& tag) { return tag.lost_s.value_or(0); });
   return made;

@@ -12,7 +12,6 @@
 #include "command/pcp/span_event.hpp"
 #include "command/run/archive_reader.hpp"
 #include "command/run/slowest_traces.hpp"
-#include "command/run/span_tags.hpp"
 #include "command/run/torn_spans.hpp"
 #include "command/run/trace_assembly.hpp"
 
@@ -184,13 +183,36 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
   return std::optional(std::move(found));
 }
 
+void note_tags(RecordedSpans& spans, const SpanTrace& trace) {
+  for (const SpanEvent& span : trace.spans) {
+    if (span.is_event()) continue;
+    spans.is_nested[span.tag] |= span.parent != 0;
+    if (span.aborted) continue;
+    LongestSpan& its = spans.longest[span.tag];
+    if (span.duration_ns >= its.duration_ns)
+      its = {span.duration_ns, WallTime(std::chrono::nanoseconds(span.end_ns()))};
+  }
+}
+
+void group_span_tags(RecordedSpans& spans, const LabelChoice& choice) {
+  if (!choice.changes_tags()) return;
+  std::map<std::string, bool> is_nested;
+  for (const auto& [tag, its] : spans.is_nested) {
+    const std::optional<std::string> group = choice.group_of(tag);
+    if (!group) continue;
+    is_nested[*group] |= its;
+    if (*group != tag) spans.groups.emplace(tag, *group);
+  }
+  spans.is_nested = std::move(is_nested);
+}
+
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exemplars* exemplars) {
   SlowestTraces slowest;
   TornSpans torn;
-  SpanTags tags;
+  RecordedSpans of_tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
     torn.mark(trace);
-    tags.add(trace);
+    note_tags(of_tags, trace);
     if (exemplars != nullptr) exemplars->add(trace);
     slowest.add(std::move(trace));
     return true;
@@ -198,7 +220,8 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   if (found && *found) {
     (*found)->slowest = slowest.take();
     for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
-    tags.finish(**found);
+    (*found)->longest = std::move(of_tags.longest);
+    (*found)->is_nested = std::move(of_tags.is_nested);
   }
   return found;
 }

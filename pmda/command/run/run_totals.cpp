@@ -139,7 +139,8 @@ void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTo
     run_.incomplete.push_back({source.path(), why});
   else if (source.is_sparse() && archive.stretches().size() > 1)
     run_.incomplete.push_back(
-        {source.path(), "it has gaps: the host or its agent was away, began anew, or was reset"});
+        {source.path(),
+         "it has gaps: the host or its agent was unreachable, restarted, or was reset"});
 }
 
 std::uint16_t RunTotals::host_number(const std::string& host) {

@@ -4,24 +4,29 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "command/run/imbalance.hpp"
-#include "command/show/comparison_columns.hpp"
 #include "command/show/summary.hpp"
+#include "command/show/text_table.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
 
 constexpr std::size_t kMostTags = 15;
-constexpr std::size_t kValue = 8;
-constexpr std::size_t kColumn = kValue + 1;  // with the sign
-constexpr std::size_t kRun = 4;              // "was", "now"
-constexpr std::size_t kFewestOfName = 18;
+constexpr int kValue = 8;        // without the sign
+constexpr std::size_t kRun = 4;  // "was", "now"
+constexpr int kFewestOfName = 18;
 
-using Kinds = std::array<std::vector<const ComparedTag*>, kTableTitles.size()>;
+using Kinds = TablesOf<ComparedTag>;
+
+// True if more of it is worse; else a change is neither good nor bad.
+bool is_worse_if_more(Figure figure, const Tag& tag) {
+  return tag.type == TraceType::Transact && figure != Figure::Calls && figure != Figure::Rate;
+}
 
 // Leaves the tags to be shown.
 void keep_first(Kinds& kinds, std::size_t most) {
@@ -31,9 +36,27 @@ void keep_first(Kinds& kinds, std::size_t most) {
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) kinds[kind].resize(kept[kind]);
 }
 
+// Gives each figure a column, which may have no width.
+std::vector<TextTable::Column> columns_for(const Kinds& kinds) {
+  const bool has_failed = std::ranges::any_of(kinds[0], [](const ComparedTag* tag) {
+    return tag->before->failed.value_or(0) + tag->now->failed.value_or(0) > 0;
+  });
+  std::vector<TextTable::Column> columns;
+  for (const FigureRow& row : kFigures) {
+    const bool is_of_failed = row.figure == Figure::Failed || row.figure == Figure::FailedShare;
+    const bool is_shown = row.importance != 0 && (has_failed || !is_of_failed);
+    columns.push_back({is_shown ? kValue + 1 : 0, row.importance});
+  }
+  return columns;
+}
+
 class ComparisonTable {
  public:
-  ComparisonTable(const Comparison& comparison, const Shown& shown, const Kinds& kinds);
+  ComparisonTable(const Comparison& comparison, const Shown& shown, const Kinds& kinds)
+      : comparison_(comparison),
+        shown_(shown),
+        table_(columns_for(kinds), kFewestOfName + kRun, shown),
+        name_width_(table_.name_width() - kRun) {}
 
   std::string heading(std::size_t kind) const;
   std::string rows(const ComparedTag& tag, const std::string& name);
@@ -43,74 +66,40 @@ class ComparisonTable {
   std::string notes() const;
 
  private:
-  std::string values(const Tag& tag, double divisor) const;
-  std::string changes(const ComparedTag& tag);
-  std::string change(const ComparedTag& tag, Figure figure);
+  TextTable::Cell change(const ComparedTag& tag, Figure column);
   std::string lost(const ComparedTag& tag) const;
 
   const Comparison& comparison_;
   const Shown& shown_;
-  std::vector<Figure> columns_;
-  std::size_t name_columns_;
+  const TextTable table_;
+  const std::size_t name_width_;  // without the run
   bool has_signs_ = false;
   std::size_t not_judged_ = 0;
 };
 
-// A narrow terminal drops the least important columns.
-ComparisonTable::ComparisonTable(const Comparison& comparison, const Shown& shown,
-                                 const Kinds& kinds)
-    : comparison_(comparison), shown_(shown), columns_(compared_columns()) {
-  const bool has_failed = std::ranges::any_of(kinds[0], [](const ComparedTag* tag) {
-    return tag->before->failed.value_or(0) + tag->now->failed.value_or(0) > 0;
-  });
-  if (!has_failed)
-    std::erase_if(columns_, [](Figure column) {
-      return column == Figure::Failed || column == Figure::FailedShare;
-    });
-  const std::size_t most = (shown.terminal().columns - kFewestOfName - kRun) / kColumn;
-  while (columns_.size() > most)
-    columns_.erase(std::ranges::min_element(
-        columns_, {}, [](Figure column) { return row_of(column).importance; }));
-  name_columns_ = shown.terminal().columns - kRun - columns_.size() * kColumn;
-}
-
 std::string ComparisonTable::heading(std::size_t kind) const {
-  std::string line = Shown::left(kTableTitles[kind], name_columns_ + kRun);
-  for (const Figure column : columns_)
-    line += Shown::right(compared_heading(column, kind), kValue) + " ";
-  return shown_.bold(Shown::trimmed(line)) + "\n";
+  const auto heading = [kind](std::size_t i) {
+    return std::string(compared_heading(kFigures[i].figure, kind)) + " ";
+  };
+  return shown_.bold(table_.line(kTableTitles[kind], heading)) + "\n";
 }
 
-std::string ComparisonTable::values(const Tag& tag, double divisor) const {
-  std::string line;
-  for (const Figure column : columns_)
-    line += Shown::right(compared_value(tag, column, shown_, divisor), kValue) + " ";
-  return line;
-}
-
-std::string ComparisonTable::change(const ComparedTag& tag, Figure figure) {
-  const Difference& change = tag.of(figure);
-  if (!change.is_known()) return std::string(kColumn, ' ');
-  const std::string text = Shown::right(shown_.change(*change.before, *change.now), kValue);
+TextTable::Cell ComparisonTable::change(const ComparedTag& tag, Figure column) {
+  const std::optional<Figure> figure = compared_in(column, tag.now->type);
+  if (!figure || !tag.of(*figure).is_known()) return {""};
+  const Difference& change = tag.of(*figure);
+  const std::string text = shown_.change(*change.before, *change.now);
   if (!change.is_real()) {
-    const bool may_be_judged = comparison_.is_over_runs || varies_within_a_run(figure);
+    const bool may_be_judged = comparison_.is_over_runs || varies_within_a_run(*figure);
     if (change.verdict == Verdict::NotJudged && may_be_judged) ++not_judged_;
-    return (is_count(figure) ? text : shown_.faint(text)) + " ";  // counts are exact
+    if (is_count(*figure)) return {text + " "};  // counts are exact
+    return {shown_.faint(Shown::right(text, kValue)) + " "};
   }
   has_signs_ = true;
   const bool is_more = *change.now > *change.before;
-  std::string sign = text + (is_more ? shown_.sign("▲", "^") : shown_.sign("▼", "v"));
-  if (!is_worse_if_more(figure, *tag.now)) return sign;
-  return is_more ? shown_.bad(sign) : shown_.good(sign);
-}
-
-std::string ComparisonTable::changes(const ComparedTag& tag) {
-  std::string line;
-  for (const Figure column : columns_) {
-    const std::optional<Figure> figure = compared_in(column, tag.now->type);
-    line += figure ? change(tag, *figure) : std::string(kColumn, ' ');
-  }
-  return line;
+  const std::string sign = is_more ? shown_.sign("▲", "^") : shown_.sign("▼", "v");
+  if (!is_worse_if_more(*figure, *tag.now)) return {text + sign};
+  return {text + sign, is_more ? &Shown::bad : &Shown::good};
 }
 
 // The text under the name.
@@ -130,20 +119,25 @@ std::string ComparisonTable::lost(const ComparedTag& tag) const {
 std::vector<std::string> ComparisonTable::names(const Kinds& kinds) const {
   std::vector<NameToCut> names;
   for (const auto& kind : kinds)
-    for (const ComparedTag* const tag : kind) names.push_back({tag->now->name, name_columns_ - 1});
+    for (const ComparedTag* const tag : kind) names.push_back({tag->now->name, name_width_ - 1});
   return shown_.names(names);
 }
 
 std::string ComparisonTable::rows(const ComparedTag& tag, const std::string& name) {
-  const auto line = [this](const std::string& first, std::string_view run,
-                           const std::string& cells) {
-    return Shown::trimmed(Shown::left(first, name_columns_) + shown_.faint(Shown::left(run, kRun)) +
-                          cells) +
+  const auto line = [this](const std::string& first, std::string_view run, const auto& cell) {
+    return table_.line(Shown::left(first, name_width_) + shown_.faint(Shown::left(run, kRun)),
+                       [&](std::size_t i) { return cell(kFigures[i].figure); }) +
            "\n";
+  };
+  const auto values = [this](const Tag& of_run, double divisor) {
+    return [&, divisor](Figure column) {
+      return compared_value(of_run, column, shown_, divisor) + " ";
+    };
   };
   const auto& [before, now, by] = comparison_.divisors;
   return line(name, "was", values(*tag.before, before)) +
-         line(lost(tag), "now", values(*tag.now, now)) + line("", "", changes(tag));
+         line(lost(tag), "now", values(*tag.now, now)) +
+         line("", "", [&](Figure column) { return change(tag, column); });
 }
 
 std::string ComparisonTable::notes() const {
@@ -209,6 +203,49 @@ std::string uneven_lines(const Totals& base, const Totals& now, const Shown& sho
 }
 
 }  // namespace
+
+std::optional<Figure> compared_in(Figure column, TraceType type) {
+  const std::optional<Figure> figure = figure_in(column, type);
+  return figure && is_compared(type, *figure) ? figure : std::nullopt;
+}
+
+std::string_view compared_heading(Figure column, std::size_t table) {
+  constexpr std::array kTypeOfTable{TraceType::Transact, TraceType::Observe, TraceType::Counter};
+  const bool is_shown = row_of(column).importance != 0 && compared_in(column, kTypeOfTable[table]);
+  return is_shown ? heading_of(column, table) : "";
+}
+
+std::string compared_value(const Tag& tag, Figure column, const Shown& shown, double divisor) {
+  constexpr double kLeastShare = 0.001;  // a lesser one is too wide for a column
+  const std::optional<Figure> figure = compared_in(column, tag.type);
+  if (!figure) return "";
+  const std::optional<double> value = compared_value_of(tag, *figure, divisor);
+  if (!value) return shown.nothing();
+  if (*figure == Figure::FailedShare)
+    return *value > 0 && *value < kLeastShare ? "<0.001%" : Shown::number(*value) + "%";
+  if (*figure == Figure::Calls || *figure == Figure::Failed)
+    return *value == std::round(*value) ? Shown::count(*value) : Shown::number(*value);
+  const bool is_lower_limit = *figure == Figure::Max && tag.max && !tag.max->is_exact;
+  return (is_lower_limit ? shown.at_least() : "") + shown.value(tag.type, *value);
+}
+
+std::string per_what(const Divisors& divisors, const Shown& shown, std::size_t columns_of_tag) {
+  if (divisors.tag) return " per call of " + shown.name(divisors.tag->second, columns_of_tag);
+  return divisors.are_one() ? "" : " per run";
+}
+
+std::string per_how_many(const Divisors& divisors, const Shown& shown, std::size_t columns_of_tag) {
+  return per_what(divisors, shown, columns_of_tag) + ": " + Shown::count(divisors.before) +
+         " before, " + Shown::count(divisors.now) + " now";
+}
+
+TablesOf<ComparedTag> by_kind(const Comparison& comparison, std::size_t most) {
+  TablesOf<ComparedTag> kinds;
+  for (const ComparedTag& tag :
+       std::span(comparison.tags).first(std::min(comparison.tags.size(), most)))
+    kinds[table_of(tag.now->type)].push_back(&tag);
+  return kinds;
+}
 
 std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
                              const Terminal& terminal, const std::vector<std::string>& by) {

@@ -182,7 +182,7 @@ Condition::Finding Condition::finding_of(const std::string& name,
   const std::optional<bool> is_met = range ? holds(*range) : std::nullopt;
   return finding_of(name,
                     !is_met   ? Outcome::Unknown
-                    : *is_met ? Outcome::Broken
+                    : *is_met ? Outcome::True
                               : Outcome::Passed,
                     shown, why);
 }

@@ -23,7 +23,7 @@ class Condition {
   // terminal.
   static Result<Condition> parse(const std::string& text, const Terminal& terminal = {});
 
-  enum class Outcome { Passed, Broken, Unknown };
+  enum class Outcome { Passed, True, Unknown };
 
   // About one tag, or about the condition if no tag matches.
   struct Finding {

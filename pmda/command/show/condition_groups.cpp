@@ -11,7 +11,7 @@
 
 #include "command/run/imbalance.hpp"
 #include "command/run/noise.hpp"
-#include "command/show/comparison_columns.hpp"
+#include "command/show/comparison.hpp"
 #include "command/show/condition.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/trace_type.hpp"
@@ -247,7 +247,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   // Half of the chance: equal runs differ as often in the other direction.
   const bool is_real = comparison.is_over_runs ? is_judged && *chance / 2 <= kMostFalseAlarms
                                                : verdict == Verdict::Real;
-  if (is_count(figure_) || is_real) return finding(Outcome::Broken);
+  if (is_count(figure_) || is_real) return finding(Outcome::True);
   return finding(
       Outcome::Unknown,
       is_judged ? is_noise ? ", which cannot be judged"

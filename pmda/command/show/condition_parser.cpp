@@ -90,9 +90,9 @@ Result<void> Condition::take_what(std::string_view& rest) {
       return Error{"a share needs labels, as in 'request{status=5*} share > 0.1%'"};
     return {};
   }
-  return Error{"after the tag comes " + listed_words([](const FigureRow&) { return true; }, ", ") +
-               ", share, or max/mean by LABEL, not \"" + printed_name(word.empty() ? rest : word) +
-               "\""};
+  return Error{
+      "expected after the tag: " + listed_words([](const FigureRow&) { return true; }, ", ") +
+      ", share, or max/mean by LABEL, not \"" + printed_name(word.empty() ? rest : word) + "\""};
 }
 
 // Only an imbalance is by a label.
@@ -120,7 +120,7 @@ Result<void> Condition::take_operator(std::string_view& rest) {
     rest.remove_prefix(sign.text.size());
     return {};
   }
-  return Error{"before the number comes one of < <= > >= == !="};
+  return Error{"expected one of < <= > >= == != before the number"};
 }
 
 Result<void> Condition::take_number(std::string_view& rest) {
@@ -148,7 +148,7 @@ Result<void> Condition::take_change(bool is_negative) const {
   const bool is_more = operator_ == Operator::Greater || operator_ == Operator::GreaterOrEqual;
   const bool is_less = operator_ == Operator::Less || operator_ == Operator::LessOrEqual;
   if (is_negative ? is_less : is_more) return {};
-  return Error{"a change in percent is as in > +20% or < -20%"};
+  return Error{"write a change in percent as > +20% or < -20%"};
 }
 
 Result<void> Condition::take_unit(std::string_view unit) {

@@ -155,7 +155,7 @@ std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filte
             "), root and PCP's user see all\n";
   const bool is_for_others = !facts.programs.empty() && matching_programs(facts, filter) == 0;
   if (facts.clients > 0 && !is_for_others) text += of_tags(facts, filter, shown);
-  text += "captures, of all who look there: " + Shown::count(static_cast<double>(facts.captures)) +
+  text += "captures of all users there: " + Shown::count(static_cast<double>(facts.captures)) +
           "; they have brought " + count_of(facts.captured, "span") + " since the agent's start\n";
   std::string lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -163,7 +163,7 @@ std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filte
     lines += "  " + text.substr(at, end - at) + "\n";
     at = end + 1;
   }
-  return "nothing has come yet. On " + shown.name(facts.host, kNameColumns) + ":\n" + lines;
+  return "no span has arrived yet. On " + shown.name(facts.host, kNameColumns) + ":\n" + lines;
 }
 
 std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& tags,

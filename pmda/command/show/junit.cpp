@@ -50,7 +50,7 @@ std::string test_case(const Condition::Finding& finding) {
   if (finding.is_noise)
     return text + ">\n      <system-out>" + line + "</system-out>\n    </testcase>\n";
   if (finding.outcome == Condition::Outcome::Passed) return text + "/>\n";
-  const std::string word = finding.outcome == Condition::Outcome::Broken ? "failure" : "error";
+  const std::string word = finding.outcome == Condition::Outcome::True ? "failure" : "error";
   return text + ">\n      <" + word + " message=\"" + line + "\">" + line + "</" + word +
          ">\n    </testcase>\n";
 }
@@ -63,7 +63,7 @@ std::string number_of(const std::vector<Condition::Finding>& findings, Condition
 
 std::string junit(const std::vector<Condition::Finding>& findings) {
   const std::string counts = " tests=\"" + std::to_string(findings.size()) + "\" failures=\"" +
-                             number_of(findings, Condition::Outcome::Broken) + "\" errors=\"" +
+                             number_of(findings, Condition::Outcome::True) + "\" errors=\"" +
                              number_of(findings, Condition::Outcome::Unknown) + "\"";
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts +
                      ">\n  <testsuite name=\"pcp-trace report\"" + counts + ">\n";

@@ -2,13 +2,10 @@
 #include "command/show/markdown.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <string_view>
 
-#include "command/show/comparison_columns.hpp"
-#include "command/show/shown.hpp"
+#include "command/show/comparison.hpp"
+#include "command/show/text_table.hpp"
 
 namespace pcp::trace::command {
 
@@ -26,16 +23,6 @@ const Shown& shown() {
 
 std::string one_code(std::string_view text) {
   return markdown_code(shown().name(text, kLongestName));
-}
-
-// A cell ends at the next bar, also in code.
-std::string in_cell(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '|') safe += '\\';
-    safe += c;
-  }
-  return safe;
 }
 
 std::string about(const Run& run) {
@@ -62,26 +49,22 @@ std::string incomplete(const Run& run, const std::string& where = "") {
   return text;
 }
 
-// Writes the tags of a kind as a table.
-template <typename Item>
-std::string table(std::size_t kind, const std::vector<Item>& items,
-                  const std::function<std::string(const Item&)>& name_of,
-                  const std::function<std::string(const Item&, Figure)>& cell_of) {
-  std::string head = "| " + std::string(kTableTitles[kind]) + " |";
-  std::string line = "|---|";
-  std::vector<Figure> columns = compared_columns();
-  std::erase_if(columns, [kind](Figure each) { return compared_heading(each, kind).empty(); });
-  for (const Figure column : columns) {
-    head += " " + std::string(compared_heading(column, kind)) + " |";
-    line += "--:|";
+// Writes tables of the tags of each kind.
+template <typename Item, typename NameOf, typename CellOf>
+std::string tables(const TablesOf<Item>& kinds, NameOf name_of, CellOf cell_of) {
+  std::string text;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind].empty()) continue;
+    std::vector<std::vector<std::string>> rows{{std::string(kTableTitles[kind])}};
+    for (const FigureRow& row : kFigures)
+      rows.front().emplace_back(compared_heading(row.figure, kind));
+    for (const Item* const item : kinds[kind]) {
+      rows.push_back({one_code(name_of(*item))});
+      for (const FigureRow& row : kFigures) rows.back().push_back(cell_of(*item, row.figure));
+    }
+    text += TextTable::markdown(rows);
   }
-  std::string rows;
-  for (const Item& item : items) {
-    rows += "| " + in_cell(one_code(name_of(item))) + " |";
-    for (const Figure column : columns) rows += " " + in_cell(cell_of(item, column)) + " |";
-    rows += "\n";
-  }
-  return head + "\n" + line + "\n" + rows + "\n";
+  return text;
 }
 
 // Both values, and the change between them.
@@ -109,7 +92,7 @@ std::string listed(const std::vector<Condition::Finding>& findings) {
   std::size_t left = kMostFindings;
   std::size_t more = 0;
   for (const auto outcome :
-       {Condition::Outcome::Broken, Condition::Outcome::Unknown, Condition::Outcome::Passed}) {
+       {Condition::Outcome::True, Condition::Outcome::Unknown, Condition::Outcome::Passed}) {
     const auto count = std::ranges::count(findings, outcome, &Condition::Finding::outcome);
     if (count == 0) continue;
     counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + word_for(outcome);
@@ -148,15 +131,12 @@ std::string markdown_code(std::string_view text) {
 
 std::string markdown(const Totals& run, const std::vector<Condition::Finding>& findings) {
   std::string text = incomplete(run.run) + about(run.run) + "\n";
-  std::array<std::vector<const Tag*>, kTableTitles.size()> kinds;
+  TablesOf<Tag> kinds;
   for (std::size_t i = 0; i < std::min(run.tags.size(), kMostRows); ++i)
     kinds[table_of(run.tags[i].type)].push_back(&run.tags[i]);
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if (kinds[kind].empty()) continue;
-    text += table<const Tag*>(
-        kind, kinds[kind], [](const Tag* tag) { return tag->name; },
-        [](const Tag* tag, Figure column) { return compared_value(*tag, column, shown()); });
-  }
+  text += tables(
+      kinds, [](const Tag& tag) { return tag.name; },
+      [](const Tag& tag, Figure column) { return compared_value(tag, column, shown()); });
   return text + rest(run.tags.size(), kMostRows) + listed(findings);
 }
 
@@ -165,15 +145,11 @@ std::string markdown(const Totals& base, const Totals& now, const Comparison& co
   std::string text = incomplete(base.run, " in the older run") +
                      incomplete(now.run, " in the newer run") + "was: " + about(base.run) +
                      "\nnow: " + about(now.run) + "\n";
-  const auto kinds = by_kind(comparison, kMostRows);
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if (kinds[kind].empty()) continue;
-    text += table<const ComparedTag*>(
-        kind, kinds[kind], [](const ComparedTag* tag) { return tag->now->name; },
-        [&](const ComparedTag* tag, Figure column) {
-          return changed(*tag, column, comparison.divisors);
-        });
-  }
+  text += tables(
+      by_kind(comparison, kMostRows), [](const ComparedTag& tag) { return tag.now->name; },
+      [&](const ComparedTag& tag, Figure column) {
+        return changed(tag, column, comparison.divisors);
+      });
   text += rest(comparison.tags.size(), kMostRows);
   if (!comparison.divisors.are_one())
     text += markdown_code("calls, failed, total and added are" +

@@ -212,7 +212,7 @@ std::string report_json(const Model& model, const std::vector<Condition::Finding
     comparison == nullptr ? json.null() : write_comparison(json, *comparison);
     json.list("conditions", findings, [&](const Condition::Finding& finding) {
       json.object([&] {
-        const bool is_true = finding.outcome == Condition::Outcome::Broken;
+        const bool is_true = finding.outcome == Condition::Outcome::True;
         json.text("outcome", is_true ? "broken" : word_for(finding.outcome));
         json.text("text", finding.line);
       });

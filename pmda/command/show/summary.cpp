@@ -264,8 +264,8 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
            (!choice.chosen_by.empty() ? "No tag matches " + choice.chosen_by + ".\n\n"
             : run.incomplete.empty()
                 ? "Nothing was traced. Does the program call a trace library?\n"
-                  "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"
-                : "Nothing that was traced is here.\n\n") +
+                  "Set PCP_TRACE_DEBUG=api,comms in its environment to see why.\n\n"
+                : "The archive has no traced calls.\n\n") +
            tail;
   constexpr std::size_t kMostNotes = 2;
   const SummaryTables tables =

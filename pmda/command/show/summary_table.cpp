@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "command/run/groups.hpp"
+#include "command/show/text_table.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
@@ -35,7 +36,7 @@ std::vector<std::size_t> deal_lines(const std::vector<std::vector<std::size_t>>&
 
 namespace {
 
-constexpr std::size_t kLeastNameColumns = 24;
+constexpr int kLeastNameColumns = 24;
 
 std::optional<double> value_in(Figure column, const Tag& tag) {
   const std::optional<Figure> figure = figure_in(column, tag.type);
@@ -127,9 +128,21 @@ std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice
   return sections;
 }
 
+// Gives each figure a column, which may have no width.
+std::vector<TextTable::Column> columns_with(bool failed, std::optional<Figure> sort) {
+  std::vector<TextTable::Column> columns;
+  for (const FigureRow& row : kFigures)
+    columns.push_back({row.figure == Figure::Failed && !failed ? 0 : row.summary.width,
+                       row.figure == sort ? 0 : row.summary.dropped});
+  return columns;
+}
+
 class TablePrinter {
  public:
-  TablePrinter(const Shown& shown, bool shows_failed, const TableChoice& choice);
+  TablePrinter(const Shown& shown, bool shows_failed, const TableChoice& choice)
+      : shown_(shown),
+        gives_room_(choice.shows_all),
+        table_(columns_with(shows_failed, choice.sort), kLeastNameColumns, shown) {}
 
   std::string heading(const Section& section) const;
   std::string rows(const Entry& entry, const std::string& name) const;
@@ -144,58 +157,36 @@ class TablePrinter {
 
   const Shown& shown_;
   const bool gives_room_;  // a name that is too long for its column gets a line of its own
-  std::vector<Figure> columns_;
-  std::size_t name_columns_ = 0;
+  const TextTable table_;
 };
 
-TablePrinter::TablePrinter(const Shown& shown, bool shows_failed, const TableChoice& choice)
-    : shown_(shown), gives_room_(choice.shows_all) {
-  std::vector<FigureRow> to_drop;
-  for (const FigureRow& row : kFigures) {
-    if (row.summary.width == 0 || (row.figure == Figure::Failed && !shows_failed)) continue;
-    columns_.push_back(row.figure);
-    if (row.summary.dropped != 0 && row.figure != choice.sort) to_drop.push_back(row);
-  }
-  std::ranges::sort(to_drop, {}, [](const FigureRow& row) { return row.summary.dropped; });
-  const auto width = [this] {
-    std::size_t sum = 0;
-    for (const Figure each : columns_) sum += row_of(each).summary.width;
-    return sum;
-  };
-  for (const FigureRow& each : to_drop)
-    if (width() + kLeastNameColumns > shown.terminal().columns) std::erase(columns_, each.figure);
-  name_columns_ = shown.terminal().columns - width();
-}
-
 std::string TablePrinter::heading(const Section& section) const {
-  std::string line = Shown::left(kTableTitles[section.table], name_columns_);
-  for (const Figure column : columns_)
-    line += Shown::right(heading_of(column, section.table), row_of(column).summary.width);
-  return shown_.bold(Shown::trimmed(line)) + "\n";
+  const auto heading = [&](std::size_t i) {
+    return std::string(heading_of(kFigures[i].figure, section.table));
+  };
+  return shown_.bold(table_.line(kTableTitles[section.table], heading)) + "\n";
 }
 
 std::string TablePrinter::rows(const Entry& entry, const std::string& name) const {
-  if (gives_room_ && columns_of(name) > name_columns_) return name + "\n" + row("", entry.tag);
+  const std::size_t room = table_.name_width();
+  if (gives_room_ && columns_of(name) > room) return name + "\n" + row("", entry.tag);
   std::string text = row(name, entry.tag);
   if (!entry.worst) return text;
   const std::string labels = entry.worst->name.substr(bare_name(entry.worst->name).size());
   return text +
-         row("  " + (labels.empty() ? "(no labels)" : shown_.name(labels, name_columns_ - 2)),
-             *entry.worst);
+         row("  " + (labels.empty() ? "(no labels)" : shown_.name(labels, room - 2)), *entry.worst);
 }
 
 std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
-  std::string line = Shown::left(name, name_columns_);
-  for (const Figure column : columns_) {
-    const std::string text =
-        " " + Shown::right(cell(column, tag), row_of(column).summary.width - 1u);
-    line += column == Figure::Failed && has_failed(tag) ? shown_.bad(text) : text;
-  }
-  return Shown::trimmed(line) + "\n";
+  const auto cell_at = [&](std::size_t i) {
+    const bool is_bad = kFigures[i].figure == Figure::Failed && has_failed(tag);
+    return TextTable::Cell(" " + cell(kFigures[i].figure, tag), is_bad ? &Shown::bad : nullptr);
+  };
+  return table_.line(name, cell_at) + "\n";
 }
 
 std::vector<std::string> TablePrinter::names(std::span<const Entry> entries) const {
-  const std::size_t columns = gives_room_ ? shown_.terminal().columns : name_columns_;
+  const std::size_t columns = gives_room_ ? shown_.terminal().columns : table_.name_width();
   std::vector<NameToCut> to_cut;
   for (const Entry& each : entries)
     to_cut.push_back({each.tag.name, room_after(columns, columns_of(behind_name(each)))});

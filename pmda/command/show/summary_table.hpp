@@ -22,6 +22,10 @@ namespace pcp::trace::command {
 inline constexpr std::array<std::string_view, 3> kTableTitles{"Transactions", "Observations",
                                                               "Points, counters"};
 
+// The items of each table.
+template <typename Item>
+using TablesOf = std::array<std::vector<const Item*>, kTableTitles.size()>;
+
 // The index of a type's table.
 constexpr std::size_t table_of(TraceType type) {
   return type == TraceType::Transact ? 0 : type == TraceType::Observe ? 1 : 2;

@@ -35,7 +35,7 @@ Result<TagPattern> TagPattern::take(std::string_view& rest) {
     if (const auto taken = made.take_labels(std::string_view(made.text_).substr(brace)); !taken)
       return taken.error();
   if (is_quoted && !word.empty() && made.labels_.empty())
-    return Error{"behind the quotation mark come labels, as in {status=5*}, or a blank"};
+    return Error{"expected labels, as in {status=5*}, or a blank after the quotation mark"};
   made.whole_ = *whole;
   made.name_ = made.labels_.empty() ? *whole : *name;
   return made;

@@ -2,20 +2,17 @@
 #include "command/spans/open_transactions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "command/pcp/pcp_host.hpp"
 #include "command/pcp/pcp_values.hpp"
 #include "command/show/json_writer.hpp"
+#include "command/show/text_table.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
-
-constexpr std::size_t kCountColumns = 9;
-constexpr std::size_t kOldestColumns = 10;
-constexpr std::size_t kWhereColumns = 18;
-constexpr std::size_t kHostColumns = 16;
 
 Result<std::vector<OpenTransaction>> ask(const std::string& name) {
   PcpHost host(name);
@@ -23,7 +20,7 @@ Result<std::vector<OpenTransaction>> ask(const std::string& name) {
   if (const Result<void> found = host.find_agent(); !found) return found.error();
   constexpr const char* kInFlight = "trace.transact.inflight";
   if (lookup(kInFlight) == PM_ID_NULL)
-    return Error{"its trace agent cannot tell (no trace.transact.inflight)"};
+    return Error{"its trace agent has no trace.transact.inflight"};
   std::vector<OpenTransaction> open;
   Instances tags = instances_of(kInFlight);
   auto oldest = read_numbers_of("trace.transact.oldest");
@@ -60,32 +57,28 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
 
 std::string open_table(const OpenTransactions& open, const Shown& shown) {
   if (open.tags.empty() && open.others > 0)
-    return "Nothing is open that matches; of other tags " + Shown::count(open.others) + ".\n";
+    return "No open transaction matches; other tags have " + Shown::count(open.others) + ".\n";
   if (open.tags.empty()) return open.troubles.empty() ? "Nothing is open.\n" : "";
-  constexpr std::size_t kLeastNameColumns = 20;
-  const std::size_t columns = shown.terminal().columns - kCountColumns - kOldestColumns;
-  const bool has_hosts = columns >= kLeastNameColumns + kHostColumns &&
-                         std::any_of(open.tags.begin(), open.tags.end(), [&](const auto& each) {
-                           return each.host != open.tags.front().host;
-                         });
-  const std::size_t host_columns = has_hosts ? kHostColumns : 0;
-  const bool has_where = columns >= kLeastNameColumns + host_columns + kWhereColumns;
-  const std::size_t name_columns = columns - host_columns - (has_where ? kWhereColumns : 0);
-  const auto line = [&](const std::string& tag, const std::string& count, const std::string& oldest,
-                        const std::string& where, const std::string& host) {
-    std::string text = Shown::left(tag, name_columns) + Shown::right(count, kCountColumns) +
-                       Shown::right(oldest, kOldestColumns) +
-                       (has_where ? "  " + Shown::left(where, kWhereColumns - 2) : "");
-    return Shown::trimmed(text + (has_hosts ? host : ""));
+  constexpr int kLeastName = 20;
+  constexpr int kWhere = 18;
+  constexpr int kHost = 18;
+  const bool has_hosts = std::ranges::any_of(
+      open.tags, [&](const auto& each) { return each.host != open.tags.front().host; });
+  const TextTable table({{9}, {10}, {kWhere, 1, true}, {has_hosts ? kHost : 0, 2, true}},
+                        kLeastName, shown);
+  const auto line = [&](const std::string& name, const std::array<std::string, 4>& cells) {
+    return table.line(name, [&](std::size_t i) { return cells[i]; });
   };
-  std::string table =
-      shown.bold(line("Open transactions", "number", "oldest", "process/thread", "host")) + "\n";
+  std::string text =
+      shown.bold(line("Open transactions", {"number", "oldest", "  process/thread", "  host"})) +
+      "\n";
   for (const OpenTransaction& each : open.tags)
-    table += line(shown.name(each.tag, name_columns - 1), Shown::count(each.count),
-                  shown.duration(each.oldest_s), shown.name(each.where, kWhereColumns - 3),
-                  shown.name(each.host, kHostColumns)) +
-             "\n";
-  return table;
+    text +=
+        line(shown.name(each.tag, table.name_width() - 1),
+             {Shown::count(each.count), shown.duration(each.oldest_s),
+              "  " + shown.name(each.where, kWhere - 3), "  " + shown.name(each.host, kHost - 2)}) +
+        "\n";
+  return text;
 }
 
 std::string open_json(const OpenTransactions& open) {

@@ -445,8 +445,7 @@ TEST_F(TotalsOf, AnArchiveWithoutSamplesOfThatTimeIsAnError) {
   archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
   const Result<Totals> read = read_totals(request({"run"}, {moment(50), moment(60)}));
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().message,
-            path() + ": has no samples of calls in the time that is asked for");
+  EXPECT_EQ(read.error().message, path() + ": has no samples of calls in the requested time");
 }
 
 TEST_F(TotalsOf, CallsOfOneAgentAndTimeInTwoArchivesAreAnError) {
@@ -503,7 +502,7 @@ TEST_F(TotalsOf, OnlyReadingsOfCallsBeginAndEndTheTimeOfAPmlogger) {
   EXPECT_EQ(all.tags.at(0).rate, 1);
   EXPECT_TRUE(all.run.incomplete.empty());
   EXPECT_EQ(error_of(read_totals(request({"run"}, {moment(21), moment(30)}))),
-            path() + ": has no samples of calls in the time that is asked for");
+            path() + ": has no samples of calls in the requested time");
 }
 
 TEST_F(TotalsOf, CallsAndFailuresOfDifferentTimesAreIncomplete) {

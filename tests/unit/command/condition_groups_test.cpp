@@ -67,16 +67,16 @@ class Changes : public testing::Test {
 TEST_F(Changes, AreTrueFromTheBorderOn) {
   now_.tags[0].mean = 0.125;
   EXPECT_EQ(outcome("request mean > +25%"), Outcome::Passed);
-  EXPECT_EQ(outcome("request mean >= +25%"), Outcome::Broken);
-  EXPECT_EQ(outcome("request mean > +24.9%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request mean >= +25%"), Outcome::True);
+  EXPECT_EQ(outcome("request mean > +24.9%"), Outcome::True);
   EXPECT_EQ(outcome("request mean < -1%"), Outcome::Passed);
   now_.tags[0].mean = 0.05;
   EXPECT_EQ(outcome("request mean < -50%"), Outcome::Passed);
-  EXPECT_EQ(outcome("request mean <= -50%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request mean <= -50%"), Outcome::True);
   EXPECT_EQ(outcome("request mean > +1%"), Outcome::Passed);
   before_.tags[0].calls = 1000;
   now_.tags[0].calls = 1001;
-  EXPECT_EQ(outcome("request count >= +0.1%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request count >= +0.1%"), Outcome::True);
   now_.tags[0].calls = 1004;
   EXPECT_EQ(outcome("request count > +0.4%"), Outcome::Passed);
   EXPECT_EQ(of("req* mean < -10%").line,
@@ -115,7 +115,7 @@ TEST_F(Changes, OfSeveralRunsMayBeNoise) {
   verdict_ = Verdict::Noise;  // together with figures that have not changed
   for (const double chance : {0.04, 0.1}) {
     chance_ = chance;
-    EXPECT_EQ(outcome("request mean > +20%"), Outcome::Broken) << chance;
+    EXPECT_EQ(outcome("request mean > +20%"), Outcome::True) << chance;
   }
   for (const double chance : {0.11, 0.5}) {
     chance_ = chance;
@@ -160,7 +160,7 @@ TEST_F(Changes, OfPercentilesAreKnownUpToTheirErrors) {
   now_.tags[0].percentiles[kP95] = 0.12;
   for (Totals* const run : {&before_, &now_})
     run->tags[0].percentile_source = PercentileSource::OneWindow;
-  EXPECT_EQ(outcome("request p95 > +15%"), Outcome::Broken);  // at least 117.6 / 102
+  EXPECT_EQ(outcome("request p95 > +15%"), Outcome::True);  // at least 117.6 / 102
   EXPECT_EQ(of("request p95 > +20%").line,
             "unknown: request p95 > +20%: request has +20%, from 100 ms to 120 ms, too near the "
             "limit to tell: a percentile may be 2% off");
@@ -179,7 +179,7 @@ TEST_F(Changes, OfCountsAreDecidedWhateverTheNoiseIs) {
       EXPECT_EQ(of("query count > +20%").line,
                 "true: query count > +20%: query has +900%, from 200 to 2,000");
       EXPECT_EQ(outcome("query count > +900%"), Outcome::Passed);
-      EXPECT_EQ(outcome("query failed > +20%"), Outcome::Broken);
+      EXPECT_EQ(outcome("query failed > +20%"), Outcome::True);
       EXPECT_EQ(outcome("query total > +20%") == Outcome::Passed,
                 is_over_runs && verdict == Verdict::Noise);
     }
@@ -200,7 +200,7 @@ TEST_F(Changes, OfSumsAreDivided) {
   divisors_ = {14, 21, {}};
   now_.tags[1].calls = 1.29 * 300;
   EXPECT_EQ(outcome("query count > +29%"), Outcome::Passed);
-  EXPECT_EQ(outcome("query count >= +29%"), Outcome::Broken);
+  EXPECT_EQ(outcome("query count >= +29%"), Outcome::True);
   divisors_ = {1, 3, {}};
   now_.tags[1].calls = 600;
   EXPECT_EQ(of("query count < -1%").line,
@@ -209,7 +209,7 @@ TEST_F(Changes, OfSumsAreDivided) {
 
 TEST_F(Changes, OfFailuresThatAreNewAreInfinite) {
   now_.tags[0].failed = 1;
-  EXPECT_EQ(outcome("request failed > +1000%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request failed > +1000%"), Outcome::True);
   EXPECT_EQ(of("request failed% > +10%").line,
             "true: request failed% > +10%: request has a change, from 0% to 0.99%");
   now_.tags[0].failed = 0;
@@ -258,12 +258,12 @@ class Shares : public testing::Test {
 // Ten of a thousand calls.
 TEST_F(Shares, AreTrueFromTheBorderOn) {
   EXPECT_EQ(outcome("request{status=5*} share > 1%"), Outcome::Passed);
-  EXPECT_EQ(outcome("request{status=5*} share >= 1%"), Outcome::Broken);
-  EXPECT_EQ(outcome("request{status=5*} share > 0.999%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request{status=5*} share >= 1%"), Outcome::True);
+  EXPECT_EQ(outcome("request{status=5*} share > 0.999%"), Outcome::True);
   EXPECT_EQ(of("request{status=5*} share > 0.5%").line,
             "true: request{status=5*} share > 0.5%: request has 1%, 10 of 1,000 calls");
-  EXPECT_EQ(outcome("\"request\"{status=5*} share >= 1%"), Outcome::Broken);
-  EXPECT_EQ(outcome("req*{status=5*} share >= 1%"), Outcome::Broken);
+  EXPECT_EQ(outcome("\"request\"{status=5*} share >= 1%"), Outcome::True);
+  EXPECT_EQ(outcome("req*{status=5*} share >= 1%"), Outcome::True);
 }
 
 TEST_F(Shares, MayBeOfSeveralLabels) {
@@ -296,7 +296,7 @@ TEST_F(Shares, BesideCallsWithoutLabelsAreKnownAsFarAsTheyAre) {
   EXPECT_EQ(of("request{status=5*} share > 0.7%").line,
             "unknown: request{status=5*} share > 0.7%: request has 0.5% to 1%, 10 of 2,000 calls");
   EXPECT_EQ(outcome("request{status=5*} share > 1%"), Outcome::Passed);
-  EXPECT_EQ(outcome("request{status=5*} share >= 0.5%"), Outcome::Broken);
+  EXPECT_EQ(outcome("request{status=5*} share >= 0.5%"), Outcome::True);
   run_.tags.back().is_folded = true;
   run_.run.folded = {run_.tags.back()};
   EXPECT_EQ(of("request{status=5*} share > 1%").line,
@@ -334,7 +334,7 @@ class Folded : public testing::Test {
   static Outcome outcome_of(const Totals& run, const std::string& text) {
     Outcome all = Outcome::Passed;
     for (const auto& each : Condition::parse(text)->check({run, true, nullptr}))
-      if (all != Outcome::Broken && each.outcome != Outcome::Passed) all = each.outcome;
+      if (all != Outcome::True && each.outcome != Outcome::Passed) all = each.outcome;
     return all;
   }
 
@@ -387,7 +387,7 @@ TEST_F(Folded, MayBeOfTagsThatAReportChooses) {
       EXPECT_EQ(chosen(shop, choice, text), Outcome::Unknown) << text;
   EXPECT_EQ(chosen(shop, {.names = *Glob::parse("ch*{status*")}, "* failed > 0"), Outcome::Unknown);
   EXPECT_EQ(chosen(shop, {.names = *Glob::parse("ca*")}, "* failed > 0"), Outcome::Passed);
-  EXPECT_EQ(chosen(shop, {.by = {{}}}, "checkout failed > 2"), Outcome::Broken);
+  EXPECT_EQ(chosen(shop, {.by = {{}}}, "checkout failed > 2"), Outcome::True);
 }
 
 // Without a rank of its own, a process folds to the bare name; with one, to the rank's.
@@ -405,8 +405,8 @@ TEST_F(Folded, DecideNothingThatTheyCannotChange) {
                                  "request{status=500} mean > 0.5 s", "request{route=*} max > 0.5 s",
                                  "request count > 1000", "request{status=4*} share > 53%"})
     EXPECT_EQ(outcome(text), Outcome::Passed) << text;
-  EXPECT_EQ(outcome("request{status=500} count > 4"), Outcome::Broken);
-  EXPECT_EQ(outcome("request{route=*} max > 0.4 s"), Outcome::Broken);
+  EXPECT_EQ(outcome("request{status=500} count > 4"), Outcome::True);
+  EXPECT_EQ(outcome("request{route=*} max > 0.4 s"), Outcome::True);
   Comparison comparison = compare(Side{run_, {}, {}}, Side{run_, {}, {}});
   const Condition change = *Condition::parse("\"request{route=/a;status=500}\" count > +20%");
   EXPECT_EQ(change.check({run_, true, &comparison}).at(0).line,
@@ -437,7 +437,7 @@ TEST_F(Folded, OfAnAgentWithoutRoomLeaveNothingKnown) {
        {"r{i=3} count > 1", "r*{i=2} share < 95%", "* max/mean by i > 5", "q count > 5"})
     EXPECT_EQ(chosen(full, {}, text), Outcome::Unknown) << text;
   const LabelChoice by_name{.by = {{}}};
-  EXPECT_EQ(chosen(full, by_name, "r count > 17"), Outcome::Broken);
+  EXPECT_EQ(chosen(full, by_name, "r count > 17"), Outcome::True);
   EXPECT_EQ(chosen(full, {.by = {{}}, .where = *parse_where("i=*")}, "r count > 17"),
             Outcome::Unknown);
   Totals overflown{{}, {transaction("q", 2), transaction("(overflow)", 1)}};
@@ -463,7 +463,7 @@ TEST(Imbalances, AreTrueFromTheBorderOn) {
   run.imbalances = imbalances_of(run.tags);
   const Condition::Checked checked{run, true, nullptr};
   EXPECT_EQ(finding("compute max/mean by rank > 1.2", checked).outcome, Outcome::Passed);
-  EXPECT_EQ(finding("compute max/mean by rank > 1.19", checked).outcome, Outcome::Broken);
+  EXPECT_EQ(finding("compute max/mean by rank > 1.19", checked).outcome, Outcome::True);
   EXPECT_EQ(finding("comp* max/mean by rank>=1.2", checked).line,
             "true: comp* max/mean by rank>=1.2: compute has 1.20, of rank 3, over 2 values");
   EXPECT_EQ(finding("compute max/mean by host > 1", checked).line,
@@ -487,7 +487,7 @@ TEST(Imbalances, AreThoseOfTheLabelSetsThatMatch) {
     return Condition::parse(condition)->check({run, true, nullptr}).at(0).outcome;
   };
   EXPECT_EQ(outcome("w{zone=a} max/mean by rank > 1.1"), Condition::Outcome::Passed);
-  EXPECT_EQ(outcome("w{zone=b} max/mean by rank > 1.9"), Condition::Outcome::Broken);
+  EXPECT_EQ(outcome("w{zone=b} max/mean by rank > 1.9"), Condition::Outcome::True);
   EXPECT_EQ(outcome("w{zone=c} max/mean by rank > 1"), Condition::Outcome::Unknown);
 }
 
@@ -518,7 +518,7 @@ TEST(Labels, OfAPatternMatchWhateverOtherLabelsThereAre) {
     EXPECT_TRUE(condition) << condition.error().message;
     std::size_t known = 0;
     for (const auto& found : condition->check({run, true, nullptr}))
-      known += found.outcome == Outcome::Broken ? 1 : 0;
+      known += found.outcome == Outcome::True ? 1 : 0;
     return known;
   };
   EXPECT_EQ(matching("request{status=5*}"), 2U);

@@ -24,14 +24,14 @@ HostFacts a_shop() {
 }
 
 constexpr const char* kEnd =
-    "  captures, of all who look there: 1; they have brought no span since the agent's start\n";
+    "  captures of all users there: 1; they have brought no span since the agent's start\n";
 
 TEST(Explanation, IsThatNoProgramIsThere) {
   HostFacts facts = a_shop();
   facts.clients = 0;
   facts.programs.clear();
   EXPECT_EQ(explained(facts, "tag=*"),
-            "nothing has come yet. On saturn:\n"
+            "no span has arrived yet. On saturn:\n"
             "  no program is connected to the agent\n"
             "  PCP_TRACE_DEBUG=api,comms in a program's environment tells whether it tries\n" +
                 std::string(kEnd));
@@ -39,7 +39,7 @@ TEST(Explanation, IsThatNoProgramIsThere) {
 
 TEST(Explanation, IsThatNoTagMatches) {
   EXPECT_EQ(explained(a_shop(), "tag=chekout"),
-            "nothing has come yet. On saturn:\n"
+            "no span has arrived yet. On saturn:\n"
             "  2 programs are connected to the agent\n"
             "  the filter matches none of the tags there: checkout, pay{zone=eu}\n" +
                 std::string(kEnd));
@@ -59,7 +59,7 @@ TEST(Explanation, IsThatNoProgramMatches) {
 
 TEST(Explanation, SaysNothingOfTagsOfOtherPrograms) {
   EXPECT_EQ(explained(a_shop(), "pid=13 slower=1s"),
-            "nothing has come yet. On saturn:\n"
+            "no span has arrived yet. On saturn:\n"
             "  2 programs are connected to the agent\n"
             "  the filter matches no program; pids: 11, 12\n" +
                 std::string(kEnd));

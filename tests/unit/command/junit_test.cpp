@@ -13,7 +13,7 @@ using Outcome = Condition::Outcome;
 TEST(Junit, HasATestCaseForEachFinding) {
   EXPECT_EQ(junit({{Outcome::Passed, "passed: a: x has 1", "a: x"},
                    {Outcome::Passed, "passed: n: x has 1, within noise", "n: x", true},
-                   {Outcome::Broken, "true: b > 1: x has 2", "b > 1: x"},
+                   {Outcome::True, "true: b > 1: x has 2", "b > 1: x"},
                    {Outcome::Unknown, "unknown: c: no tag matches", "c"}}),
             R"(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="4" failures="1" errors="1">
@@ -35,7 +35,7 @@ TEST(Junit, HasATestCaseForEachFinding) {
 
 TEST(Junit, IsValidWhateverBytesThereAre) {
   const std::string text =
-      junit({{Outcome::Broken, "\"<&>'\x01\x1b\n\xff\xef\xbf\xbf\xef\xbf\xbeµ]]>", ""}});
+      junit({{Outcome::True, "\"<&>'\x01\x1b\n\xff\xef\xbf\xbf\xef\xbf\xbeµ]]>", ""}});
   EXPECT_NE(text.find("message=\"&quot;&lt;&amp;&gt;'\\x01\\x1b\\x0a\\xff\\xef\\xbf\\xbf\\xef\\xbf"
                       "\\xbeµ]]&gt;\""),
             std::string::npos)

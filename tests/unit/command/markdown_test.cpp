@@ -32,7 +32,7 @@ Totals run_of(std::vector<Tag> tags) {
 TEST(Markdown, OfARunHasItsTagsAndFindings) {
   const std::string text = markdown(run_of({transaction("checkout", 200, 0.01)}),
                                     {{Outcome::Passed, "passed: a", "a"},
-                                     {Outcome::Broken, "true: b", "b"},
+                                     {Outcome::True, "true: b", "b"},
                                      {Outcome::Unknown, "unknown: c", "c"}});
   EXPECT_TRUE(text.starts_with("`app.trace/trace`, ")) << text;
   EXPECT_NE(
@@ -100,8 +100,7 @@ TEST(Markdown, IsShortEnoughForAComment) {
   const Totals before = run(1, 1);
   const Totals now = run(2, 1e-3);
   const Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
-  const std::vector<Condition::Finding> findings(1000,
-                                                 {Outcome::Broken, std::string(1000, 'x'), ""});
+  const std::vector<Condition::Finding> findings(1000, {Outcome::True, std::string(1000, 'x'), ""});
   const std::string text = markdown(before, now, comparison, findings);
   EXPECT_LT(text.size(), kMostOfGitHub);
   EXPECT_NE(text.find("and 970 more tags\n"), std::string::npos);

@@ -140,7 +140,7 @@ TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
 
 TEST(ReportAsJson, HasWhatBecameOfConditions) {
   using Outcome = Condition::Outcome;
-  const std::string json = report_json({}, {{Outcome::Passed, "one"}, {Outcome::Broken, "other"}});
+  const std::string json = report_json({}, {{Outcome::Passed, "one"}, {Outcome::True, "other"}});
   EXPECT_NE(json.find(R"("conditions":[{"outcome":"passed","text":"one"},)"
                       R"({"outcome":"broken","text":"other"}])"),
             std::string::npos)

@@ -26,8 +26,12 @@ TEST(OpenTransactions, NameTheirHostsIfThereAreSeveral) {
   OpenTransactions open;
   open.tags = {{"saturn", "checkout", 3, 12.5, "4711"}, {"jupiter", "query", 1, 0.25, "12"}};
   const std::string table = open_table(open, kPlain);
-  EXPECT_NE(table.find("  4711            saturn\n"), table.npos) << table;
-  EXPECT_NE(table.find("  12              jupiter\n"), table.npos) << table;
+  EXPECT_NE(table.find("  4711              saturn\n"), table.npos) << table;
+  EXPECT_NE(table.find("  12                jupiter\n"), table.npos) << table;
+  EXPECT_EQ(open_table(open, Shown(Terminal{false, false, 60})),
+            "Open transactions         number    oldest  host\n"
+            "checkout                       3    12.5 s  saturn\n"
+            "query                          1    250 ms  jupiter\n");
   EXPECT_EQ(open_table(open, Shown(Terminal{false, false, 40})),
             "Open transactions       number    oldest\n"
             "checkout                     3    12.5 s\n"
@@ -38,7 +42,7 @@ TEST(OpenTransactions, AreNone) {
   EXPECT_EQ(open_table({}, kPlain), "Nothing is open.\n");
   OpenTransactions others;
   others.others = 8;
-  EXPECT_EQ(open_table(others, kPlain), "Nothing is open that matches; of other tags 8.\n");
+  EXPECT_EQ(open_table(others, kPlain), "No open transaction matches; other tags have 8.\n");
   OpenTransactions unknown;
   unknown.troubles = {"saturn: away"};
   EXPECT_EQ(open_table(unknown, kPlain), "");

@@ -8,7 +8,6 @@
 
 #include "command/run/archive_reader.hpp"
 #include "command/run/run_totals.hpp"
-#include "command/run/span_tags.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/event_arrays.hpp"
 
@@ -242,7 +241,7 @@ TEST_F(RecordedSpansOf, ALargeArchiveNeedNotBeReadToItsEnd) {
   EXPECT_EQ((*read)->traces, 3U);
 }
 
-TEST(SpanTags, OfTagsThatWereAddedUpCountForTheSum) {
+TEST(GroupSpanTags, OfTagsThatWereAddedUpCountForTheSum) {
   RecordedSpans spans;
   spans.is_nested = {{"get{status=200}", false}, {"get{status=500}", true}, {"put", false}};
   RecordedSpans unchanged = spans;

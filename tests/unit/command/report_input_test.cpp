@@ -10,7 +10,6 @@
 
 #include "command/pcp/archive_source.hpp"
 #include "command/pcp/recording_folder.hpp"
-#include "command/report/compared_runs.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
@@ -268,13 +267,13 @@ TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
            {{"--nonsense"}, "\"--nonsense\""},
            {{"-x"}, "\"-x\""},
            {{"-h", "saturn"}, "pcp-trace record -h HOST"},
-           {{"-z", "-Z", "UTC"}, "these options do not go together"},
-           {{"--fail-if", "what"}, "--fail-if: 'what': after the tag"},
+           {{"-z", "-Z", "UTC"}, "these options exclude each other"},
+           {{"--fail-if", "what"}, "--fail-if: 'what': expected after the tag"},
            {{"--compare", "a", "b", "--", "c", "--json"}, "--json: only archives follow --"},
            {{"--html", ""}, "--html: needs"},
            {{"-S", "@10:00", "--compare", "a", "b"}, "-S 10s (after the begin of each)"},
            {{"-T", "9s", "--compare", "a", "b", "--", "c"}, "go with one run on each side"},
-           {{"--per", "a", "b"}, "--per is about two runs: --compare BASE"},
+           {{"--per", "a", "b"}, "--per needs an older run: --compare BASE"},
            {{"--compare", ""}, "--compare: needs"}}) {
     const auto request = request_for(words);
     ASSERT_FALSE(request) << part;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The run in a few numbers.
 
-function card(label, value, note, {why, kind = '', help} = {}) {
+import {byId, element, formatElapsed, formatRate, formatSeconds, formatShort, isKnown, plural, shortName, unknown, visibleName,
+  whyNoPercentile} from './format.js';
+import {kindName, kindNames} from './detail.js';
+import {formatExtreme} from './figures.js';
+
+function card(label, value, note, {why = null, kind = '', help = null} = {}) {
   return element(
       'div', {class: `card ${kind}`, title: value === unknown ? why : help},
       element('span', {class: 'label'}, label), element('strong', {}, value),
       element('span', {class: Array.isArray(note) ? 'note named' : 'note'}, ...[note].flat()));
 }
 
-function showCards({run, whole, tags}) {
+export function showCards({run, whole, tags}) {
   const elapsed = card('Elapsed', formatElapsed(run.elapsed_s), plural(run.samples, 'sample'));
   const cards = whole.tags === 0 ? otherCards(tags) : [
     callsCard(run, whole), failedCard(whole, tags), ...percentileCards(whole, tags),

@@ -3,7 +3,16 @@
 // pointer is over one of them. dygraphs draws lines and scales; this code handles the pointer,
 // keys, and labels beside lines.
 
-function lineSample({color, dash, width = 1.8, fill}) {
+import {clock, element, isKnown, shortName, strokeOf, svg, visibleName} from './format.js';
+import {ink, view} from './view.js';
+import {endLabels, layerLabels, linearTicks, logTicks, textWidth, timeTicks} from './labels.js';
+import {stepFor, thinned, withWidth} from './thinning.js';
+
+const dygraphs = /** @type {any} */ (window).Dygraph;
+// Its legend, which no chart shows, sets a style in a way that the page's policy forbids.
+dygraphs.PLUGINS = dygraphs.PLUGINS.filter((each) => each !== dygraphs.Plugins.Legend);
+
+export function lineSample({color, dash, width = 1.8, fill = 0}) {
   const sample = svg('svg', {width: 22, height: 10, 'aria-hidden': 'true', class: 'sample'});
   if (fill)
     sample.append(svg('rect', {width: 22, height: 10, rx: 2, fill: color, 'fill-opacity': fill}));
@@ -23,8 +32,8 @@ function drawPoint(graph, series, context, x, y, color, _, row) {
 }
 
 // A frame with a title and a key; the pointer marks a place in its plot, with words beside it.
-class Chart {
-  constructor(host, {title, help, height = 230}) {
+export class Chart {
+  constructor(host, {title = '', help = null, height = 230}) {
     this.title = title;
     this.height = height;
     this.key = element('div', {class: 'key'});
@@ -53,14 +62,26 @@ class Chart {
   remove() { this.frame.remove(); }
 }
 
-class TimeChart extends Chart {
+export class TimeChart extends Chart {
+  grid;
+  lines;
+  format;
+  log = false;
+  stacked = false;
+  valueRange;
+  extraKey;
+  keyHelp;
+  paint;
+  readPlace;
+  onPick;
+  onEnter;
+
   // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: only
   // counts for the range}. `paint(context, chart)` draws below the lines. readPlace(time, value)
   // gives more words for the pointer; onPick(time, value) and onEnter() follow a click and the key.
-  // Other options: grid, lines, format, log, stacked, valueRange, extraKey, keyHelp.
   constructor(host, options) {
     super(host, options);
-    Object.assign(this, {log: false, stacked: false, ...options});
+    Object.assign(this, options);
     this.canvasHost = element('div', {class: 'canvas'});
     this.brush = element('div', {class: 'brush', hidden: true});
     this.labels = element('div', {class: 'labels', 'aria-hidden': 'true'});
@@ -70,7 +91,7 @@ class TimeChart extends Chart {
     this.plot.setAttribute('role', 'img');
     this.plot.setAttribute('aria-label', this.describe());
     this.showKey();
-    this.graph = new Dygraph(this.canvasHost, this.rows(), this.dygraphsOptions());
+    this.graph = new dygraphs(this.canvasHost, this.rows(), this.dygraphsOptions());
     view.charts.add(this);
     this.width = this.plot.clientWidth;
     this.observer = new ResizeObserver(() => this.resized());
@@ -127,7 +148,6 @@ class TimeChart extends Chart {
       labels: ['time', ...this.drawn.map((_, i) => `s${i}`)],
       series,
       colors: this.drawn.map(({color}) => color),
-      legend: 'never',
       interactionModel: {},
       logscale: this.log,
       stackedGraph: this.stacked,

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The table's columns for tags of each kind.
 
+import {bar, element, formatFew, formatPercent, formatRate, formatShort, formatValue, isKnown, shortName,
+  whyNoPercentile} from './format.js';
+import {sparkline} from './shapes.js';
+import {percentileStyles} from './detail.js';
+import {formatExtreme} from './figures.js';
+
 const notRecorded = {
   unknown: () => 'Unknown: it was not recorded'
 };
@@ -21,7 +27,7 @@ function percentileColumn(key, more) {
   return memberColumn(short, help, key, formatValue, {unknown: whyNoPercentile, ...more});
 }
 
-const nameColumn = {
+export const nameColumn = {
   title: 'Tag',
   isText: true,
   value: ({name}) => name.toLowerCase(),
@@ -57,7 +63,7 @@ function paceColumn({run}) {
 
 // Gives the columns for a kind of tags, and the initial sorting column. `data.tags` are the rows of
 // all kinds, which may be tags that were added up. A tag's members are written by model_json.cpp.
-function columnsOf(kind, data) {
+export function columnsOf(kind, data) {
   const title = kind === 'transact' ? 'Calls' : 'Count';
   const calls = memberColumn(title, 'How often, in all', 'count', () => formatShort, {dropRank: 2});
   const rate = memberColumn(

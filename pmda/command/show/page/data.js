@@ -5,7 +5,9 @@
 //
 // Unknown numbers are null in the document, and NaN in series.
 
-const percentileNames = ['p50', 'p90', 'p95', 'p99', 'p999'];
+import {byId} from './format.js';
+
+export const percentileNames = ['p50', 'p90', 'p95', 'p99', 'p999'];
 
 async function unpack(base64) {
   const text = atob(base64);
@@ -28,14 +30,14 @@ function joinPlanes(planes) {
 }
 
 // In milliseconds. Javascript's own parser ignores smaller parts.
-const timeOf = (text) => Date.parse(`${text.slice(0, 23)}Z`) + Number(`0.${text.slice(23, -1)}`);
+export const timeOf = (text) => Date.parse(`${text.slice(0, 23)}Z`) + Number(`0.${text.slice(23, -1)}`);
 
 function runOf(run) {
   const [begin, end] = [run.begin, run.end].map(timeOf);
   return {...run, begin, end, gaps: run.gaps.map((gap) => [gap.begin, gap.end].map(timeOf))};
 }
 
-function tagsOf(tags) {
+export function tagsOf(tags) {
   return tags.map(({slowest, ...tag}) => {
     if (!slowest) return tag;
     const at = slowest.at && timeOf(slowest.at);
@@ -44,7 +46,7 @@ function tagsOf(tags) {
 }
 
 // The points of a grid: their middles for drawing, and lengths in seconds.
-function gridOf(edges) {
+export function gridOf(edges) {
   const count = Math.max(0, edges.length - 1);
   const middles = new Float64Array(count);
   const seconds = new Float64Array(count);
@@ -69,7 +71,7 @@ function seriesOf(packed, data, floats) {
   return series;
 }
 
-function addDistributions(tags, distributions) {
+export function addDistributions(tags, distributions) {
   for (const {tag, ...distribution} of distributions)
     tags[tag].distribution = readBins(distribution);
 }
@@ -80,7 +82,7 @@ function baseOf({run, tags, distributions}) {
   return base;
 }
 
-async function readData() {
+export async function readData() {
   const bytes = await unpack(byId('data').textContent.trim());
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const document_ = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
@@ -103,13 +105,13 @@ async function readData() {
 }
 
 // The lower edge of a histogram's bin; see histogram_bins.hpp for the numbering.
-function lowerEdge(bin, coarseness) {
+export function lowerEdge(bin, coarseness) {
   if (bin < 0) return -lowerEdge(~bin + 1, coarseness);
   const magnitude = bin * 2 ** coarseness;
   if (magnitude < 32) return 0;
   return 2 ** (Math.floor(magnitude / 32) - 1023) * (1 + (magnitude % 32) / 32);
 }
 
-function upperEdge(bin, coarseness) {
+export function upperEdge(bin, coarseness) {
   return bin < 0 ? -lowerEdge(~bin, coarseness) : bin === 0 ? 0 : lowerEdge(bin + 1, coarseness);
 }

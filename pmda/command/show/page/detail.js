@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The chosen tags: one tag in full detail, or several side by side.
 
+import {percentileNames} from './data.js';
+import {bar, byId, clock, element, formatCount, formatFew, formatRate, formatSeconds, formatValue, ifKnown, isKnown, nameElement,
+  plural, shortName, visibleName} from './format.js';
+import {ink, view} from './view.js';
+import {TimeChart, lineSample} from './chart.js';
+import {HeatMap, paintBands} from './heat.js';
+import {Shape, binsOf, drawDistribution, drawNines, needsLog, ninesCurve} from './shapes.js';
+import {showFigures} from './figures.js';
+import {rangeText, say, showMoment} from './spans.js';
+import {page} from './page.js';
+
 const detail = {
   parts: []
 };
 
-const percentileStyles = {
+export const percentileStyles = {
   p50: {short: 'p50', width: 2.2},
   p90: {short: 'p90', width: 1.6},
   p95: {short: 'p95', width: 1.6, dash: [9, 3]},
@@ -14,7 +25,7 @@ const percentileStyles = {
   max: {short: 'max', width: 1, dash: [1, 3]},
 };
 const tagDashes = [null, [8, 3], [3, 2], [10, 3, 2, 3], [1, 3], [14, 4]];
-const tagColor = (i) => ink(`tag${i % 8}`);
+export const tagColor = (i) => ink(`tag${i % 8}`);
 
 function percentileLine(name, values) {
   const style = percentileStyles[name];
@@ -29,12 +40,12 @@ function percentileLine(name, values) {
 }
 
 // A line of what was counted in each interval, per second.
-function rateLine(label, values, grid, style) {
+export function rateLine(label, values, grid, style) {
   const rates = Float32Array.from(values, (value, i) => value / grid.seconds[i]);
   return {label, values: rates, merge: 'rate', ...style};
 }
 
-const isMeasured = ({type}) => type === 'transact' || type === 'observe';
+export const isMeasured = ({type}) => type === 'transact' || type === 'observe';
 
 function spreadOf(series, names) {
   let [least, greatest] = [Infinity, -Infinity];
@@ -46,7 +57,7 @@ function spreadOf(series, names) {
   return [least, greatest];
 }
 
-function showDetail(tags) {
+export function showDetail(tags) {
   for (const part of detail.parts) part.remove();
   detail.parts = [];
   detail.tags = tags;
@@ -68,14 +79,14 @@ function showDetail(tags) {
   host.append(element('p', {class: 'notice'}, why));
 }
 
-const kindNames = {
+export const kindNames = {
   transact: 'transaction',
   observe: 'observation',
   counter: 'counter',
   point: 'point'
 };
 
-const kindName = (kind) => kindNames[kind][0].toUpperCase() + kindNames[kind].slice(1) + 's';
+export const kindName = (kind) => kindNames[kind][0].toUpperCase() + kindNames[kind].slice(1) + 's';
 
 const kindAndUnit = ({type, unit}) =>
     kindNames[type] + (unit && type !== 'transact' ? `, in ${visibleName(unit)}` : '');
@@ -297,7 +308,7 @@ function momentText({at, is_begin, within_s}) {
 }
 
 // A button for a moment, which zooms the charts there.
-function momentElement(tag, moment, isNamed, most = moment.value) {
+export function momentElement(tag, moment, isNamed, most = moment.value) {
   const {at, value} = moment;
   const button = element(
       'button', {type: 'button'}, element('time', {}, momentText(moment)),

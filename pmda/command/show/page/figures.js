@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The numbers of one tag.
 
+import {percentileNames} from './data.js';
+import {byId, element, formatCount, formatFew, formatRate, formatSeconds, formatValue, isKnown, unknown,
+  whyNoPercentile} from './format.js';
+import {view} from './view.js';
+import {isMeasured, percentileStyles} from './detail.js';
+import {say, showSize} from './spans.js';
+import {page} from './page.js';
+
 function figure(name, value, why) {
   return element(
       'div', {title: value === unknown ? why : null}, element('dt', {}, name),
       element('dd', {}, value));
 }
 
-function formatExtreme(tag, which) {
+export function formatExtreme(tag, which) {
   const value = formatValue(tag)(tag[which]);
   if (!isKnown(tag[which]) || tag[which + '_is_exact']) return value;
   return (which === 'max' ? '≥\u202f' : '≤\u202f') + value;
 }
 
-function showFigures(tags) {
+export function showFigures(tags) {
   const [tag] = tags;
   byId('figures').replaceChildren(...(tags.length > 1 ? [] : figuresOf(tag).filter(Boolean)));
   say(byId('known'), '');

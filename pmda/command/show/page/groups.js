@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tags that are added up by a label, and how evenly a label's values share a total.
 
+import {addDistributions, tagsOf} from './data.js';
+import {bar, byId, element, formatCount, formatValue, isKnown, shortName, significant, visibleName} from './format.js';
+import {page} from './page.js';
+
 const mostBars = 12;
 
 // Columns of series that are added up. A sum of others would mean nothing.
@@ -40,7 +44,7 @@ function tagsOfGroups(packed, tags) {
 const namesOfGroups = (packed, tags) => packed.members.flatMap(
     (members, i) => members.map((at) => [tags[at].name, packed.tags[i].name]));
 
-function showGroupings({groupings, tags}) {
+export function showGroupings({groupings, tags}) {
   byId('groups').hidden = groupings.length === 0;
   const option = (value, text) => element('option', {value}, text);
   byId('group-by')
@@ -58,7 +62,7 @@ const bareName = (name) =>
     name.endsWith('}') && name.lastIndexOf('{') > 0 ? name.slice(0, name.lastIndexOf('{')) : name;
 
 // The page of a job whose processes differ begins with the process that has most.
-function showUneven({imbalances}) {
+export function showUneven({imbalances}) {
   const mostLines = 3;
   const found = imbalances.filter(({uneven}) => uneven).slice(0, mostLines);
   byId('uneven').hidden = found.length === 0;
@@ -74,7 +78,7 @@ function showUneven({imbalances}) {
 }
 
 // A bar for each value of each label of the tag's name.
-function showShares([tag, ...others]) {
+export function showShares([tag = null, ...others]) {
   const found = others.length || !tag ?
       [] :
       page.data.imbalances.filter(

@@ -2,6 +2,10 @@
 // Painted below the lines of a chart: the distribution of calls over latency and time, from
 // histograms; or, without histograms, bands between the percentiles.
 
+import {element} from './format.js';
+import {ink, view} from './view.js';
+import {axisBegin, binsOf, needsLog} from './shapes.js';
+
 // The present theme's colours from few calls to many.
 function heatColors() {
   const stops = ink('heat').split(/\s+/).map(
@@ -15,7 +19,7 @@ function heatColors() {
   });
 }
 
-class HeatMap {
+export class HeatMap {
   constructor(heat) {
     this.columns = heat.map(
         (column) =>
@@ -75,7 +79,7 @@ class HeatMap {
 }
 
 // Fills the space between neighbouring lines, darker for more calls.
-function paintBands(color) {
+export function paintBands(color) {
   const shades = {min: 0, p50: 0.3, p90: 0.22, p95: 0.17, p99: 0.12, p999: 0.08, max: 0.05};
   return (context, chart) => {
     const {lines, grid: {count}} = chart.shown;

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How many transactions were in progress, stacked by tag.
 
+import {byId, element, formatFew, plural} from './format.js';
+import {ink} from './view.js';
+import {TimeChart} from './chart.js';
+import {rateLine, tagColor} from './detail.js';
+import {page} from './page.js';
+
 // Two ways to count. Both count a transaction and those inside it.
 const loads = {
   busy: {
@@ -30,7 +36,7 @@ function showChoice(host, titles, chosen, onChoose) {
 }
 
 // Draws the load; the tags beyond the first eight are combined.
-function showLoad(data) {
+export function showLoad(data) {
   const timed = data.tags.filter(({type, series}) => type === 'transact' && series);
   const known = Object.keys(loads).filter((name) => timed.some(loads[name].isKnown));
   if (known.length === 0 || data.fine.count === 0) return;

@@ -2,22 +2,26 @@
 # Assembles the page without its data, as page_frame.cpp in the build directory.
 find_file(DYGRAPHS_SCRIPT dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH REQUIRED
           DOC "The chart library that pages have inside (Debian: libjs-dygraphs)")
-set(page_scripts data.js format.js names.js view.js ticks.js labels.js table.js thinning.js chart.js heat.js shapes.js detail.js figures.js groups.js
-    columns.js cards.js load.js comparison.js compared_shapes.js waterfall.js spans.js exemplars.js page.js)
+set(page_scripts data.js format.js view.js labels.js table.js thinning.js chart.js heat.js shapes.js detail.js figures.js groups.js
+    columns.js cards.js load.js comparison.js waterfall.js spans.js page.js)
 set(page_files ${page_scripts} page.html page.css)
 list(TRANSFORM page_files PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_files} ${DYGRAPHS_SCRIPT})
 
+# The scripts are modules for editors and for the test of their types. A page from a file cannot
+# import any, so here they become one script.
 set(PAGE_SCRIPT "'use strict';\n")
 foreach(script ${page_scripts})
   file(READ ${CMAKE_CURRENT_LIST_DIR}/${script} text)
+  string(REGEX REPLACE "import {[^}]*} from '[a-z_./]*';\n" "" text "${text}")
+  string(REGEX REPLACE "(\n)export " "\\1" text "${text}")
   string(APPEND PAGE_SCRIPT "${text}")
 endforeach()
 file(READ ${CMAKE_CURRENT_LIST_DIR}/page.css PAGE_STYLE)
 file(READ ${DYGRAPHS_SCRIPT} PAGE_DYGRAPHS)
 string(REPLACE "//# sourceMappingURL=dygraph.min.js.map" "" PAGE_DYGRAPHS "${PAGE_DYGRAPHS}")
 
-# The page names its scripts by their digests, so that a browser runs no other.
+# The page names its scripts and its style by their digests, so that a browser takes no other.
 function(page_digest text result)
   set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   string(SHA256 digest "${text}")
@@ -35,6 +39,7 @@ function(page_digest text result)
 endfunction()
 page_digest("${PAGE_DYGRAPHS}" PAGE_DYGRAPHS_DIGEST)
 page_digest("${PAGE_SCRIPT}" PAGE_SCRIPT_DIGEST)
+page_digest("${PAGE_STYLE}" PAGE_STYLE_DIGEST)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/page.html page)
 string(FIND "${page}" "@PAGE_DATA@" data_at)
 string(SUBSTRING "${page}" 0 ${data_at} before)

@@ -3,9 +3,21 @@
 // `pcpTrace.data` has the data from data.js, `pcpTrace.view` the shown part of the run, and
 // `pcpTrace.page` the chosen tags.
 
+import {readData} from './data.js';
+import {byId, clock, element, formatCount, formatSeconds, isKnown, plural, unknown, visibleName} from './format.js';
+import {ink, view} from './view.js';
+import {Table} from './table.js';
+import {kindName, kindNames, momentElement, showDetail, tagColor} from './detail.js';
+import {showGroupings, showShares, showUneven} from './groups.js';
+import {columnsOf} from './columns.js';
+import {showCards} from './cards.js';
+import {showLoad} from './load.js';
+import {comparison, showComparison} from './comparison.js';
+import {showSpans} from './spans.js';
+
 const mostChosen = 6;
 
-const page = {
+export const page = {
   data: null,
   tags: [],  // of the table: those of the data, or added up
   groups: [],
@@ -66,7 +78,7 @@ const page = {
 };
 
 // Shows each text that is not empty as one item.
-function showWords(host, texts) {
+export function showWords(host, texts) {
   host.replaceChildren(...texts.filter(Boolean).map((text) => element('span', {}, text)));
 }
 
@@ -116,7 +128,7 @@ function showKinds(tags) {
 
 const firstOf = (tags, kind) => tags.find(({type}) => type === kind);
 
-function showZoom() {
+export function showZoom() {
   byId('zoomed').hidden = view.window === null;
   if (view.window)
     byId('zoom-range').textContent = view.window.map((at) => clock.time(at)).join(' – ');
@@ -218,16 +230,16 @@ function listen() {
 async function start() {
   listen();
   showRun(await readData());
-  window.pcpTrace.data = page.data;
+  window['pcpTrace'].data = page.data;
 }
 
-window.pcpTrace = {
+window['pcpTrace'] = {
   data: null,
   view,
   page,
   clock
 };
-window.pcpTrace.ready = start().catch((error) => {
+window['pcpTrace'].ready = start().catch((error) => {
   showNotice(`This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`);
   throw error;
 });

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Charts without a time axis: distributions, latency by percentile, and sparklines.
 
+import {lowerEdge, percentileNames, upperEdge} from './data.js';
+import {element, formatCount, isKnown, strokeOf, svg} from './format.js';
+import {fittingTicks, joinedMarks, linearTicks, logTicks} from './labels.js';
+import {thinned} from './thinning.js';
+import {Chart} from './chart.js';
+import {rateLine} from './detail.js';
+
 // Maps values to pixels. No inverse is needed: shapes are redrawn for each width.
-function scaleOf(from, to, [left, right], log) {
+export function scaleOf(from, to, [left, right], log) {
   const of = log ? Math.log : (value) => value;
   const [a, b] = [of(from), of(to)];
   return (value) => left + (right - left) * (b === a ? 0.5 : (of(value) - a) / (b - a));
 }
 
 // True if only a logarithmic scale shows all values.
-const needsLog = (least, greatest) => least > 0 && greatest / least > 8;
+export const needsLog = (least, greatest) => least > 0 && greatest / least > 8;
 
 // A linear axis begins at zero, or below the values if they lie close together.
-const axisBegin = (least, greatest) =>
+export const axisBegin = (least, greatest) =>
     least > greatest / 2 && least < greatest ? least - (greatest - least) / 4 : Math.min(0, least);
 
 // Redraws when the width changes. `draw(width, height)` returns {children} of an SVG, and read(x),
 // the words for a place.
-class Shape extends Chart {
+export class Shape extends Chart {
   constructor(host, {draw, ...options}) {
     super(host, options);
     this.draw = draw;
@@ -54,7 +61,7 @@ class Shape extends Chart {
   }
 }
 
-const margin = {
+export const margin = {
   left: 66,
   right: 14,
   top: 8,
@@ -63,7 +70,7 @@ const margin = {
 
 const verticalLine = (x, top, height) => ({x1: x, x2: x, y1: top, y2: height - margin.bottom});
 
-function xTicks(ticks, x, width, height) {
+export function xTicks(ticks, x, width, height) {
   return fittingTicks(ticks, x, width)
       .flatMap(
           ({x: at, middle, label}) =>
@@ -80,7 +87,7 @@ function yTick(y, label, width) {
 }
 
 // A distribution's bins as {low, high, count}, ascending.
-function binsOf({coarseness, bins, counts}) {
+export function binsOf({coarseness, bins, counts}) {
   return bins.map(
       (bin, i) =>
           ({low: lowerEdge(bin, coarseness), high: upperEdge(bin, coarseness), count: counts[i]}));
@@ -111,10 +118,10 @@ function equalBars(bins, most) {
 }
 
 // One bin of positive values would fill the whole width. It stands alone in a wider range.
-const aloneIn = ({low, high}) => [low / 1.5, high * 1.5];
+export const aloneIn = ({low, high}) => [low / 1.5, high * 1.5];
 
 // Bars differ in width: their areas are the numbers of calls.
-const widthOf = (low, high, log) => log ? Math.log(high / low) : high - low;
+export const widthOf = (low, high, log) => log ? Math.log(high / low) : high - low;
 
 function barsOf(distribution, width) {
   const bins = binsOf(distribution);
@@ -127,7 +134,7 @@ function barsOf(distribution, width) {
 }
 
 // `marks`: {label, value, color, dash}, lines at percentiles.
-function drawDistribution(distribution, marks, format, width, height) {
+export function drawDistribution(distribution, marks, format, width, height) {
   const {log, bars, range: [least, greatest]} = barsOf(distribution, width);
   const x = scaleOf(least, greatest, [margin.left, width - margin.right], log);
   const heightOf = ({low, high, count}) => count / widthOf(low, high, log);
@@ -174,7 +181,7 @@ function markLines(marks, x, width, height) {
 const ninesOf = (share) => -Math.log10(1 - share);
 
 // Points {nines, value} of a curve, from the distribution or from the known percentiles.
-function ninesCurve(tag) {
+export function ninesCurve(tag) {
   if (tag.distribution) {
     const bins = binsOf(tag.distribution);
     const total = bins.reduce((sum, {count}) => sum + count, 0);
@@ -194,10 +201,10 @@ function ninesCurve(tag) {
 const ninesTicks = [
   [0, '0%'], [ninesOf(0.5), '50%'], [1, '90%'], [2, '99%'], [3, '99.9%'], [4, '99.99%'],
   [5, '99.999%'], [6, '99.9999%'], [7, '99.99999%']
-].map(([v, label]) => ({v, label}));
+].map(([v, label]) => ({v: Number(v), label}));
 
 // `curves`: {points, color, dash, label: for the pointer's words}
-function drawNines(curves, format, width, height) {
+export function drawNines(curves, format, width, height) {
   const points = curves.flatMap((curve) => curve.points);
   const values = points.map(({value}) => value);
   const greatest = Math.max(...values);
@@ -241,7 +248,7 @@ function readNines(curves, nines, format) {
 }
 
 // A table cell's line of the rate over the run; empty if unknown.
-function sparkline(series) {
+export function sparkline(series) {
   const [width, height] = [92, 22];
   const made = svg('svg', {width, height, class: 'spark', 'aria-hidden': 'true'});
   if (!series || !series.calls) return made;

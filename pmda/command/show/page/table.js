@@ -6,13 +6,20 @@
 // as the one does by which the rows are sorted; isText, unknown(row): why there is no value}. The
 // first column gets the remaining width. No number is cut: a column grows with those that are seen.
 
+import {element, isKnown} from './format.js';
+
 const leastNameWidth = 200;  // more than 20 letters
 
-class Table {
+export class Table {
   constructor(
       host, {label, columns, rows, sortedBy, onChoose = null, rowHeight = 34, mostRows = 12}) {
-    Object.assign(this, {host, columns, all: rows, rows, onChoose, rowHeight, mostRows});
-    Object.assign(this, {chosen: new Map(), cursor: 0});
+    this.columns = columns;
+    this.all = this.rows = rows;
+    this.onChoose = onChoose;
+    this.rowHeight = rowHeight;
+    this.mostRows = mostRows;
+    this.chosen = new Map();
+    this.cursor = 0;
     this.widths = new Map(columns.map((column) => [column, column.width]));
     this.sorted = {column: sortedBy, descending: true};
     this.frame =
@@ -45,8 +52,8 @@ class Table {
     const sign = descending ? -1 : 1;
     this.rows.sort((a, b) => {
       const [left, right] = [key.get(a), key.get(b)];
-      if (!isKnown(left) || !isKnown(right)) return isKnown(right) - isKnown(left);
-      return sign * (typeof left === 'string' ? (left < right ? -1 : left > right) : left - right);
+      if (!isKnown(left) || !isKnown(right)) return Number(isKnown(right)) - Number(isKnown(left));
+      return sign * (typeof left === 'string' ? (left < right ? -1 : Number(left > right)) : left - right);
     });
     this.draw();
   }

@@ -2,6 +2,8 @@
 // Joins neighbouring intervals where more points would only thicken a line. Sums stay exact;
 // percentiles cannot be added, so the middle one is taken.
 
+import {gridOf} from './data.js';
+
 // Ways to merge values. They get known values only, never NaN.
 const merges = {
   middle: (known) => known.sort()[known.length >> 1],
@@ -37,7 +39,7 @@ function joinedStarts({edges, count}, step) {
 }
 
 // Joins `step` points each, for a grid and its lines.
-function thinned(grid, lines, step) {
+export function thinned(grid, lines, step) {
   const starts = joinedStarts(grid, step);
   if (starts.length === grid.count) return {step, grid, lines};
   const ends = [...starts.slice(1), grid.count];
@@ -51,7 +53,7 @@ function thinned(grid, lines, step) {
 
 // The only interval of a run becomes a line from its begin to its end: a point in its middle could
 // hardly be seen.
-function withWidth({step, grid, lines}) {
+export function withWidth({step, grid, lines}) {
   if (grid.count !== 1) return {step, grid, lines};
   const [begin, end] = grid.edges;
   const wide = {edges: [begin, end, end], count: 2, middles: [begin, end], seconds: grid.seconds};
@@ -64,7 +66,7 @@ function withWidth({step, grid, lines}) {
 
 // The number of points to join, so that at most `most` are in the time range. A power of two, so
 // that charts need not be rebuilt with each turn of the wheel.
-function stepFor(grid, [begin, end], most) {
+export function stepFor(grid, [begin, end], most) {
   const all = grid.edges[grid.count] - grid.edges[0];
   const points = grid.count * Math.min(1, (end - begin) / all);
   let step = 1;

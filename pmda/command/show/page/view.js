@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The part of the run that all charts show, and the moment under the pointer.
 
-const ink = (name) =>
+import {showZoom} from './page.js';
+
+export const ink = (name) =>
     getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 // `window`: begin and end in ms; null: the whole run.
-const view = {
+export const view = {
   run: null,
   window: null,
   charts: new Set(),

@@ -2,7 +2,9 @@
 // One trace as a waterfall: a row per span, with a bar for its time. Spans are in the order of
 // model_json.cpp: from the root down, each before its children.
 
-const formatNanoseconds = (ns) => formatSeconds(ns / 1e9);
+import {element, formatCount, formatPlain, formatSeconds, plural, shortName, visibleName} from './format.js';
+
+export const formatNanoseconds = (ns) => formatSeconds(ns / 1e9);
 
 // Each span with its parent.
 function withParents(spans) {
@@ -14,7 +16,7 @@ function withParents(spans) {
   });
 }
 
-const isEvent = ({kind}) => ['point', 'observe', 'counter', 'add'].includes(kind);
+export const isEvent = ({kind}) => ['point', 'observe', 'counter', 'add'].includes(kind);
 
 // The span's place, if it differs from the parent's.
 function whereOf({span, parent}, hasHosts) {
@@ -100,7 +102,7 @@ function timeAxis(ns) {
 }
 
 // Remarks about an incomplete trace.
-function remarksOf(trace) {
+export function remarksOf(trace) {
   const missing =
       trace.spans
           .filter(
@@ -117,7 +119,7 @@ function remarksOf(trace) {
 }
 
 // Moves the focus by keys among elements; Tab reaches only one of them.
-function moveByKeys(host, all, onMove, first) {
+export function moveByKeys(host, all, onMove, first) {
   const focus = (to) => {
     for (const each of all) each.tabIndex = each === to ? 0 : -1;
     to.focus();
@@ -148,7 +150,7 @@ function moreBelow(scrolled, rows) {
 
 // Gives the elements to show, from top to bottom.
 // `sought`: the span to mark; it is scrolled into view.
-function waterfall(trace, sought) {
+export function waterfall(trace, sought) {
   const nodes = withParents(trace.spans);
   const colors = new Map();
   for (const {span} of nodes)
