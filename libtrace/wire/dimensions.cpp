@@ -81,13 +81,16 @@ bool is_escaped_value(std::string_view text) {
   return true;
 }
 
-std::string unescaped(std::string_view text) {
-  std::string value;
+// Takes the value off the front of the room.
+std::string_view unescape(std::string_view text, std::span<char>& room) {
+  std::size_t length = 0;
   while (!text.empty()) {
     const bool is_hex = is_escape(text);
-    value += is_hex ? unescaped_byte(text) : text[0];
+    room[length++] = is_hex ? unescaped_byte(text) : text[0];
     text.remove_prefix(is_hex ? 3 : 1);
   }
+  const std::string_view value(room.data(), length);
+  room = room.subspan(length);
   return value;
 }
 
@@ -167,15 +170,27 @@ const std::string* Dimensions::find(std::string_view key) const {
   return found == labels.end() ? nullptr : &found->value;
 }
 
-std::optional<Dimensions> parse_dimensions(std::string_view tag) {
+std::size_t read_dimensions(std::string_view tag, std::span<char> room,
+                            std::span<DimensionView, kMaxDimensions> labels) {
   const std::size_t brace = find_labels(tag);
-  if (brace == tag.npos) return std::nullopt;
-  Dimensions found{tag.substr(0, brace), {}};
+  if (brace == tag.npos) return 0;
   std::string_view rest = tag.substr(brace + 1, tag.size() - brace - 2);
+  std::size_t count = 0;
   while (!rest.empty()) {
     const auto [key, value] = take_label(rest);
-    found.labels.push_back({key, unescaped(value)});
+    labels[count++] = {key, unescape(value, room)};
   }
+  return count;
+}
+
+std::optional<Dimensions> parse_dimensions(std::string_view tag) {
+  std::array<DimensionView, kMaxDimensions> labels;
+  std::string room(tag.size(), '\0');
+  const std::size_t count = read_dimensions(tag, room, labels);
+  if (count == 0) return std::nullopt;
+  Dimensions found{bare_name(tag), {}};
+  for (const auto& [key, value] : std::span(labels).first(count))
+    found.labels.push_back({key, std::string(value)});
   return found;
 }
 

@@ -18,6 +18,8 @@ namespace pcp::trace {
 
 inline constexpr std::size_t kMaxDimensions = 16;
 
+using DimensionView = std::pair<std::string_view, std::string_view>;  // key, value unescaped
+
 struct Dimension {
   std::string_view key;
   std::string value;  // unescaped
@@ -35,14 +37,17 @@ struct Dimensions {
 // name is not empty.
 std::optional<Dimensions> parse_dimensions(std::string_view tag);
 
+// The labels only, without an allocation: values unescaped into `room`, which is at least as long
+// as the tag. Gives their number.
+std::size_t read_dimensions(std::string_view tag, std::span<char> room,
+                            std::span<DimensionView, kMaxDimensions> labels);
+
 // The name without labels; the whole tag if it has none. Allocates nothing.
 std::string_view bare_name(std::string_view tag);
 
 // [a-z][a-z0-9_]*, and no label of PCP or the agent. Allowed are `service` and `pid`, which the
 // agent itself adds to tags.
 bool is_dimension_key(std::string_view key);
-
-using DimensionView = std::pair<std::string_view, std::string_view>;  // key, value unescaped
 
 enum class Composed { Done, BadLabels, TooLong };
 

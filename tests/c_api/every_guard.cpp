@@ -160,20 +160,43 @@ void label() {
   exchange.running.label(std::string("status"), std::uint16_t{504});
   auto moved = std::move(exchange.running);
   moved.label("cached", true);
-  moved.label("bad key", 1);  // reported, and changes nothing
-  moved.label("cached", nullptr);
+  moved.label("cached", nullptr);     // reported, and changes nothing
   moved.end();                        // 1 end with both
   exchange.running = served.begin();  // without them again
   exchange.running.label("status", std::string_view("404"));
   exchange.running.fail("not found");  // 1 abort
   exchange.running = served.begin();
-  exchange.running.label("status", "0");
   exchange.running.end_as(scope);  // 1 end of another tag
   exchange.running = served.begin();
-  exchange.running.abort_as(scope);      // 1 abort of another tag
+  exchange.running.label("status", "0");
+  exchange.running.abort_as(scope);      // 1 abort of another tag, with the label
   exchange.other.begin().label("a", 1);  // not traced
   exchange.running = served.begin();
   exchange.running.end_as(exchange.other);  // 1 end of its own
+
+  // Too long for a tag, alone or together: 3 ends of the bare name. A later value may be short.
+  const std::string longest(300, 'v');
+  for (const char* second : {"a", "b", "c"}) {
+    exchange.running = served.begin();
+    exchange.running.label("a", longest);
+    exchange.running.label(second, longest);
+    exchange.running.label("b", longest);
+    exchange.running.label("status", 200);
+    exchange.running.end();
+  }
+  exchange.running = served.begin();
+  for (const std::string& reason : {longest, std::string("short")})
+    exchange.running.label("reason", reason);
+  exchange.running.end();
+
+  // Too many, and a bad one: 2 ends of its own.
+  exchange.running = served.begin();
+  for (char key = 'a'; key <= 'z'; ++key) exchange.running.label(std::string(1, key), key - 'a');
+  exchange.running.end();
+  exchange.running = served.begin();
+  exchange.running.label("status", 200);
+  exchange.running.label("bad key", 1);
+  exchange.running.end();
 }
 
 }  // namespace

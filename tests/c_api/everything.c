@@ -130,6 +130,8 @@ static void other_tags_at_the_end(void) {
   CHECK(pmtrace_tag_add_labels(NULL, &gone, 1) == NULL);
   CHECK(pmtrace_tag_add_labels(tag, &bad, 1) == NULL);
   CHECK(pmtrace_tag_add_labels(with, NULL, 0) == with);
+  CHECK(pmtrace_tag_add_labels(with, NULL, 3) == NULL);
+  CHECK(pmtrace_tag_add_labels(with, &gone, (size_t)-1) == NULL);
   CHECK(pmtrace_begin(tag, &tx) == 0);
   CHECK(pmtrace_end_as(&tx, with) == 0);
   CHECK(is_zero(&tx));

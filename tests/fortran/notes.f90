@@ -76,7 +76,7 @@ contains
     call expect(int(narrow), 0)
     call pmtrace_link(running, trace(2:), wide)
     call expect(int(wide), wrong)
-    call pmtrace_fail(running, 'declined  ', status)
+    call pmtrace_fail_as(running, pmtrace_tag(request, 'status', '504'), 'declined  ', status)
     call expect(status, 0)
   end subroutine
 
@@ -95,6 +95,9 @@ contains
     call pmtrace_fail(scope, 'declined')
     call pmtrace_begin(other, again)
     call pmtrace_fail(again, 'declined', wide)
+    call expect(int(wide), 0)
+    call pmtrace_begin(other, scope)
+    call pmtrace_fail_as(scope, other, 'declined', wide)
     call expect(int(wide), 0)
     call pmtrace_note(running, 'late', 'text', wide)
     call expect(int(wide), 0)

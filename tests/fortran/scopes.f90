@@ -66,12 +66,32 @@ contains
   end subroutine
 
   subroutine go_by_hand()
-    type(pmtrace_scope) :: aborted, ended, begun_twice
+    type(pmtrace_scope) :: aborted, ended, begun_twice, labelled
+    type(pmtrace_transaction) :: transaction
+    type(pmtrace_tag) :: solve, done
+    integer :: i
     call pmtrace_begin(pmtrace_tag('aborted'), aborted)
     call pmtrace_abort(aborted)
     call pmtrace_begin(pmtrace_tag('ended'), ended)
     call pmtrace_end(ended)
     call pmtrace_begin(pmtrace_tag('begun twice'), begun_twice)
+    solve = pmtrace_tag('solve', ['grid  ', 'method'], ['fine  ', 'direct'])
+    done = pmtrace_tag(solve, [character(6) :: 'result', 'method'], [character(2) :: 'ok', 'cg'])
+    call pmtrace_begin(solve, labelled)
+    call pmtrace_end_as(labelled, done)
+    call pmtrace_end_as(labelled, done, i)
+    if (i /= PMTRACE_ERR_NOPROGRESS) error stop 'ended as another twice'
+    call pmtrace_begin(solve, labelled)
+    call pmtrace_abort_as(labelled, pmtrace_tag(solve, 'result', 'singular'), i)
+    if (i /= 0) error stop 'not aborted as another'
+    call pmtrace_begin(solve, transaction)
+    call pmtrace_end_as(transaction, done, i)
+    if (i /= 0) error stop 'not ended as another'
+    call pmtrace_begin(solve, transaction)
+    call pmtrace_abort_as(transaction, done)
+    call pmtrace_begin(solve, transaction)
+    call pmtrace_end_as(transaction, pmtrace_tag(solve, 'Result', 'ok'), i)
+    if (i /= PMTRACE_ERR_TAGNAME) error stop 'ended as no tag'
     call pmtrace_begin(pmtrace_tag('begun twice'), begun_twice)
   end subroutine
 

@@ -108,9 +108,9 @@ extern pmtrace_handle pmtrace_tag(const char* name);
  * is not [a-z][a-z0-9_]*, belongs to PCP, or comes twice, or if there are more than 16 labels. */
 extern pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels, size_t count);
 
-/* The tag with these labels as well, also if it has labels; a later value of a label replaces an
- * earlier one. NULL for a NULL handle, and otherwise as above. Fast for labels that the thread has
- * used before. */
+/* The tag with these labels as well; a later value of a label replaces an earlier one, also one
+ * that the tag has. NULL for a NULL handle, and otherwise as above. Fast for short labels that the
+ * thread has used lately. */
 extern pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag, const pmtrace_label* labels,
                                              size_t count);
 

@@ -21,7 +21,10 @@
 #endif
 
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <initializer_list>
 #include <string_view>
@@ -72,9 +75,6 @@ const char* copy_text(OptionalText given, char (&to)[Size]) noexcept {
 }
 
 #ifdef PMTRACE_DISABLE
-inline pmtrace_handle add_label(pmtrace_handle, OptionalText, OptionalText) noexcept {
-  return nullptr;
-}
 template <typename Name>
 constexpr pmtrace_handle find_tag(const Name&) noexcept {
   return nullptr;
@@ -135,12 +135,6 @@ inline pmtrace_handle find_tag(std::string_view name,
   return pmtrace_tag_with(copy_text(name, texts[text]), given, labels.size());
 }
 
-inline pmtrace_handle add_label(pmtrace_handle tag, OptionalText key, OptionalText text) noexcept {
-  TextForC texts[2];
-  const pmtrace_label label{copy_text(key, texts[0]), copy_text(text, texts[1])};
-  return pmtrace_tag_add_labels(tag, &label, 1);
-}
-
 inline void describe(pmtrace_handle tag, std::string_view unit, std::string_view text) noexcept {
   TextForC texts[2];
   pmtrace_describe(tag, unit.empty() ? nullptr : copy_text(unit, texts[0]),
@@ -184,9 +178,109 @@ inline void fail(pmtrace_tx* transaction, pmtrace_handle tag, OptionalText reaso
   pmtrace_fail_as(transaction, tag, copy_text(reason, text));
 }
 
+#ifdef PMTRACE_DISABLE
+class LateLabels {
+ public:
+  bool empty() const noexcept { return true; }
+  void set(pmtrace_handle, OptionalText, OptionalText) noexcept {}
+  pmtrace_handle added_to(pmtrace_handle tag) const noexcept { return tag; }
+};
+#else
+// Labels for a transaction's end: names and values, each with its NUL. Looked up only there, since
+// each label set that is looked up takes room.
+class LateLabels {
+ public:
+  LateLabels() noexcept {}  // leaves the texts as they are
+  LateLabels(const LateLabels& other) noexcept { *this = other; }
+  LateLabels& operator=(const LateLabels& other) noexcept {
+    used_ = other.used_;
+    std::memmove(texts_, other.texts_, used_);
+    return *this;
+  }
+  bool empty() const noexcept { return used_ == 0; }
+
+  // The library reports a name or value that C cannot take.
+  void set(pmtrace_handle tag, OptionalText key, OptionalText value) noexcept {
+    TextForC texts[2];
+    const pmtrace_label label{copy_text(key, texts[0]), copy_text(value, texts[1])};
+    if (label.name == nullptr || label.value == nullptr) {
+      pmtrace_tag_add_labels(tag, &label, 1);
+      return;
+    }
+    remove(label.name);
+    const std::size_t name = std::strlen(label.name) + 1;
+    const std::size_t all = name + std::strlen(label.value) + 1;
+    // Without room they are too long for a tag, whichever of them are kept.
+    if (all > sizeof texts_ - used_) {
+      if (used_ > kLongestTag) return;
+      used_ = 0;
+    }
+    std::memcpy(texts_ + used_, label.name, name);
+    std::memcpy(texts_ + used_ + name, label.value, all - name);
+    used_ += all;
+  }
+
+  pmtrace_handle added_to(pmtrace_handle tag) const noexcept {
+    constexpr std::size_t kMost = 17;  // one more than C takes
+    pmtrace_label labels[kMost];
+    std::size_t count = 0;
+    for (const char* text = texts_; text != texts_ + used_ && count < kMost; ++count) {
+      labels[count].name = text;
+      labels[count].value = text += std::strlen(text) + 1;
+      text += std::strlen(text) + 1;
+    }
+    return count == 0 ? tag : pmtrace_tag_add_labels(tag, labels, count);
+  }
+
+ private:
+  void remove(const char* key) noexcept {
+    for (char* text = texts_; text != texts_ + used_;) {
+      char* const value = text + std::strlen(text) + 1;
+      char* const next = value + std::strlen(value) + 1;
+      if (std::strcmp(text, key) == 0) {
+        std::memmove(text, next, static_cast<std::size_t>(texts_ + used_ - next));
+        used_ -= static_cast<std::size_t>(next - text);
+        return;
+      }
+      text = next;
+    }
+  }
+
+  std::size_t used_ = 0;
+  char texts_[2 * sizeof(TextForC)];  // has room for any one label
+};
+#endif
+
 // Numbers of any width, converted to double when recorded.
 template <typename Number>
 using IfNumber = std::enable_if_t<std::is_arithmetic_v<Number>>;
+
+// Integers, but no characters.
+template <typename Integer>
+using IfInteger =
+    std::enable_if_t<std::is_integral_v<Integer> && sizeof(Integer) <= sizeof(long long) &&
+                     !std::is_same_v<Integer, char> && !std::is_same_v<Integer, wchar_t> &&
+                     !std::is_same_v<Integer, char16_t> && !std::is_same_v<Integer, char32_t>>;
+
+// An integer as text: true, false, or its digits.
+class Digits {
+ public:
+  template <typename Integer>
+  explicit Digits(Integer value) noexcept {
+    if constexpr (std::is_same_v<Integer, bool>)
+      text_ = value ? "true" : "false";
+    else
+      text_ = {room_, static_cast<std::size_t>(
+                          std::to_chars(room_, room_ + sizeof room_, value).ptr - room_)};
+  }
+  Digits(const Digits&) = delete;
+  Digits& operator=(const Digits&) = delete;
+  std::string_view text() const noexcept { return text_; }
+
+ private:
+  char room_[24];
+  std::string_view text_{};
+};
 
 // Base of the four kinds of tags.
 class Tagged {
@@ -269,13 +363,13 @@ class [[nodiscard]] Running {
   }
   Running(Running&& other) noexcept
       : transaction_(std::exchange(other.transaction_, {})),
-        end_tag_(other.end_tag_),
+        labels_(other.labels_),
         exceptions_(other.exceptions_) {}
   Running& operator=(Running&& other) noexcept {
     if (this != &other) {
       end();
       transaction_ = std::exchange(other.transaction_, {});
-      end_tag_ = other.end_tag_;
+      labels_ = other.labels_;
       exceptions_ = other.exceptions_;
     }
     return *this;
@@ -290,49 +384,44 @@ class [[nodiscard]] Running {
   // Ends the transaction now. Later calls and the destructor do nothing.
   void end() noexcept {
     if (!is_open()) return;
-    if (end_tag_ == nullptr)
+    if (labels_.empty())
       pmtrace_end(&transaction_);
     else
-      pmtrace_end_as(&transaction_, end_tag_);
+      end_as(tag());
   }
 
   // Aborts: counts as aborted, without a time.
   void abort() noexcept {
     if (!is_open()) return;
-    if (end_tag_ == nullptr)
+    if (labels_.empty())
       pmtrace_abort(&transaction_);
     else
-      pmtrace_abort_as(&transaction_, end_tag_);
-  }
-
-  // Ends or aborts under another tag. Until then it is in flight under the one it began with.
-  void end_as(const Transaction& tag) noexcept;
-  void abort_as(const Transaction& tag) noexcept;
-
-  // Ends or aborts under its tag with this label as well, for what is known only later:
-  // running.label("status", 504). A later value of a label replaces an earlier one. A bad label is
-  // reported as for tags, and changes nothing.
-  void label(detail::OptionalText key, detail::OptionalText value) noexcept {
-    if (const pmtrace_handle tag = detail::add_label(tag_at_end(), key, value)) end_tag_ = tag;
-  }
-  template <typename Integer, typename = std::enable_if_t<std::is_integral_v<Integer>>>
-  void label(detail::OptionalText key, Integer value) noexcept {
-    if constexpr (std::is_same_v<Integer, bool>) {
-      label(key, value ? "true" : "false");
-    } else {
-      char digits[24];
-      char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-      label(key, std::string_view(digits, static_cast<std::size_t>(end - digits)));
-    }
+      abort_as(tag());
   }
 
   // Aborts, and notes the reason if captured.
   void fail(detail::OptionalText reason) noexcept {
     if (is_captured())
-      detail::fail(&transaction_, tag_at_end(), reason);
+      detail::fail(&transaction_, labels_.added_to(tag()), reason);
     else
       abort();
   }
+
+  // For what is known only later: the transaction ends or aborts under its tag with this label as
+  // well. A later value of a label replaces an earlier one. If a label is invalid, that is
+  // reported, and the transaction ends under its tag without any of them.
+  void label(detail::OptionalText key, detail::OptionalText value) noexcept {
+    if (is_open()) labels_.set(tag(), key, value);
+  }
+  template <typename Integer, typename = detail::IfInteger<Integer>>
+  void label(detail::OptionalText key, Integer value) noexcept {
+    label(key, detail::Digits(value).text());
+  }
+
+  // Ends or aborts under another tag, also with the labels above. Until then it is in flight under
+  // the tag that it began with.
+  void end_as(const Transaction& tag) noexcept;
+  void abort_as(const Transaction& tag) noexcept;
 
   // True if this transaction is captured for a monitor. Notes work only then: check first if a note
   // is expensive to make.
@@ -368,14 +457,18 @@ class [[nodiscard]] Running {
 
   bool is_open() const noexcept { return transaction_.opaque[0] != 0; }
   // The first word of an open transaction is its tag.
-  pmtrace_handle tag_at_end() const noexcept {
-    return end_tag_ != nullptr ? end_tag_
-                               : reinterpret_cast<pmtrace_handle>(
-                                     static_cast<std::uintptr_t>(transaction_.opaque[0]));
+  pmtrace_handle tag() const noexcept {
+    return reinterpret_cast<pmtrace_handle>(static_cast<std::uintptr_t>(transaction_.opaque[0]));
+  }
+  void end_as(pmtrace_handle tag) noexcept {
+    if (is_open()) pmtrace_end_as(&transaction_, labels_.added_to(tag));
+  }
+  void abort_as(pmtrace_handle tag) noexcept {
+    if (is_open()) pmtrace_abort_as(&transaction_, labels_.added_to(tag));
   }
 
   pmtrace_tx transaction_{};
-  pmtrace_handle end_tag_ = nullptr;             // null: the one it began with
+  detail::LateLabels labels_{};
   int exceptions_ = std::uncaught_exceptions();  // at the begin
 };
 
@@ -418,16 +511,12 @@ class Transaction : public detail::Tagged {
 
  private:
   friend class Running;
+
+  pmtrace_handle handle() const noexcept { return tag_; }
 };
 
-inline void Running::end_as(const Transaction& tag) noexcept {
-  end_tag_ = tag.tag_;
-  end();
-}
-inline void Running::abort_as(const Transaction& tag) noexcept {
-  end_tag_ = tag.tag_;
-  abort();
-}
+inline void Running::end_as(const Transaction& tag) noexcept { end_as(tag.handle()); }
+inline void Running::abort_as(const Transaction& tag) noexcept { abort_as(tag.handle()); }
 
 // Calls `work` in a transaction and returns its result. An exception aborts the transaction.
 template <typename Work>

@@ -107,12 +107,18 @@ int close_transaction(pmtrace_tx* tx, RecordKind kind) {
   return close_open(tx, kind);
 }
 
-// The same under another tag. Without one it ends all the same, under its own, but with an error.
+// Ends it all the same, under its own tag, which may lack labels.
+[[gnu::cold]] int close_as_null(pmtrace_tx* tx, RecordKind kind) {
+  const int error = close_transaction(tx, kind);
+  if (error != 0 || is_switched_off()) return error;
+  note_folded_labels();
+  return PMTRACE_ERR_TAGNAME;
+}
+
+// The same under another tag.
 [[gnu::flatten]] int close_transaction_as(pmtrace_tx* tx, RecordKind kind, const Tag* as) {
-  if (as == nullptr) [[unlikely]] {
-    const int error = close_transaction(tx, kind);
-    return error != 0 || is_switched_off() ? error : refuse_null_handle(kind);
-  }
+  if (as == nullptr) [[unlikely]]
+    return close_as_null(tx, kind);
   if (tx == nullptr || !is_open(tx)) [[unlikely]]
     return close_transaction(tx, kind);
   return close_open_as(tx, kind, read(tx), as);

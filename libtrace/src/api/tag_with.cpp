@@ -4,15 +4,13 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <new>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "api/api.hpp"
 #include "platform/diagnostics.hpp"
 #include "process/client.hpp"
+#include "tags/description.hpp"
 #include "tags/tag_registry.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
@@ -28,7 +26,7 @@ std::string_view text_of(const char* text) { return {text, ::strnlen(text, kMaxT
 std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // Why these labels were refused. Requires: one of them is bad.
-std::string problem_of(const pmtrace_label* labels, size_t count) {
+std::string problem_of(const pmtrace_label* labels, size_t count, bool allows_repeats) {
   if (labels == nullptr) return "the labels are NULL";
   if (count > kMaxDimensions)
     return std::to_string(count) + " labels, at most " + std::to_string(kMaxDimensions);
@@ -39,7 +37,8 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
     if (!is_dimension_key(key))
       return label + (is_reserved_label(key) ? " is reserved by PCP" : " is not [a-z][a-z0-9_]*");
     if (labels[i].value == nullptr) return label + " has no value";
-    if (std::any_of(labels, labels + i, [&](auto& other) { return text_of(other.name) == key; }))
+    if (!allows_repeats &&
+        std::any_of(labels, labels + i, [&](auto& other) { return text_of(other.name) == key; }))
       return label + " is given twice";
   }
 }
@@ -47,16 +46,18 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
 // The consequence of bad labels for their tag.
 struct Refusal {
   const char* text;
+  bool allows_repeats = false;
   std::atomic<bool> is_said{false};  // a message's flag: orders nothing else
 };
 Refusal not_traced{" is not traced"};
-Refusal no_more_labels{" gets no more labels"};
+Refusal no_more_labels{" gets no more labels", true};
 
 [[gnu::cold]] pmtrace_handle refuse(std::string_view tag, Refusal& refusal,
                                     const pmtrace_label* labels, size_t count) {
   complain_once(refusal.is_said, [&] {
     return in_quotes(tag) + refusal.text + ": " +
-           (is_tag(tag) ? problem_of(labels, count) : "a tag must have 1 to 254 bytes");
+           (is_tag(tag) ? problem_of(labels, count, refusal.allows_repeats)
+                        : "a tag must have 1 to 254 bytes");
   });
   return nullptr;
 }
@@ -72,19 +73,20 @@ Refusal no_more_labels{" gets no more labels"};
   return find_tag(name);
 }
 
-// Nothing for bad labels.
-std::optional<pmtrace_handle> find_with_labels(std::string_view name,
-                                               std::span<const DimensionView> labels) {
+struct Found {
+  Composed composed;
+  pmtrace_handle tag = nullptr;  // also null if there is no memory
+  bool has_labels = false;       // there was room for them
+};
+
+Found find_with_labels(std::string_view name, std::span<const DimensionView> labels) {
   std::array<char, kMaxTagLength> text;
   size_t length = 0;
-  switch (compose_dimensions(text, length, name, labels)) {
-    case Composed::Done:
-      return find_tag({text.data(), length});
-    case Composed::TooLong:
-      return find_without_labels(name);
-    default:
-      return {};
-  }
+  const Composed composed = compose_dimensions(text, length, name, labels);
+  if (composed == Composed::BadLabels) return {composed};
+  if (composed == Composed::TooLong) return {composed, find_without_labels(name)};
+  const pmtrace_handle tag = find_tag({text.data(), length});
+  return {composed, tag, tag != nullptr && tag->length == length};
 }
 
 // False if a label or its name or value is NULL, or if there are too many.
@@ -94,31 +96,37 @@ bool can_read(const pmtrace_label* labels, size_t count) {
                      [](auto& each) { return each.name != nullptr && each.value != nullptr; });
 }
 
-std::optional<pmtrace_handle> find_merged(const Tag& tag, const pmtrace_label* more,
-                                          size_t& count) {
-  const Dimensions own = parse_dimensions(name_of(tag)).value_or(Dimensions{name_of(tag), {}});
-  std::vector<DimensionView> all;
-  for (const Dimension& each : own.labels) all.emplace_back(each.key, each.value);
-  for (const pmtrace_label* each = more; each != more + count; ++each) {
-    const DimensionView label{text_of(each->name), text_of(each->value)};
-    const auto same = std::ranges::find(all, label.first, &DimensionView::first);
-    if (same == all.end())
-      all.push_back(label);
-    else
+// Labels of a tag, and some more: a later one replaces an earlier one.
+class MergedLabels {
+ public:
+  MergedLabels(const Tag& tag, const pmtrace_label* more, size_t count) {
+    count_ = read_dimensions(name_of(tag), room_, std::span(labels_).first<kMaxDimensions>());
+    for (const pmtrace_label* each = more; each != more + count; ++each) {
+      const DimensionView label{text_of(each->name), text_of(each->value)};
+      const auto end = labels_.begin() + static_cast<std::ptrdiff_t>(count_);
+      const auto same =
+          std::find_if(labels_.begin(), end, [&](auto& own) { return own.first == label.first; });
+      if (same == end) ++count_;
       *same = label;
+    }
   }
-  count = all.size();
-  return find_with_labels(own.name, all);
-}
+  std::span<const DimensionView> all() const { return std::span(labels_).first(count_); }
 
-// The tag's own labels and these; a later one replaces an earlier one.
-[[gnu::noinline]] pmtrace_handle find_with_more(const Tag& tag, const pmtrace_label* more,
-                                                size_t count) try {
-  if (can_read(more, count))
-    if (const auto found = find_merged(tag, more, count)) return *found;
-  return refuse(name_of(tag), no_more_labels, more, count);
-} catch (const std::bad_alloc&) {
-  return nullptr;
+ private:
+  std::array<char, kMaxTagLength> room_;
+  std::array<DimensionView, 2 * kMaxDimensions> labels_;
+  size_t count_;
+};
+
+[[gnu::noinline]] Found find_with_more(const Tag& tag, const pmtrace_label* more, size_t count) {
+  const MergedLabels labels(tag, more, count);
+  const Found found = find_with_labels(bare_name(name_of(tag)), labels.all());
+  if (found.composed == Composed::BadLabels)
+    refuse(name_of(tag), no_more_labels, more, std::max(count, labels.all().size()));
+  const TagDescription* const description = description_of(tag);
+  if (found.has_labels && description != nullptr)
+    describe(*found.tag, description->unit, description->text);
+  return found;
 }
 
 }  // namespace
@@ -149,22 +157,25 @@ PMTRACE_EXPORT pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_l
   if (!is_tag(bare) || !can_read(labels, count)) return refuse(bare, not_traced, labels, count);
   std::array<DimensionView, kMaxDimensions> given;
   for (size_t i = 0; i < count; ++i) given[i] = {text_of(labels[i].name), text_of(labels[i].value)};
-  if (const auto found = find_with_labels(bare, {given.data(), count})) return *found;
-  return refuse(bare, not_traced, labels, count);
+  const Found found = find_with_labels(bare, {given.data(), count});
+  return found.composed == Composed::BadLabels ? refuse(bare, not_traced, labels, count)
+                                               : found.tag;
 }
 
 PMTRACE_EXPORT pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag,
                                                      const pmtrace_label* labels, size_t count) {
   if (tag == nullptr) return nullptr;
-  const LabelCache::Key key(tag, labels, labels != nullptr ? count : 0);
+  if (count > kMaxDimensions || (labels == nullptr && count != 0)) [[unlikely]]
+    return refuse(name_of(*tag), no_more_labels, labels, count);
+  const LabelCache::Key key(tag, labels, count);
   Recorder* const recorder = key.is_valid() ? known_recorder() : nullptr;
-  if (recorder == nullptr) return find_with_more(*tag, labels, count);
-  if (const Tag* const known = recorder->labels().find(key)) return known;
-  const pmtrace_handle found = find_with_more(*tag, labels, count);
+  if (recorder != nullptr)
+    if (const Tag* const known = recorder->labels().find(key)) return known;
+  if (!can_read(labels, count)) return refuse(name_of(*tag), no_more_labels, labels, count);
+  const Found found = find_with_more(*tag, labels, count);
   // A tag that lacks the labels for want of room is looked up, and counted, again.
-  if (found != nullptr && bare_name(name_of(*found)).size() < found->length)
-    recorder->labels().keep(key, found);
-  return found;
+  if (recorder != nullptr && found.has_labels) recorder->labels().keep(key, found.tag);
+  return found.tag;
 }
 
 }  // extern "C"

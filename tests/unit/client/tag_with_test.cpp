@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "pcp/trace.h"
+#include "tags/description.hpp"
 #include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
@@ -132,11 +133,22 @@ TEST(TagAddLabels, SaysOnceWhatIsWrong) {
   };
   expect_refused({{"Route", "1"}}, "label \"Route\" is not .*");
   expect_refused({{"b", nullptr}}, "label \"b\" has no value");
+  expect_refused({{"b", "1"}, {"b", "2"}, {"Bad", "1"}}, "label \"Bad\" is not .*");
   std::vector<std::string> keys;
   for (char c = 'b'; c <= 'q'; ++c) keys.emplace_back(1, c);
   Labels most;
   for (const std::string& key : keys) most.push_back({key.c_str(), ""});
   expect_refused(most, "17 labels, at most 16");
+}
+
+TEST(TagAddLabels, GivesTheTagsDescriptionToTheNewOne) {
+  const pmtrace_handle request = pmtrace_tag("described");
+  pmtrace_describe(request, "s", "what it takes");
+  const TagDescription* const given = description_of(*add(request, {{"status", "200"}}));
+  ASSERT_NE(given, nullptr);
+  EXPECT_EQ(given->unit, "s");
+  EXPECT_EQ(given->text, "what it takes");
+  EXPECT_EQ(description_of(*add(pmtrace_tag("plain"), {{"status", "200"}})), nullptr);
 }
 
 TEST(TagAddLabels, CountsEachLookUpWithoutRoom) {
