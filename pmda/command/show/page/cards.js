@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The run in a few numbers.
 
-import {byId, element, formatElapsed, formatRate, formatSeconds, formatShort, isKnown, plural, shortName, unknown, visibleName,
-  whyNoPercentile} from './format.js';
 import {kindName, kindNames} from './detail.js';
 import {formatExtreme} from './figures.js';
+import {byId, element, formatElapsed, formatRate, formatSeconds, formatShort, isKnown, plural, shortName, unknown, visibleName, whyNoPercentile} from './format.js';
 
 function card(label, value, note, {why = null, kind = '', help = null} = {}) {
   return element(

@@ -4,9 +4,9 @@
 // keys, and labels beside lines.
 
 import {clock, element, isKnown, shortName, strokeOf, svg, visibleName} from './format.js';
-import {ink, view} from './view.js';
 import {endLabels, layerLabels, linearTicks, logTicks, textWidth, timeTicks} from './labels.js';
 import {stepFor, thinned, withWidth} from './thinning.js';
+import {ink, view} from './view.js';
 
 const dygraphs = /** @type {any} */ (window).Dygraph;
 // Its legend, which no chart shows, sets a style in a way that the page's policy forbids.

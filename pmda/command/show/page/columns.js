@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The table's columns for tags of each kind.
 
-import {bar, element, formatFew, formatPercent, formatRate, formatShort, formatValue, isKnown, shortName,
-  whyNoPercentile} from './format.js';
-import {sparkline} from './shapes.js';
 import {percentileStyles} from './detail.js';
 import {formatExtreme} from './figures.js';
+import {bar, element, formatFew, formatPercent, formatRate, formatShort, formatValue, isKnown, shortName, whyNoPercentile} from './format.js';
+import {sparkline} from './shapes.js';
 
 const notRecorded = {
   unknown: () => 'Unknown: it was not recorded'

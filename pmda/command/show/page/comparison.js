@@ -5,17 +5,16 @@
 // All values are those of report --json: page_data.cpp writes them, with sums divided. A difference
 // that was judged is real or noise; only a real one gets a sign.
 
-import {lowerEdge, upperEdge} from './data.js';
-import {byId, clock, element, formatCount, formatElapsed, formatNumber, formatPercent, formatValue, isKnown, nameElement, plural,
-  shortName, significant, strokeOf, svg, unknown, visibleName} from './format.js';
-import {ink} from './view.js';
-import {linearTicks, logTicks} from './labels.js';
-import {Table} from './table.js';
 import {lineSample} from './chart.js';
-import {Shape, aloneIn, binsOf, drawNines, margin, needsLog, ninesCurve, scaleOf, widthOf, xTicks} from './shapes.js';
-import {isMeasured, percentileStyles} from './detail.js';
 import {nameColumn} from './columns.js';
+import {lowerEdge, upperEdge} from './data.js';
+import {isMeasured, percentileStyles} from './detail.js';
+import {byId, clock, element, formatCount, formatElapsed, formatNumber, formatPercent, formatValue, isKnown, nameElement, plural, shortName, significant, strokeOf, svg, unknown, visibleName} from './format.js';
+import {linearTicks, logTicks} from './labels.js';
 import {page, showWords} from './page.js';
+import {aloneIn, binsOf, drawNines, margin, needsLog, ninesCurve, scaleOf, Shape, widthOf, xTicks} from './shapes.js';
+import {Table} from './table.js';
+import {ink} from './view.js';
 
 function comparedQuantities() {
   const isTimed = ({type}) => type === 'transact';

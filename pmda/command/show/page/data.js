@@ -30,7 +30,8 @@ function joinPlanes(planes) {
 }
 
 // In milliseconds. Javascript's own parser ignores smaller parts.
-export const timeOf = (text) => Date.parse(`${text.slice(0, 23)}Z`) + Number(`0.${text.slice(23, -1)}`);
+export const timeOf = (text) =>
+    Date.parse(`${text.slice(0, 23)}Z`) + Number(`0.${text.slice(23, -1)}`);
 
 function runOf(run) {
   const [begin, end] = [run.begin, run.end].map(timeOf);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The chosen tags: one tag in full detail, or several side by side.
 
+import {lineSample, TimeChart} from './chart.js';
 import {percentileNames} from './data.js';
-import {bar, byId, clock, element, formatCount, formatFew, formatRate, formatSeconds, formatValue, ifKnown, isKnown, nameElement,
-  plural, shortName, visibleName} from './format.js';
-import {ink, view} from './view.js';
-import {TimeChart, lineSample} from './chart.js';
-import {HeatMap, paintBands} from './heat.js';
-import {Shape, binsOf, drawDistribution, drawNines, needsLog, ninesCurve} from './shapes.js';
 import {showFigures} from './figures.js';
-import {rangeText, say, showMoment} from './spans.js';
+import {bar, byId, clock, element, formatCount, formatFew, formatRate, formatSeconds, formatValue, ifKnown, isKnown, nameElement, plural, shortName, visibleName} from './format.js';
+import {HeatMap, paintBands} from './heat.js';
 import {page} from './page.js';
+import {binsOf, drawDistribution, drawNines, needsLog, ninesCurve, Shape} from './shapes.js';
+import {rangeText, say, showMoment} from './spans.js';
+import {ink, view} from './view.js';
 
 const detail = {
   parts: []

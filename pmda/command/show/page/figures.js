@@ -2,12 +2,11 @@
 // The numbers of one tag.
 
 import {percentileNames} from './data.js';
-import {byId, element, formatCount, formatFew, formatRate, formatSeconds, formatValue, isKnown, unknown,
-  whyNoPercentile} from './format.js';
-import {view} from './view.js';
 import {isMeasured, percentileStyles} from './detail.js';
-import {say, showSize} from './spans.js';
+import {byId, element, formatCount, formatFew, formatRate, formatSeconds, formatValue, isKnown, unknown, whyNoPercentile} from './format.js';
 import {page} from './page.js';
+import {say, showSize} from './spans.js';
+import {view} from './view.js';
 
 function figure(name, value, why) {
   return element(

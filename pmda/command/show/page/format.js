@@ -70,7 +70,9 @@ export const formatCount = ifKnown(
     (value) => Math.abs(value) < 1e12 ? value.toLocaleString('en-US', {maximumFractionDigits: 2}) :
                                         significant(value, 4));
 
-export function plural(count, word) { return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`; }
+export function plural(count, word) {
+  return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+}
 
 // Divides large numbers by a factor: "318.2 M".
 function scaled(value, least, digits) {
@@ -84,10 +86,12 @@ function scaled(value, least, digits) {
 
 export const formatPlain = ifKnown((value) => scaled(value, 1e6, 4).filter(Boolean).join('\u202f'));
 
-export const formatRate = ifKnown((value) => scaled(value, 1e6, 3).filter(Boolean).join('\u202f') + '/s');
+export const formatRate =
+    ifKnown((value) => scaled(value, 1e6, 3).filter(Boolean).join('\u202f') + '/s');
 
 // For places with room for few digits only.
-export const formatShort = ifKnown((value) => value >= 1e7 ? formatPlain(value) : formatCount(value));
+export const formatShort =
+    ifKnown((value) => value >= 1e7 ? formatPlain(value) : formatCount(value));
 
 // A count, or a mean of counts.
 export const formatNumber =
@@ -128,7 +132,7 @@ export const clock = {
     const sign = this.offset < 0 ? '−' : '+';
     return `UTC${sign}${twoDigits(minutes / 60)}:${twoDigits(minutes % 60)}`;
   },
-  date(at) { return new Date(at + this.offset).toISOString().slice(0, 10); },
+  date(at) { return new Date(at + this.offset).toISOString().slice(0, 10);},
 };
 
 // Why a tag has no percentiles, in words.

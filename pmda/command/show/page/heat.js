@@ -3,8 +3,8 @@
 // histograms; or, without histograms, bands between the percentiles.
 
 import {element} from './format.js';
-import {ink, view} from './view.js';
 import {axisBegin, binsOf, needsLog} from './shapes.js';
+import {ink, view} from './view.js';
 
 // The present theme's colours from few calls to many.
 function heatColors() {

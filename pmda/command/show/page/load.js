@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How many transactions were in progress, stacked by tag.
 
-import {byId, element, formatFew, plural} from './format.js';
-import {ink} from './view.js';
 import {TimeChart} from './chart.js';
 import {rateLine, tagColor} from './detail.js';
+import {byId, element, formatFew, plural} from './format.js';
 import {page} from './page.js';
+import {ink} from './view.js';
 
 // Two ways to count. Both count a transaction and those inside it.
 const loads = {

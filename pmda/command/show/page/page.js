@@ -3,17 +3,17 @@
 // `pcpTrace.data` has the data from data.js, `pcpTrace.view` the shown part of the run, and
 // `pcpTrace.page` the chosen tags.
 
-import {readData} from './data.js';
-import {byId, clock, element, formatCount, formatSeconds, isKnown, plural, unknown, visibleName} from './format.js';
-import {ink, view} from './view.js';
-import {Table} from './table.js';
-import {kindName, kindNames, momentElement, showDetail, tagColor} from './detail.js';
-import {showGroupings, showShares, showUneven} from './groups.js';
-import {columnsOf} from './columns.js';
 import {showCards} from './cards.js';
-import {showLoad} from './load.js';
+import {columnsOf} from './columns.js';
 import {comparison, showComparison} from './comparison.js';
+import {readData} from './data.js';
+import {kindName, kindNames, momentElement, showDetail, tagColor} from './detail.js';
+import {byId, clock, element, formatCount, formatSeconds, isKnown, plural, unknown, visibleName} from './format.js';
+import {showGroupings, showShares, showUneven} from './groups.js';
+import {showLoad} from './load.js';
 import {showSpans} from './spans.js';
+import {Table} from './table.js';
+import {ink, view} from './view.js';
 
 const mostChosen = 6;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Charts without a time axis: distributions, latency by percentile, and sparklines.
 
+import {Chart} from './chart.js';
 import {lowerEdge, percentileNames, upperEdge} from './data.js';
+import {rateLine} from './detail.js';
 import {element, formatCount, isKnown, strokeOf, svg} from './format.js';
 import {fittingTicks, joinedMarks, linearTicks, logTicks} from './labels.js';
 import {thinned} from './thinning.js';
-import {Chart} from './chart.js';
-import {rateLine} from './detail.js';
 
 // Maps values to pixels. No inverse is needed: shapes are redrawn for each width.
 export function scaleOf(from, to, [left, right], log) {

@@ -3,11 +3,11 @@
 // from a chart or a percentile.
 
 import {percentileNames, timeOf} from './data.js';
-import {byId, clock, element, formatSeconds, formatValue, isKnown, plural, shortName, visibleName} from './format.js';
-import {view} from './view.js';
 import {percentileStyles} from './detail.js';
-import {formatNanoseconds, isEvent, moveByKeys, remarksOf, waterfall} from './waterfall.js';
+import {byId, clock, element, formatSeconds, formatValue, isKnown, plural, shortName, visibleName} from './format.js';
 import {page, showWords} from './page.js';
+import {view} from './view.js';
+import {formatNanoseconds, isEvent, moveByKeys, remarksOf, waterfall} from './waterfall.js';
 
 const mostNamedHosts = 3;
 

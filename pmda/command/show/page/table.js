@@ -53,7 +53,8 @@ export class Table {
     this.rows.sort((a, b) => {
       const [left, right] = [key.get(a), key.get(b)];
       if (!isKnown(left) || !isKnown(right)) return Number(isKnown(right)) - Number(isKnown(left));
-      return sign * (typeof left === 'string' ? (left < right ? -1 : Number(left > right)) : left - right);
+      return sign *
+          (typeof left === 'string' ? (left < right ? -1 : Number(left > right)) : left - right);
     });
     this.draw();
   }
