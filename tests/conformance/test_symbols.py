@@ -16,7 +16,8 @@ NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracedescribe_"} | {
     "pmtrace_" + name for name in
     ("tag", "tag_with", "tag_text", "describe", "point", "observe", "count", "add", "begin", "end", "abort",
      "begin_from", "begin_under", "attach", "detach", "context", "context_state", "is_captured",
-     "note", "note_number", "link", "fail", "flush", "mmv", "stats", "complain_once")}
+     "note", "note_number", "link", "fail", "flush", "mmv", "stats", "complain_once",
+     "tag_add_labels", "end_as", "abort_as", "fail_as")}
 
 
 def readelf(*arguments):

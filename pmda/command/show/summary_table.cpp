@@ -131,6 +131,7 @@ std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice
 // Gives each figure a column, which may have no width.
 std::vector<TextTable::Column> columns_with(bool failed, std::optional<Figure> sort) {
   std::vector<TextTable::Column> columns;
+  columns.reserve(std::size(kFigures));
   for (const FigureRow& row : kFigures)
     columns.push_back({row.figure == Figure::Failed && !failed ? 0 : row.summary.width,
                        row.figure == sort ? 0 : row.summary.dropped});
