@@ -122,6 +122,18 @@ std::size_t find_labels(std::string_view tag) {
   return brace;
 }
 
+// Gives the number of labels. `brace`: where they begin.
+std::size_t read_labels(std::string_view tag, std::size_t brace, std::span<char> room,
+                        std::span<DimensionView, kMaxDimensions> labels) {
+  std::string_view rest = tag.substr(brace + 1, tag.size() - brace - 2);
+  std::size_t count = 0;
+  while (!rest.empty()) {
+    const auto [key, value] = take_label(rest);
+    labels[count++] = {key, unescape(value, room)};
+  }
+  return count;
+}
+
 // Collects text in a buffer. Drops text beyond the end, but counts it.
 class Room {
  public:
@@ -170,25 +182,21 @@ const std::string* Dimensions::find(std::string_view key) const {
   return found == labels.end() ? nullptr : &found->value;
 }
 
-std::size_t read_dimensions(std::string_view tag, std::span<char> room,
-                            std::span<DimensionView, kMaxDimensions> labels) {
+std::string_view read_dimensions(std::string_view tag, std::span<char> room,
+                                 std::span<DimensionView, kMaxDimensions> labels,
+                                 std::size_t& count) {
   const std::size_t brace = find_labels(tag);
-  if (brace == tag.npos) return 0;
-  std::string_view rest = tag.substr(brace + 1, tag.size() - brace - 2);
-  std::size_t count = 0;
-  while (!rest.empty()) {
-    const auto [key, value] = take_label(rest);
-    labels[count++] = {key, unescape(value, room)};
-  }
-  return count;
+  count = brace == tag.npos ? 0 : read_labels(tag, brace, room, labels);
+  return tag.substr(0, brace);
 }
 
 std::optional<Dimensions> parse_dimensions(std::string_view tag) {
+  const std::size_t brace = find_labels(tag);
+  if (brace == tag.npos) return std::nullopt;
   std::array<DimensionView, kMaxDimensions> labels;
   std::string room(tag.size(), '\0');
-  const std::size_t count = read_dimensions(tag, room, labels);
-  if (count == 0) return std::nullopt;
-  Dimensions found{bare_name(tag), {}};
+  const std::size_t count = read_labels(tag, brace, room, labels);
+  Dimensions found{tag.substr(0, brace), {}};
   for (const auto& [key, value] : std::span(labels).first(count))
     found.labels.push_back({key, std::string(value)});
   return found;

@@ -37,10 +37,11 @@ struct Dimensions {
 // name is not empty.
 std::optional<Dimensions> parse_dimensions(std::string_view tag);
 
-// The labels only, without an allocation: values unescaped into `room`, which is at least as long
-// as the tag. Gives their number.
-std::size_t read_dimensions(std::string_view tag, std::span<char> room,
-                            std::span<DimensionView, kMaxDimensions> labels);
+// Gives the name, the labels and their number without an allocation: values are unescaped into
+// `room`, which is at least as long as the tag.
+std::string_view read_dimensions(std::string_view tag, std::span<char> room,
+                                 std::span<DimensionView, kMaxDimensions> labels,
+                                 std::size_t& count);
 
 // The name without labels; the whole tag if it has none. Allocates nothing.
 std::string_view bare_name(std::string_view tag);

@@ -169,7 +169,7 @@ extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size)
 extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
 /* Notes on a transaction that is captured for a monitor: attributes, a related trace, and the
- * reason of an abort. For other transactions these calls note nothing; the two last always abort.
+ * reason of an abort. For other transactions these calls note nothing; the last two always abort.
  * -EINVAL: the key is not of 1 to 128 bytes, or the header is invalid. */
 extern int pmtrace_is_captured(const pmtrace_tx* tx);
 extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);

@@ -262,25 +262,15 @@ using IfInteger =
                      !std::is_same_v<Integer, char> && !std::is_same_v<Integer, wchar_t> &&
                      !std::is_same_v<Integer, char16_t> && !std::is_same_v<Integer, char32_t>>;
 
-// An integer as text: true, false, or its digits.
-class Digits {
- public:
-  template <typename Integer>
-  explicit Digits(Integer value) noexcept {
-    if constexpr (std::is_same_v<Integer, bool>)
-      text_ = value ? "true" : "false";
-    else
-      text_ = {room_, static_cast<std::size_t>(
-                          std::to_chars(room_, room_ + sizeof room_, value).ptr - room_)};
-  }
-  Digits(const Digits&) = delete;
-  Digits& operator=(const Digits&) = delete;
-  std::string_view text() const noexcept { return text_; }
-
- private:
-  char room_[24];
-  std::string_view text_{};
-};
+// An integer as text: true, false, or its digits, which are written into `room`.
+template <typename Integer>
+std::string_view text_of(Integer value, char (&room)[24]) noexcept {
+  if constexpr (std::is_same_v<Integer, bool>)
+    return value ? "true" : "false";
+  else
+    return {room,
+            static_cast<std::size_t>(std::to_chars(room, room + sizeof room, value).ptr - room)};
+}
 
 // Base of the four kinds of tags.
 class Tagged {
@@ -415,7 +405,8 @@ class [[nodiscard]] Running {
   }
   template <typename Integer, typename = detail::IfInteger<Integer>>
   void label(detail::OptionalText key, Integer value) noexcept {
-    label(key, detail::Digits(value).text());
+    char room[24];
+    if (is_open()) labels_.set(tag(), key, detail::text_of(value, room));
   }
 
   // Ends or aborts under another tag, also with the labels above. Until then it is in flight under

@@ -96,11 +96,12 @@ bool can_read(const pmtrace_label* labels, size_t count) {
                      [](auto& each) { return each.name != nullptr && each.value != nullptr; });
 }
 
-// Labels of a tag, and some more: a later one replaces an earlier one.
+// The labels of a tag, and some more: a later one replaces an earlier one.
 class MergedLabels {
  public:
   MergedLabels(const Tag& tag, const pmtrace_label* more, size_t count) {
-    count_ = read_dimensions(name_of(tag), room_, std::span(labels_).first<kMaxDimensions>());
+    name_ =
+        read_dimensions(name_of(tag), room_, std::span(labels_).first<kMaxDimensions>(), count_);
     for (const pmtrace_label* each = more; each != more + count; ++each) {
       const DimensionView label{text_of(each->name), text_of(each->value)};
       const auto end = labels_.begin() + static_cast<std::ptrdiff_t>(count_);
@@ -110,9 +111,11 @@ class MergedLabels {
       *same = label;
     }
   }
+  std::string_view name() const { return name_; }
   std::span<const DimensionView> all() const { return std::span(labels_).first(count_); }
 
  private:
+  std::string_view name_;
   std::array<char, kMaxTagLength> room_;
   std::array<DimensionView, 2 * kMaxDimensions> labels_;
   size_t count_;
@@ -120,7 +123,7 @@ class MergedLabels {
 
 [[gnu::noinline]] Found find_with_more(const Tag& tag, const pmtrace_label* more, size_t count) {
   const MergedLabels labels(tag, more, count);
-  const Found found = find_with_labels(bare_name(name_of(tag)), labels.all());
+  const Found found = find_with_labels(labels.name(), labels.all());
   if (found.composed == Composed::BadLabels)
     refuse(name_of(tag), no_more_labels, more, std::max(count, labels.all().size()));
   const TagDescription* const description = description_of(tag);
@@ -165,13 +168,12 @@ PMTRACE_EXPORT pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_l
 PMTRACE_EXPORT pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag,
                                                      const pmtrace_label* labels, size_t count) {
   if (tag == nullptr) return nullptr;
-  if (count > kMaxDimensions || (labels == nullptr && count != 0)) [[unlikely]]
+  if (!can_read(labels, count)) [[unlikely]]
     return refuse(name_of(*tag), no_more_labels, labels, count);
   const LabelCache::Key key(tag, labels, count);
   Recorder* const recorder = key.is_valid() ? known_recorder() : nullptr;
   if (recorder != nullptr)
     if (const Tag* const known = recorder->labels().find(key)) return known;
-  if (!can_read(labels, count)) return refuse(name_of(*tag), no_more_labels, labels, count);
   const Found found = find_with_more(*tag, labels, count);
   // A tag that lacks the labels for want of room is looked up, and counted, again.
   if (recorder != nullptr && found.has_labels) recorder->labels().keep(key, found.tag);

@@ -18,6 +18,7 @@ class LabelCache {
  public:
   class Key {
    public:
+    // Requires: no name or value is NULL.
     Key(const Tag* tag, const pmtrace_label* labels, std::size_t count) : tag_(tag) {
       std::uint64_t hash = reinterpret_cast<std::uintptr_t>(tag);
       for (const pmtrace_label* each = labels; each != labels + count; ++each)
@@ -26,7 +27,7 @@ class LabelCache {
       bytes_.back() = static_cast<char>(length_);
       is_valid_ = true;
     }
-    // False if the labels take more bytes than an entry has, or have a NULL.
+    // False if the labels take more bytes than an entry has.
     bool is_valid() const { return is_valid_; }
 
    private:
@@ -35,7 +36,6 @@ class LabelCache {
 
     // With its NUL: no two lists of labels have the same bytes and length.
     bool add(const char* text, std::uint64_t& hash) {
-      if (text == nullptr) return false;
       do {
         if (length_ == bytes_.size() - 1) return false;
         bytes_[length_++] = *text;
