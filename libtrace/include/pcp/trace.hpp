@@ -399,7 +399,8 @@ class [[nodiscard]] Running {
 
   // For what is known only later: the transaction ends or aborts under its tag with this label as
   // well. A later value of a label replaces an earlier one. If a label is invalid, that is
-  // reported, and the transaction ends under its tag without any of them.
+  // reported, and the transaction ends under its tag without any of them; a null one, or one with a
+  // NUL, is only left out.
   void label(detail::OptionalText key, detail::OptionalText value) noexcept {
     if (is_open()) labels_.set(tag(), key, value);
   }

@@ -165,16 +165,20 @@ PMTRACE_EXPORT pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_l
                                                : found.tag;
 }
 
+// With NULL the caller counts calls without these labels, which reports must know.
 PMTRACE_EXPORT pmtrace_handle pmtrace_tag_add_labels(pmtrace_handle tag,
                                                      const pmtrace_label* labels, size_t count) {
   if (tag == nullptr) return nullptr;
-  if (!can_read(labels, count)) [[unlikely]]
+  if (!can_read(labels, count)) [[unlikely]] {
+    note_folded_labels();
     return refuse(name_of(*tag), no_more_labels, labels, count);
+  }
   const LabelCache::Key key(tag, labels, count);
   Recorder* const recorder = key.is_valid() ? known_recorder() : nullptr;
   if (recorder != nullptr)
     if (const Tag* const known = recorder->labels().find(key)) return known;
   const Found found = find_with_more(*tag, labels, count);
+  if (found.tag == nullptr) note_folded_labels();
   // A tag that lacks the labels for want of room is looked up, and counted, again.
   if (recorder != nullptr && found.has_labels) recorder->labels().keep(key, found.tag);
   return found.tag;

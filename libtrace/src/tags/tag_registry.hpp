@@ -59,9 +59,9 @@ std::uint64_t hash_of_name(std::string_view name);
 // if there is no room (label_set_limit(), kMaxTags). Requires: is_tag(name).
 const Tag* intern_tag(std::string_view name);
 
-// True once a look-up gave the bare name's tag or "(overflow)" instead: here, or in a parent, whose
-// handles live on in a forked child. Noted before the look-up ends, so before any call by that
-// handle. Thread: any.
+// True once a look-up gave the bare name's tag or "(overflow)" instead, or none for labels that a
+// transaction should end with: here, or in a parent, whose handles live on in a forked child. Noted
+// before the look-up ends, so before any call by that handle. Thread: any.
 bool has_folded_labels();
 void note_folded_labels();
 

@@ -123,10 +123,11 @@ TEST(TagAddLabels, FindsEachOfMoreTagsThanAThreadRemembers) {
 
 void add_and_leave(const std::vector<pmtrace_label>& labels) {
   const pmtrace_handle tag = find("r", {{"a", "1"}});
-  std::_Exit(add(tag, labels) == nullptr && add(tag, labels) == nullptr ? 7 : 0);
+  const bool is_refused = add(tag, labels) == nullptr && add(tag, labels) == nullptr;
+  std::_Exit(is_refused && has_folded_labels() ? 7 : 0);
 }
 
-TEST(TagAddLabels, SaysOnceWhatIsWrong) {
+TEST(TagAddLabels, SaysOnceWhatIsWrongAndThatLabelsAreMissing) {
   const auto expect_refused = [](const Labels& labels, const std::string& why) {
     EXPECT_EXIT(add_and_leave(labels), testing::ExitedWithCode(7),
                 "^pcp_trace: \"r\\{a=1\\}\" gets no more labels: " + why + "\n$");
@@ -149,6 +150,14 @@ TEST(TagAddLabels, GivesTheTagsDescriptionToTheNewOne) {
   EXPECT_EQ(given->unit, "s");
   EXPECT_EQ(given->text, "what it takes");
   EXPECT_EQ(description_of(*add(pmtrace_tag("plain"), {{"status", "200"}})), nullptr);
+}
+
+TEST(EndAs, WithoutATagEndsUnderItsOwnAndSaysThatLabelsAreMissing) {
+  pmtrace_tx tx;
+  ASSERT_EQ(pmtrace_begin(pmtrace_tag("ended"), &tx), 0);
+  EXPECT_EQ(pmtrace_end_as(&tx, nullptr), PMTRACE_ERR_TAGNAME);
+  EXPECT_EQ(tx.opaque[0], 0u);
+  EXPECT_TRUE(has_folded_labels());
 }
 
 TEST(TagAddLabels, CountsEachLookUpWithoutRoom) {
