@@ -153,11 +153,13 @@ TEST(TagAddLabels, GivesTheTagsDescriptionToTheNewOne) {
 }
 
 TEST(EndAs, WithoutATagEndsUnderItsOwnAndSaysThatLabelsAreMissing) {
+  const int state = pmtracestate(PMTRACE_STATE_NONE);  // whatever other tests have left
   pmtrace_tx tx;
   ASSERT_EQ(pmtrace_begin(pmtrace_tag("ended"), &tx), 0);
   EXPECT_EQ(pmtrace_end_as(&tx, nullptr), PMTRACE_ERR_TAGNAME);
   EXPECT_EQ(tx.opaque[0], 0u);
   EXPECT_TRUE(has_folded_labels());
+  pmtracestate(state);
 }
 
 TEST(TagAddLabels, CountsEachLookUpWithoutRoom) {
