@@ -80,6 +80,7 @@ TEST(Child, IsWaitedForOnlySoLong) {
 
 TEST(Child, GetsTheSignalsThatSomebodySendsUs) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    std::signal(signal, SIG_DFL);  // nohup ignores SIGHUP, and so would the child
     Child child;
     ASSERT_EQ(child.start({"sleep", "3600"}, {}), 0);
     ::kill(::getpid(), signal);
