@@ -33,6 +33,8 @@ struct SlowTreesTest : testing::Test {
   SharedState shared;
   Doorbell doorbell;
   Recorder recorder{shared, doorbell, 16};
+  Recorder another{shared, doorbell, 16};  // another thread's
+  std::vector<Recorder*> threads{&recorder, &another};
   struct Decided {
     CapturedSpan span;
     Outcome outcome;
@@ -86,6 +88,10 @@ struct SlowTreesTest : testing::Test {
   }
 
   std::uint32_t entries() { return shared.open_entries().end_of_numbers(); }
+  void expire(std::uint64_t now_ns) {
+    flusher.expire(entries(), *shared.captures().published(), now_ns);
+  }
+  void give_up() { flusher.give_up(entries(), shared.captures().published()); }
   int lists_taken = 0;
   void settle() {
     while (const SpanPool::Index list = shared.spans().next_list()) {
@@ -106,14 +112,13 @@ struct SlowTreesTest : testing::Test {
     std::erase_if(decisions, [&](const auto& each) { return each.outcome == outcome; });
     return found;
   }
-  std::vector<const Recorder*> others;
   std::int64_t waiting() {
     settle();
     const auto in_list = [](const SpanPool::Share& share) {
       return static_cast<std::int64_t>(share.taken() - share.given_back());
     };
-    std::int64_t in_use = in_list(shared.spans().flushers_share()) + in_list(recorder.spans());
-    for (const Recorder* const each : others) in_use += in_list(each->spans());
+    std::int64_t in_use = in_list(shared.spans().flushers_share());
+    for (const Recorder* const each : threads) in_use += in_list(each->spans());
     return in_use;
   }
 };
@@ -216,36 +221,6 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   EXPECT_EQ(with_notes, 2);
 }
 
-TEST_F(SlowTreesTest, RequestsThatOverlapTakeNothingOfEachOther) {
-  ask(kSlow);
-  const auto one = begin(request);
-  detach(request, one);
-  const auto other = begin(request);
-  detach(request, other);
-  for (const auto* const around : {&one, &other, &one})
-    end(part, recorder.begin_in(part, inside(*around)));
-  end(request, other);
-  EXPECT_EQ(kept().size(), 2U);
-  EXPECT_EQ(waiting(), 2);
-  end(request, one);
-  EXPECT_EQ(kept().size(), 3U);
-}
-
-TEST_F(SlowTreesTest, PartsOnOtherThreadsBelongToTheTree) {
-  for (const std::string& filter : {kFast, kSlow}) {
-    ask(filter);
-    Recorder another{shared, doorbell, 16};
-    others = {&another};
-    const auto top = begin(request);
-    const auto there = another.begin_in(query, inside(top));
-    end_on(another, part, another.begin_traced(part));
-    end_on(another, query, there);
-    end_on(another, request, top);
-    EXPECT_EQ(kept().size(), filter == kSlow ? 3U : 0U);
-    EXPECT_EQ(waiting(), 0);
-  }
-}
-
 TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
   for (const std::string& filter : {kFast, kSlow}) {
     for (const bool entry_is_used_again : {false, true}) {
@@ -271,8 +246,6 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
 // The part waits for the outer request, though the inner one has ended, and its entry is another's.
 TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
   ask(" slower=1ms limit=1000000/s");
-  Recorder another{shared, doorbell, 16};
-  others = {&another};
   const auto outer = another.begin_traced(request);
   const std::uint64_t begun = now_ns();
   const auto inner = recorder.begin_in(request, inside(outer));
@@ -294,8 +267,6 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
 // More of them than there is room for at a time.
 TEST_F(SlowTreesTest, TheEndOfAPartMakesRoomForOthers) {
   ask(kFast, kSlow);
-  Recorder another{shared, doorbell, 16};
-  others = {&another};
   for (int i = 0; i < 10'000; ++i) {
     const auto outer = begin(query);
     const auto inner = begin(request);
@@ -335,7 +306,7 @@ TEST_F(SlowTreesTest, APartWhoseParentBeganInAnEndedSlowOneIsKept) {
   const auto late = recorder.begin_in(part, inside(top));
   end(part, recorder.begin_in(part, inside(late)));
   settle();
-  flusher.expire(entries(), *shared.captures().published(), SlowSpans::kPatienceNs + 1);
+  expire(SlowSpans::kPatienceNs + 1);
   end(part, late);
   EXPECT_EQ(kept().size(), 4U);
   EXPECT_EQ(waiting(), 0);
@@ -358,7 +329,7 @@ TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
     EXPECT_EQ(kept(), Spans{});
     end(request, top);
     EXPECT_EQ(kept().size(), filter == kSlow ? 6U : 0U);
-    flusher.give_up(entries(), shared.captures().published());
+    give_up();
     EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
     EXPECT_EQ(waiting(), 0);
   }
@@ -378,12 +349,12 @@ TEST_F(SlowTreesTest, APartThatBeginsAfterItsFastTopHasEndedIsNotMissed) {
     end(part, recorder.begin_in(part, inside(fast)));
     settle();
     end_some_inside(1);
-    flusher.expire(entries(), *shared.captures().published(), SlowSpans::kPatienceNs + 1);
+    expire(SlowSpans::kPatienceNs + 1);
     EXPECT_EQ(waiting(), older_ones_wait ? 3 : 1);
     EXPECT_TRUE(decisions.empty());
     end(request, in_the_same_entry);
     end(request, older);
-    flusher.give_up(entries(), shared.captures().published());
+    give_up();
     EXPECT_TRUE(decisions.empty());
   }
 }
@@ -492,7 +463,7 @@ TEST_F(SlowTreesTest, PartsOfOneThatStaysOpenAreKeptIfOneAroundWasSlow) {
   end_some_inside(2);
   end(query, slow);
   EXPECT_EQ(kept().size(), 1U);
-  flusher.give_up(entries(), shared.captures().published());
+  give_up();
   EXPECT_EQ(kept().size(), 2U);
   for (const auto& [id, bits] : decided(Outcome::WaitedTooLong)) EXPECT_EQ(bits, kRequest);
   EXPECT_EQ(waiting(), 0);
@@ -538,8 +509,6 @@ TEST_F(SlowTreesTest, OfCopiesThatEndTwiceThereIsOneSpan) {
 
 TEST_F(SlowTreesTest, CopiesThatThreadsEndAtOnceMakeOneSpan) {
   ask(kSlow);
-  Recorder another{shared, doorbell, 16};
-  others = {&another};
   constexpr int kTimes = 5'000;
   std::atomic<int> begun{0};  // released with the copy
   std::atomic<int> ended{0};
@@ -595,7 +564,7 @@ TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
     detach(request, tops.back());
   }
   EXPECT_GT(shared.spans().taken(), SpanPool::kMost / 4 * 3);
-  flusher.expire(entries(), *shared.captures().published(), now_ns());
+  expire(now_ns());
   const std::size_t gone = decided(Outcome::WaitedTooLong).size();
   EXPECT_GE(gone, SpanPool::kMost / 10);
   EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
@@ -634,11 +603,10 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   const auto top = begin(request);
   end_some_inside(1);
   for (const std::uint64_t soon : {std::uint64_t{5'000'000'000}, now_ns()}) {  // 5 s: after a boot
-    flusher.expire(entries(), *shared.captures().published(), soon);
+    expire(soon);
     EXPECT_EQ(waiting(), 1);
   }
-  flusher.expire(entries(), *shared.captures().published(),
-                 now_ns() + SlowSpans::kPatienceNs + 2'000'000'000);
+  expire(now_ns() + SlowSpans::kPatienceNs + 2'000'000'000);
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end_some_inside(2);
   end(request, top);
@@ -647,7 +615,7 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   ask(kFast);
   const auto fast = begin(request);
   end_some_inside(1);
-  flusher.give_up(entries(), shared.captures().published());
+  give_up();
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end(request, fast);
   EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
@@ -676,11 +644,8 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
   constexpr std::uint64_t kBorder = 100'000;
   std::mt19937 random(std::random_device{}());
   const auto any_below = [&](std::size_t most) { return random() % most; };
-  std::vector<std::unique_ptr<Recorder>> threads;
-  for (int i = 0; i < 3; ++i) {
-    threads.push_back(std::make_unique<Recorder>(shared, doorbell, 16));
-    others.push_back(threads.back().get());
-  }
+  Recorder third{shared, doorbell, 16};
+  threads.push_back(&third);
   ask(" slower=100us limit=1000000/s kind=point");
   struct Node {
     const Tag* tag;
@@ -757,11 +722,11 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   std::array<std::unique_ptr<Recorder>, kThreads> recorders;
   for (auto& each : recorders) {
     each = std::make_unique<Recorder>(shared, doorbell, 16);
-    others.push_back(each.get());
+    threads.push_back(each.get());
   }
-  std::vector<std::thread> threads;
+  std::vector<std::thread> running_threads;
   for (int me = 0; me < kThreads; ++me)
-    threads.emplace_back([&, me] {
+    running_threads.emplace_back([&, me] {
       Recorder& own = *recorders[static_cast<std::size_t>(me)];
       Part& mine = parts[static_cast<std::size_t>(me)];
       Part& next = parts[static_cast<std::size_t>((me + 1) % kThreads)];
@@ -790,7 +755,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
     });
   Spans found;
   while (running.load() > 0) found.merge(kept());
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : running_threads) thread.join();
   found.merge(kept());
   std::set<std::uint64_t> all;
   for (const auto& each : expected) all.insert(each.begin(), each.end());

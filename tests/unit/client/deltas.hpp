@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Deltas as whole values.
+#pragma once
+
+#include <initializer_list>
+#include <ostream>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "wire/delta.hpp"
+
+namespace pcp::trace {
+
+inline auto numbers_of(const Delta& delta) {
+  return std::tie(delta.count, delta.aborts, delta.nonfinite, delta.unbinned, delta.sum, delta.min,
+                  delta.max, delta.last);
+}
+inline bool operator==(const Delta& one, const Delta& other) {
+  return numbers_of(one) == numbers_of(other);
+}
+inline void PrintTo(const Delta& delta, std::ostream* out) {
+  *out << testing::PrintToString(numbers_of(delta));
+}
+
+inline Delta delta_of(std::initializer_list<double> values, std::uint64_t unbinned = 0) {
+  Delta delta;
+  for (const double value : values) delta.add(value);
+  delta.unbinned = unbinned;
+  return delta;
+}
+
+}  // namespace pcp::trace
