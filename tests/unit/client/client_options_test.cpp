@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -216,55 +218,42 @@ TEST(ClientOptions, CutTheNameOfTheProgram) {
   EXPECT_EQ(complaints, std::vector<std::string>{"the program's name is cut after 1024 bytes"});
 }
 
-class MalformedVariable : public testing::TestWithParam<std::pair<const char*, const char*>> {};
-
-TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
-  const auto [name, text] = GetParam();
-  const auto [options, complaints] = read({{name, text}});
-  ASSERT_EQ(complaints.size(), 1u);
-  EXPECT_NE(complaints[0].find(std::string(name) + "=\"" + text + '"'), std::string::npos);
-  EXPECT_NE(complaints[0].find("expected"), std::string::npos);
-  const ClientOptions defaults = read({}).options;
-  EXPECT_EQ(options.port, defaults.port);
-  EXPECT_EQ(options.connect_timeout, defaults.connect_timeout);
-  EXPECT_EQ(options.request_timeout, defaults.request_timeout);
-  EXPECT_EQ(options.reconnect_delays, defaults.reconnect_delays);
-  EXPECT_EQ(options.flush_interval, defaults.flush_interval);
-  EXPECT_EQ(options.queue_capacity, defaults.queue_capacity);
-  EXPECT_EQ(options.service, defaults.service);
-  EXPECT_EQ(options.labels, defaults.labels);
-  EXPECT_EQ(options.socket_path, defaults.socket_path);
-  EXPECT_EQ(options.tcp_only, defaults.tcp_only);
-  EXPECT_EQ(options.demanded_state(), defaults.demanded_state());
-  EXPECT_EQ(options.always_ids, defaults.always_ids);
-  EXPECT_EQ(options.debug_file, defaults.debug_file);
-  EXPECT_EQ(options.socket_only, defaults.socket_only);
+auto settings_of(const ClientOptions& options) {
+  return std::tuple(options.port, options.connect_timeout, options.request_timeout,
+                    options.reconnect_delays, options.flush_interval, options.queue_capacity,
+                    options.service, options.labels, options.socket_path, options.tcp_only,
+                    options.demanded_state(), options.always_ids, options.debug_file,
+                    options.socket_only);
 }
 
-const std::string kLongPath(108, 'p');
-
-INSTANTIATE_TEST_SUITE_P(
-    ClientOptions, MalformedVariable,
-    testing::Values(
-        std::pair{"PCP_TRACE_PORT", "0"}, std::pair{"PCP_TRACE_PORT", "65536"},
-        std::pair{"PCP_TRACE_PORT", "http"}, std::pair{"PCP_TRACE_PORT", "12x"},
-        std::pair{"PCP_TRACE_PORT", ""}, std::pair{"PCP_TRACE_PORT", "-1"},
-        std::pair{"PCP_TRACE_HOST", ""}, std::pair{"PCP_TRACE_TIMEOUT", "soon"},
-        std::pair{"PCP_TRACE_TIMEOUT", "0"}, std::pair{"PCP_TRACE_TIMEOUT", "-3"},
-        std::pair{"PCP_TRACE_TIMEOUT", "nan"}, std::pair{"PCP_TRACE_TIMEOUT", "1e300"},
-        std::pair{"PCP_TRACE_REQTIMEOUT", "3 s"}, std::pair{"PCP_TRACE_RECONNECT", ""},
-        std::pair{"PCP_TRACE_RECONNECT", "5,"}, std::pair{"PCP_TRACE_RECONNECT", "5,x"},
-        std::pair{"PCP_TRACE_LINGER", "0"}, std::pair{"PCP_TRACE_FLUSH", "0"},
-        std::pair{"PCP_TRACE_FLUSH", "1.5"}, std::pair{"PCP_TRACE_QUEUE", "1"},
-        std::pair{"PCP_TRACE_QUEUE", "1048577"}, std::pair{"PCP_TRACE_MAX_LABEL_SETS", "100001"},
-        std::pair{"PCP_TRACE_MAX_LABEL_SETS", "-1"}, std::pair{"PCP_TRACE_MAX_LABEL_SETS", ""},
-        std::pair{"PCP_TRACE_SERVICE", ""}, std::pair{"PCP_TRACE_LABELS", ""},
-        std::pair{"PCP_TRACE_LABELS", "a"}, std::pair{"PCP_TRACE_LABELS", "=v"},
-        std::pair{"PCP_TRACE_LABELS", "1a=1"}, std::pair{"PCP_TRACE_IDS", "never"},
-        std::pair{"PCP_TRACE_IDS", ""}, std::pair{"PCP_TRACE_CAPTURE", "tag"},
-        std::pair{"PCP_TRACE_CAPTURE", ""}, std::pair{"PCP_TRACE_SOCKET", ""},
-        std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()}, std::pair{"PCP_TRACE_DEBUG", ""},
-        std::pair{"PCP_TRACE_DEBUG", "7"}, std::pair{"PCP_TRACE_DEBUG", "file="}));
+TEST(ClientOptions, NameAMalformedVariableOnceAndUseTheDefault) {
+  const std::map<std::string, std::vector<std::string>> malformed{
+      {"PCP_TRACE_PORT", {"0", "65536", "http", "12x", "", "-1"}},
+      {"PCP_TRACE_HOST", {""}},
+      {"PCP_TRACE_TIMEOUT", {"soon", "0", "-3", "nan", "1e300"}},
+      {"PCP_TRACE_REQTIMEOUT", {"3 s"}},
+      {"PCP_TRACE_RECONNECT", {"", "5,", "5,x"}},
+      {"PCP_TRACE_LINGER", {"0"}},
+      {"PCP_TRACE_FLUSH", {"0", "1.5"}},
+      {"PCP_TRACE_QUEUE", {"1", "1048577"}},
+      {"PCP_TRACE_MAX_LABEL_SETS", {"100001", "-1", ""}},
+      {"PCP_TRACE_SERVICE", {""}},
+      {"PCP_TRACE_LABELS", {"", "a", "=v", "1a=1"}},
+      {"PCP_TRACE_IDS", {"never", ""}},
+      {"PCP_TRACE_CAPTURE", {"tag", ""}},
+      {"PCP_TRACE_SOCKET", {"", std::string(108, 'p')}},
+      {"PCP_TRACE_DEBUG", {"", "7", "file="}}};
+  for (const auto& [name, texts] : malformed)
+    for (const std::string& text : texts) {
+      const std::string as_set = name + "=\"" + text + '"';
+      SCOPED_TRACE(as_set);
+      const auto [options, complaints] = read({{name, text}});
+      ASSERT_EQ(complaints.size(), 1u);
+      EXPECT_NE(complaints[0].find(as_set), std::string::npos);
+      EXPECT_NE(complaints[0].find("expected"), std::string::npos);
+      EXPECT_EQ(settings_of(options), settings_of(read({}).options));
+    }
+}
 
 }  // namespace
 }  // namespace pcp::trace::client

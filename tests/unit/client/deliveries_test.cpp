@@ -17,11 +17,6 @@ using namespace std::chrono_literals;
 // A wait of this length fails by the test's time-out.
 constexpr auto kForEver = 24h;
 
-TEST(Deliveries, KnowsNothingBeforeTheFirstAttemptHasEnded) {
-  Deliveries deliveries;
-  EXPECT_EQ(deliveries.connection_outcome(), Deliveries::kUnknown);
-}
-
 TEST(Deliveries, WaitsForAnAttemptThatDoesNotEndOnlyOnce) {
   Deliveries deliveries;
   EXPECT_EQ(deliveries.report(false, 0s), PMTRACE_ERR_TIMEOUT);
@@ -32,6 +27,7 @@ TEST(Deliveries, WaitsForAnAttemptThatDoesNotEndOnlyOnce) {
 
 TEST(Deliveries, GivesTheLastErrorUntilAConnectionWasMadeAndNoneAfterIt) {
   Deliveries deliveries;
+  EXPECT_EQ(deliveries.connection_outcome(), Deliveries::kUnknown);
   deliveries.attempt_ended(-ECONNREFUSED);
   EXPECT_EQ(deliveries.wait_for_first_attempt(kForEver), -ECONNREFUSED);
   deliveries.attempt_ended(-ETIMEDOUT);
@@ -51,18 +47,12 @@ TEST(Deliveries, WakesAllWhoWaitForTheFirstAttempt) {
   for (std::thread& other : others) other.join();
 }
 
-TEST(Deliveries, ReportsAFailureToEveryCaller) {
+TEST(Deliveries, ReportsAFailureToEveryCallerOrToTheFirstOnlyIfAsynchronous) {
   Deliveries deliveries;
   deliveries.attempt_ended(-ECONNREFUSED);
-  EXPECT_EQ(deliveries.report(false, kForEver), -ECONNREFUSED);
-  EXPECT_EQ(deliveries.report(false, kForEver), -ECONNREFUSED);
-}
-
-TEST(Deliveries, ReportsAFailureToTheFirstCallerOnlyIfAsynchronous) {
-  Deliveries deliveries;
-  deliveries.attempt_ended(-ECONNREFUSED);
-  EXPECT_EQ(deliveries.report(true, kForEver), -ECONNREFUSED);
-  EXPECT_EQ(deliveries.report(true, kForEver), 0);
+  for (const auto& [is_asynchronous, outcome] :
+       {std::pair{true, -ECONNREFUSED}, {true, 0}, {false, -ECONNREFUSED}, {false, -ECONNREFUSED}})
+    EXPECT_EQ(deliveries.report(is_asynchronous, kForEver), outcome);
 }
 
 TEST(Deliveries, ADeliveryEndsWhenItsTicketIsSettled) {
@@ -81,13 +71,6 @@ TEST(Deliveries, ADeliveryFailsIfItsTicketDoesAndNoLaterOne) {
   const std::uint64_t later = deliveries.request_delivery();
   deliveries.settle(later, true);
   EXPECT_TRUE(deliveries.await(later, kForEver, Deliveries::Patience::Fixed));
-}
-
-TEST(Deliveries, AWaitGivesUpInTime) {
-  Deliveries deliveries;
-  EXPECT_FALSE(deliveries.await(deliveries.request_delivery(), 1ms, Deliveries::Patience::Fixed));
-  EXPECT_FALSE(
-      deliveries.await(deliveries.request_delivery(), 1ms, Deliveries::Patience::Progress));
 }
 
 TEST(Deliveries, AWaitGivesUpInTimeHoweverMuchHappensInVain) {
@@ -109,12 +92,10 @@ int count_parts(Deliveries::Patience patience, int with_progress) {
   return parts;
 }
 
+// A machine that stood still uses up one part.
 TEST(Deliveries, APatientWaitGoesOnAsLongAsThereIsProgress) {
   EXPECT_EQ(count_parts(Deliveries::Patience::Fixed, 3), 1);
   EXPECT_EQ(count_parts(Deliveries::Patience::Progress, 3), 3 + Deliveries::kParts);
-}
-
-TEST(Deliveries, AMachineThatStoodStillUsesUpOnePartOfAPatientWait) {
   EXPECT_EQ(count_parts(Deliveries::Patience::Progress, 0), Deliveries::kParts);
 }
 

@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/encoded.hpp"
 #include "support/scarce_memory.hpp"
-#include "wire/batch.hpp"
-#include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -35,10 +34,10 @@ struct OpenReportTest : testing::Test {
     const OpenReport::Told told = report.tell(bytes);
     EXPECT_EQ(told.anew, anew);
     EXPECT_LE(told.in_flight.size(), bytes);
-    std::string pdu;
-    wire::append_batch(pdu, 1, 1, {.age = {}, .counters = {}, .in_flight = told.in_flight}, "");
+    const std::string pdu = wire::pdu_of(
+        wire::append_batch, 1, {.age = {}, .counters = {}, .in_flight = told.in_flight}, "");
     wire::Batch batch;
-    EXPECT_TRUE(wire::decode_batch(std::string_view(pdu).substr(wire::kHeaderBytes), batch));
+    EXPECT_TRUE(wire::decode_batch(wire::payload_of(pdu), batch));
     EXPECT_EQ(batch.in_flight.size(), told.tags.size());
     std::map<std::string, wire::OpenCount> all;
     for (std::size_t i = 0; i < batch.in_flight.size(); ++i) {
@@ -46,6 +45,11 @@ struct OpenReportTest : testing::Test {
       all[told.tags[i]->text()] = batch.in_flight[i];
     }
     return all;
+  }
+  void begin_and_tell() {
+    begin(recorder, tag);
+    report.scan(recorders);
+    EXPECT_EQ(tell(kMuch, true).at("in flight").open, 1U);
   }
 };
 
@@ -71,9 +75,7 @@ TEST_F(OpenReportTest, TellsHowManyAreOpenAndWhichIsTheOldest) {
 }
 
 TEST_F(OpenReportTest, TellsNothingTwice) {
-  begin(recorder, tag);
-  report.scan(recorders);
-  tell(kMuch, true);
+  begin_and_tell();
   EXPECT_FALSE(report.scan(recorders));
   EXPECT_FALSE(report.has_news());
   EXPECT_TRUE(tell().empty());
@@ -117,9 +119,7 @@ TEST_F(OpenReportTest, TellsAllToANewConnection) {
 }
 
 TEST_F(OpenReportTest, TellsANewConnectionThatNothingIsOpenIfAnEarlierOneHeardOtherwise) {
-  begin(recorder, tag);
-  report.scan(recorders);
-  tell(kMuch, true);
+  begin_and_tell();
   recorders.clear_open();
   report.scan(recorders);
   tell();
@@ -163,17 +163,13 @@ TEST_F(OpenReportTest, OfWhatIsOnlyCountedTheAgeIsThatOfItsFirstSight) {
 }
 
 TEST_F(OpenReportTest, TellsAgainWhatWasHeardTooLate) {
-  begin(recorder, tag);
-  report.scan(recorders);
-  tell(kMuch, true);
+  begin_and_tell();
   report.tell_again();
   EXPECT_EQ(tell().at("in flight").open, 1U);
 }
 
 TEST_F(OpenReportTest, IsEmptyForGoodAtTheEnd) {
-  begin(recorder, tag);
-  report.scan(recorders);
-  tell(kMuch, true);
+  begin_and_tell();
   report.on_goodbye();
   EXPECT_TRUE(report.empty());
   EXPECT_FALSE(report.scan(recorders));

@@ -18,24 +18,26 @@
 
 #include <gtest/gtest.h>
 
+#include "deltas.hpp"
+#include "support/encoded.hpp"
 #include "support/scarce_memory.hpp"
-#include "wire/batch.hpp"
-#include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
 const Tag* tag(const char* name) { return intern_tag(name); }
 
-using Cells = std::map<std::pair<std::string, TraceType>, Delta>;
+using Cells = std::map<std::pair<std::string, RecordKind>, Delta>;
 
-// Takes the contents of the cells, by tag and type.
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Takes the contents of the cells, by tag and series.
 Cells take(Overflow& overflow, OverflowSlab& spare) {
   Cells cells;
   if (!overflow.is_written()) return cells;
   EXPECT_EQ(overflow.exchange(spare, overflow.needed_room()), Overflow::Exchanged::Yes);
   spare.for_each([&](const OverflowCell& cell) {
-    cells[{cell.tag->text(), type_of(cell.kind)}].merge(cell.delta);
+    cells[{cell.tag->text(), series_of(cell.kind)}].merge(cell.delta);
   });
   spare.clear();
   return cells;
@@ -46,92 +48,50 @@ Cells take(Overflow& overflow) {
   return take(overflow, spare);
 }
 
-TEST(Overflow, AddsUpWhatItIsGiven) {
+// A histogram has seen none of them.
+TEST(Overflow, AddsUpWhatItIsGivenForEachTagAndSeries) {
   Overflow overflow;
-  for (double value : {3.0, -1.0, 2.0})
-    ASSERT_TRUE(overflow.add({tag("a"), value, RecordKind::Observe}, 0));
-  ASSERT_TRUE(overflow.add({tag("a"), 7.0, RecordKind::Counter}, 0));
-  ASSERT_TRUE(overflow.add({tag("b"), 0.0, RecordKind::Point}, 0));
-  ASSERT_TRUE(overflow.add({tag("b"), 0.5, RecordKind::Transact}, 0));
-  ASSERT_TRUE(overflow.add({tag("b"), 9.0, RecordKind::Abort}, 0));
-  auto cells = take(overflow);
-  ASSERT_EQ(cells.size(), 4u);
-  const Delta& observed = cells[{"a", TraceType::Observe}];
-  EXPECT_EQ(observed.count, 3u);
-  EXPECT_EQ(observed.sum, 4.0);
-  EXPECT_EQ(observed.min, -1.0);
-  EXPECT_EQ(observed.max, 3.0);
-  EXPECT_EQ(observed.last, 2.0);
-  EXPECT_EQ(observed.unbinned, 3u);
-  EXPECT_EQ((cells[{"a", TraceType::Counter}].last), 7.0);
-  EXPECT_EQ((cells[{"b", TraceType::Point}].count), 1u);
-  EXPECT_EQ((cells[{"b", TraceType::Transact}].count), 1u);
-  EXPECT_EQ((cells[{"b", TraceType::Transact}].aborts), 1u);
-}
-
-TEST(Overflow, KeepsIncrementsApartFromACountersValues) {
-  Overflow overflow;
-  overflow.add({tag("both"), 7, RecordKind::Counter}, 0);
-  for (const double value : {1, 2, 4}) overflow.add({tag("both"), value, RecordKind::Add}, 0);
-  OverflowSlab slab;
-  ASSERT_EQ(overflow.exchange(slab, overflow.needed_room()), Overflow::Exchanged::Yes);
-  std::map<RecordKind, Delta> cells;
-  slab.for_each([&](const OverflowCell& cell) { cells[cell.kind] = cell.delta; });
-  ASSERT_EQ(cells.size(), 2u);
-  EXPECT_EQ(cells[RecordKind::Counter].last, 7);
-  EXPECT_EQ(cells[RecordKind::Counter].count, 1u);
-  EXPECT_EQ(cells[RecordKind::Add].count, 3u);
-  EXPECT_EQ(cells[RecordKind::Add].sum, 7);
+  for (const Record& record : std::vector<Record>{{tag("a"), 3, RecordKind::Observe},
+                                                  {tag("a"), -1, RecordKind::Observe},
+                                                  {tag("a"), 2, RecordKind::Observe},
+                                                  {tag("a"), 7, RecordKind::Counter},
+                                                  {tag("a"), 1, RecordKind::Add},
+                                                  {tag("a"), 2, RecordKind::Add},
+                                                  {tag("a"), 4, RecordKind::Add},
+                                                  {tag("b"), 0, RecordKind::Point},
+                                                  {tag("b"), 0.5, RecordKind::Transact},
+                                                  {tag("b"), 9, RecordKind::Abort}})
+    ASSERT_TRUE(overflow.add(record, 0));
+  Delta with_abort = delta_of({0.5}, 1);
+  with_abort.aborts = 1;
+  EXPECT_EQ(take(overflow), (Cells{{{"a", RecordKind::Observe}, delta_of({3, -1, 2}, 3)},
+                                   {{"a", RecordKind::Counter}, delta_of({7})},
+                                   {{"a", RecordKind::Add}, delta_of({1, 2, 4})},
+                                   {{"b", RecordKind::Point}, {.count = 1}},
+                                   {{"b", RecordKind::Transact}, with_abort}}));
 }
 
 TEST(Overflow, KeepsASumFinite) {
   Overflow overflow;
   for (int i = 0; i < 3; ++i) overflow.add({tag("great"), -1e308, RecordKind::Observe}, 0);
-  auto cells = take(overflow);
-  EXPECT_EQ((cells[{"great", TraceType::Observe}].sum), -std::numeric_limits<double>::max());
+  const Delta delta = take(overflow)[{"great", RecordKind::Observe}];
+  EXPECT_EQ(delta.sum, -std::numeric_limits<double>::max());
 }
 
-TEST(Overflow, CountsWhatIsNotFiniteApart) {
+TEST(Overflow, CountsWhatIsNotFiniteApartAndKeepsItAsTheLastValue) {
   Overflow overflow;
-  overflow.add({tag("n"), 1.0, RecordKind::Observe}, 0);
-  overflow.add({tag("n"), std::numeric_limits<double>::infinity(), RecordKind::Observe}, 0);
-  auto cells = take(overflow);
-  const Delta& delta = cells[{"n", TraceType::Observe}];
-  EXPECT_EQ(delta.count, 2u);
-  EXPECT_EQ(delta.nonfinite, 1u);
-  EXPECT_EQ(delta.unbinned, 1u);
-  EXPECT_EQ(delta.sum, 1.0);
-}
-
-TEST(Overflow, KeepsALastValueThatIsNotFinite) {
-  Overflow overflow;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const RecordKind kind : {RecordKind::Transact, RecordKind::Observe, RecordKind::Counter}) {
     overflow.add({tag("odd"), -kInfinity, kind}, 0);
     overflow.add({tag("even"), 2.0, kind}, 0);
     overflow.add({tag("even"), kInfinity, kind}, 0);
   }
-  auto cells = take(overflow);
+  const auto cells = take(overflow);
   ASSERT_EQ(cells.size(), 6u);
-  for (const TraceType type : {TraceType::Transact, TraceType::Observe, TraceType::Counter}) {
-    EXPECT_EQ((cells[{"odd", type}].count), 1u);
-    EXPECT_EQ((cells[{"odd", type}].nonfinite), 1u);
-    EXPECT_EQ((cells[{"odd", type}].min), kInfinity);  // no finite value
-    EXPECT_EQ((cells[{"odd", type}].last), -kInfinity);
-    EXPECT_EQ((cells[{"even", type}].nonfinite), 1u);
-    EXPECT_EQ((cells[{"even", type}].max), 2.0);
-    EXPECT_EQ((cells[{"even", type}].last), kInfinity);
+  for (const RecordKind kind : {RecordKind::Transact, RecordKind::Observe, RecordKind::Counter}) {
+    const std::uint64_t unbinned = kind == RecordKind::Counter ? 0 : 1;
+    EXPECT_EQ((cells.at({"odd", kind})), delta_of({-kInfinity}));
+    EXPECT_EQ((cells.at({"even", kind})), delta_of({2, kInfinity}, unbinned));
   }
-}
-
-TEST(Overflow, SaysOfEachTypeWhatNoHistogramHasSeen) {
-  Overflow overflow;
-  for (const RecordKind kind : {RecordKind::Transact, RecordKind::Point, RecordKind::Observe,
-                                RecordKind::Counter, RecordKind::Abort})
-    overflow.add({tag("seen"), 1.0, kind}, 0);
-  auto cells = take(overflow);
-  for (const TraceType type : kTraceTypes)
-    EXPECT_EQ((cells[{"seen", type}].unbinned), has_histogram(type) ? 1u : 0u);
 }
 
 // The flusher gives a thread a slab that it took from another thread.
@@ -156,22 +116,15 @@ TEST(Overflow, FindsNothingOfOthersInItsSlab) {
   EXPECT_TRUE(spare.empty());
 }
 
-TEST(Overflow, GivesNothingTwice) {
+TEST(Overflow, IsInUseUntilTheFlusherTakesItsCellsOnce) {
   Overflow overflow;
-  overflow.add({tag("once"), 1.0, RecordKind::Observe}, 0);
-  EXPECT_EQ(take(overflow).size(), 1u);
-  EXPECT_TRUE(take(overflow).empty());
-  overflow.add({tag("once"), 1.0, RecordKind::Observe}, 0);
-  EXPECT_EQ(take(overflow).size(), 1u);
-}
-
-TEST(Overflow, IsInUseUntilTheFlusherTakesItsCells) {
-  Overflow overflow;
-  EXPECT_FALSE(overflow.is_in_use());
-  overflow.add({tag("use"), 1.0, RecordKind::Observe}, 0);
-  EXPECT_TRUE(overflow.is_in_use());
-  take(overflow);
-  EXPECT_FALSE(overflow.is_in_use());
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_FALSE(overflow.is_in_use());
+    overflow.add({tag("once"), 1.0, RecordKind::Observe}, 0);
+    EXPECT_TRUE(overflow.is_in_use());
+    EXPECT_EQ(take(overflow).size(), 1u);
+    EXPECT_TRUE(take(overflow).empty());
+  }
 }
 
 TEST(Overflow, SaysHowMuchWasQueuedBeforeItsFirstCell) {
@@ -194,7 +147,7 @@ TEST(Overflow, KeepsThousandsOfTagsApart) {
   auto cells = take(overflow);
   ASSERT_EQ(cells.size(), 5000u);
   for (int i = 0; i < 5000; ++i)
-    EXPECT_EQ((cells[{"many " + std::to_string(i), TraceType::Observe}].sum), 3.0 * i);
+    EXPECT_EQ((cells[{"many " + std::to_string(i), RecordKind::Observe}].sum), 3.0 * i);
 }
 
 // The owner may write a cell for a tag that is newer than the room.
@@ -232,15 +185,13 @@ void look(int) {
   stepped->for_each([&](const OverflowCell& cell) {
     wire::append_delta(body, 1, type_of(cell.kind), cell.delta, {});
   });
-  std::string pdu;
-  wire::append_batch(pdu, 1, 1, {}, body);
+  const std::string pdu = wire::pdu_of(wire::append_batch, 1, {}, body);
   wire::Batch batch;
-  is_taken &= wire::decode_batch(std::string_view(pdu).substr(wire::kHeaderBytes), batch);
+  is_taken &= wire::decode_batch(wire::payload_of(pdu), batch);
 }
 
 // After each instruction of the processor.
 TEST(Overflow, CanBeReadWhereverAHandlerInterruptsIt) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr std::uint64_t kStep = 1 << 8;  // the trap flag
   ASSERT_NE(std::signal(SIGTRAP, look), SIG_ERR);
   for (const std::vector<double>& values : std::vector<std::vector<double>>{

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deltas.hpp"
 #include "support/add_records.hpp"
 
 namespace pcp::trace::client {
@@ -24,14 +25,9 @@ void expect_a_thousand(Pending& pending) {
   for (int t = 0; t < 7; ++t, pending.pop()) {
     Delta expected;
     for (int i = t; i < 1000; i += 7) expected.add(i);
-    const Pending::Entry& entry = pending.front();
-    EXPECT_EQ(entry.tag, intern_tag("many " + std::to_string(t)));
-    EXPECT_EQ(entry.delta.count, expected.count);
-    EXPECT_EQ(entry.delta.sum, expected.sum);
-    EXPECT_EQ(entry.delta.min, t);
-    EXPECT_EQ(entry.delta.max, expected.max);
-    EXPECT_EQ(entry.delta.last, expected.last);
-    EXPECT_EQ(entry.histogram.total(), expected.count);
+    EXPECT_EQ(pending.front().tag, intern_tag("many " + std::to_string(t)));
+    EXPECT_EQ(pending.front().delta, expected);
+    EXPECT_EQ(pending.front().histogram.total(), expected.count);
   }
   EXPECT_TRUE(pending.empty());
 }
@@ -59,9 +55,9 @@ TEST(Pending, AddsUpPerTagAndType) {
   EXPECT_EQ(pending.queued(), 2u);
   const Pending::Entry& entry = pending.front();
   EXPECT_EQ(entry.type(), TraceType::Transact);
-  EXPECT_EQ(entry.delta.count, 2u);
-  EXPECT_EQ(entry.delta.aborts, 1u);
-  EXPECT_EQ(entry.delta.sum, 2.0);
+  Delta expected = delta_of({0.5, 1.5});
+  expected.aborts = 1;
+  EXPECT_EQ(entry.delta, expected);
   EXPECT_EQ(entry.histogram.total(), 2u);
   EXPECT_EQ(entry.first_ns, 10u);
   EXPECT_EQ(entry.last_ns, 30u);
@@ -77,8 +73,7 @@ TEST(Pending, HandsEntriesOverInOrderAndForgetsThem) {
   EXPECT_EQ(pending.front().tag, tag("second"));
   add(pending, {tag("first"), 3, RecordKind::Observe}, 3);
   pending.pop();
-  EXPECT_EQ(pending.front().delta.count, 1u);
-  EXPECT_EQ(pending.front().delta.sum, 3.0);
+  EXPECT_EQ(pending.front().delta, delta_of({3}));
   EXPECT_EQ(pending.front().histogram.total(), 1u);
   EXPECT_EQ(pending.front().first_ns, 3u);
   pending.pop();
@@ -91,23 +86,16 @@ TEST(Pending, KeepsWhatIsNotFiniteOutOfSumAndHistogram) {
   Pending pending;
   add(pending, {tag("nan"), std::nan(""), RecordKind::Observe}, 1);
   add(pending, {tag("nan"), 4.0, RecordKind::Observe}, 1);
-  EXPECT_EQ(pending.front().delta.count, 2u);
-  EXPECT_EQ(pending.front().delta.nonfinite, 1u);
-  EXPECT_EQ(pending.front().delta.sum, 4.0);
+  EXPECT_EQ(pending.front().delta, delta_of({std::nan(""), 4}));
   EXPECT_EQ(pending.front().histogram.total(), 1u);
 }
 
 TEST(Pending, MergesCellsWithoutAHistogram) {
   Pending pending;
-  Delta delta;
-  delta.add(2.0);
-  delta.add(3.0);
-  delta.unbinned = 2;
-  const Tag* cell = tag("cell");
+  const OverflowCell cell{tag("cell"), RecordKind::Observe, delta_of({2, 3}, 2)};
   pending.make_room(1);
-  pending.add(OverflowCell{cell, RecordKind::Observe, delta}, 1);
-  EXPECT_EQ(pending.front().delta.count, 2u);
-  EXPECT_EQ(pending.front().delta.last, 3.0);
+  pending.add(cell, 1);
+  EXPECT_EQ(pending.front().delta, delta_of({2, 3}, 2));
   EXPECT_EQ(pending.front().histogram.total(), 0u);
 }
 
@@ -120,9 +108,7 @@ TEST(Pending, KeepsIncrementsApartWithAllThatWasEverAdded) {
   pending.pop();
   EXPECT_TRUE(pending.front().is_added());
   EXPECT_EQ(pending.front().type(), TraceType::Counter);
-  EXPECT_EQ(pending.front().delta.count, 2u);
-  EXPECT_EQ(pending.front().delta.sum, 5);
-  EXPECT_EQ(pending.front().delta.last, 5);
+  EXPECT_EQ(pending.front().delta, (Delta{.count = 2, .sum = 5, .last = 5}));
   const Pending::Entry sent = pending.front();
   pending.pop();
 
@@ -130,38 +116,22 @@ TEST(Pending, KeepsIncrementsApartWithAllThatWasEverAdded) {
   add_increments(cell.delta, 4, 10);
   pending.make_room(1);
   pending.add(cell, 4);
-  EXPECT_EQ(pending.front().delta.count, 4u);
-  EXPECT_EQ(pending.front().delta.sum, 10);
-  EXPECT_EQ(pending.front().delta.last, 15);
+  EXPECT_EQ(pending.front().delta, (Delta{.count = 4, .sum = 10, .last = 15}));
   pending.pop();
-  pending.add_again(sent);  // no later call still waits
-  EXPECT_EQ(pending.front().delta.count, 2u);
-  EXPECT_EQ(pending.front().delta.sum, 5);
-  EXPECT_EQ(pending.front().delta.last, 15);
-  EXPECT_EQ(pending.front().delta.unbinned, 0u);  // increments are in no percentiles
+  pending.add_again(sent);  // no later call still waits, and increments are in no percentiles
+  EXPECT_EQ(pending.front().delta, (Delta{.count = 2, .sum = 5, .last = 15}));
 }
 
-TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValue) {
+TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValueAndWidensTheTime) {
   Pending pending;
-  add(pending, {tag("again"), 1.0, RecordKind::Observe}, 1);
+  add(pending, {tag("again"), 1.0, RecordKind::Observe}, 10);
+  add(pending, {tag("again"), 1.0, RecordKind::Observe}, 20);
   const Pending::Entry old = pending.front();
   pending.pop();
-  add(pending, {tag("again"), 2.0, RecordKind::Observe}, 2);
+  add(pending, {tag("again"), 2.0, RecordKind::Observe}, 30);
+  add(pending, {tag("again"), 2.0, RecordKind::Observe}, 40);
   pending.add_again(old);
-  EXPECT_EQ(pending.front().delta.count, 2u);
-  EXPECT_EQ(pending.front().delta.sum, 3.0);
-  EXPECT_EQ(pending.front().delta.last, 2.0);
-}
-
-TEST(Pending, WhatComesBackWidensTheTime) {
-  Pending pending;
-  add(pending, {tag("long ago"), 1.0, RecordKind::Observe}, 10);
-  add(pending, {tag("long ago"), 1.0, RecordKind::Observe}, 20);
-  const Pending::Entry old = pending.front();
-  pending.pop();
-  add(pending, {tag("long ago"), 2.0, RecordKind::Observe}, 30);
-  add(pending, {tag("long ago"), 2.0, RecordKind::Observe}, 40);
-  pending.add_again(old);
+  EXPECT_EQ(pending.front().delta, delta_of({1, 1, 2, 2}, 2));
   EXPECT_EQ(pending.front().first_ns, 10u);
   EXPECT_EQ(pending.front().last_ns, 40u);
   pending.pop();

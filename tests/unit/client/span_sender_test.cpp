@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t kNow = 1'000'000'000'000;
 
+const std::vector<wire::Capture> kAsked{{7, 3, "tag=request limit=1000000/s"}};
+
 struct SpanSenderTest : testing::Test {
   Doorbell doorbell;
   Recorders recorders{doorbell, 16};
@@ -42,6 +44,14 @@ struct SpanSenderTest : testing::Test {
   static wire::Control control(std::uint64_t number, std::vector<wire::Capture> captures) {
     return {number, std::move(captures)};
   }
+  // Another agent welcomes the sender and asks for captures.
+  bool ask(std::vector<wire::Capture> captures = kAsked) {
+    return sender.on_welcome(AgentChange::Another, 0, control(1, std::move(captures)));
+  }
+  bool come_back(AgentChange agent, std::uint64_t last_sequence) {
+    sender.on_disconnected(kNow);
+    return sender.on_welcome(agent, last_sequence, control(1, kAsked));
+  }
   void trace(int count = 1) { trace(tag, count); }
   void trace(const Tag* of, int count) {
     for (int i = 0; i < count; ++i) {
@@ -50,6 +60,20 @@ struct SpanSenderTest : testing::Test {
     }
   }
   void trace_parts(int count) { trace(intern_tag("part"), count); }
+  // A span of a thread that had looked at these captures just before.
+  CapturedSpan late_span(const CaptureSet& captures) const {
+    CapturedSpan late;
+    late.tag = tag;
+    late.epoch = captures.epoch();
+    late.context.set_capture_bits(captures.bits());
+    return late;
+  }
+  PublishedCaptures::Reader read_on_another_thread() {
+    return PublishedCaptures::Reader(recorders.captures(), reads_of(*recorders.reuse_or_make()));
+  }
+  static CaptureReads& reads_of(const Recorder& thread) {
+    return const_cast<CaptureReads&>(thread.capture_reads());
+  }
   void hand_over(CapturedSpan span) {
     const CaptureBits bits = span.capture_bits();
     const SpanPool::Index list = recorders.spans().flushers_share().make(
@@ -70,10 +94,8 @@ struct SpanSenderTest : testing::Test {
   }
 };
 
-const std::vector<wire::Capture> kAsked{{7, 3, "tag=request limit=1000000/s"}};
-
 TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
-  EXPECT_TRUE(sender.on_welcome(AgentChange::Another, 0, control(1, kAsked)));
+  EXPECT_TRUE(ask());
   EXPECT_EQ(sender.next(), nullptr);
   trace(3);
   EXPECT_EQ(sender.captured(), 3U);
@@ -99,8 +121,7 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
 }
 
 TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
-  sender.on_welcome(AgentChange::Another, 0,
-                    control(1, {{7, 3, "service=other"}, {8, 4, "process=x"}}));
+  ask({{7, 3, "service=other"}, {8, 4, "process=x"}});
   EXPECT_EQ(recorders.captures().published(), nullptr);
   sender.on_control(control(2, {{7, 3, "service=other"}, {9, 5, "tag=request service=shop"}}));
   trace();
@@ -110,7 +131,7 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
 
 // An acknowledgement may take long, and monitors come and go meanwhile.
 TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   trace(3);
   for (std::uint64_t number = 2; number <= 500; ++number) {
     sender.on_control(control(number, kAsked));
@@ -121,15 +142,12 @@ TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
 }
 
 TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
-  sender.on_welcome(AgentChange::Another, 0,
-                    control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}}));
+  ask({{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}});
   EXPECT_EQ(recorders.captures().published(), nullptr);
 }
 
 TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
-  sender.on_welcome(
-      AgentChange::Another, 0,
-      control(1, {{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}}));
+  ask({{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}});
   const auto top = recorder.begin_traced(tag);
   trace_parts(2);
   EXPECT_EQ(sender.next(), nullptr);
@@ -143,7 +161,7 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
 }
 
 TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  ask({{7, 3, "tag=request slower=3600s"}});
   trace(2);
   EXPECT_EQ(sender.captured(), 0U);  // the sender does not get these
   const auto top = recorder.begin_traced(tag);
@@ -157,20 +175,20 @@ TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
 }
 
 TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  ask({{7, 3, "tag=request slower=3600s"}});
   recorder.begin_traced(tag);
-  trace(2);
+  trace();
+  trace_parts(1);
   sender.give_up_waiting();
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
+  EXPECT_FALSE(sender.has_settled_all());  // the agent has to hear of it
   EXPECT_TRUE(sender.on_ack(1));
   EXPECT_TRUE(sender.has_settled_all());
 }
 
 TEST_F(SpanSenderTest, CountsAllThatIsUndecidedAtTheEndHoweverMuchIsReady) {
-  sender.on_welcome(
-      AgentChange::Another, 0,
-      control(1, {{7, 3, "tag=request slower=3600s"}, {8, 4, "tag=request limit=1000000/s"}}));
+  ask({{7, 3, "tag=request slower=3600s"}, {8, 4, "tag=request limit=1000000/s"}});
   constexpr std::uint64_t kMany = 8'000;
   recorder.begin_traced(tag);
   trace(kMany);
@@ -185,8 +203,7 @@ TEST_F(SpanSenderTest, CountsAllThatIsUndecidedAtTheEndHoweverMuchIsReady) {
 }
 
 TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
-  sender.on_welcome(AgentChange::Another, 0,
-                    control(1, {{7, 3, "tag=request slower=1ns limit=1/s"}}));
+  ask({{7, 3, "tag=request slower=1ns limit=1/s"}});
   std::atomic<bool> is_over{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i)
@@ -209,7 +226,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
 }
 
 TEST_F(SpanSenderTest, ForgetsWhatHasEndedInsideIfNobodyAsksAnyMore) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  ask({{7, 3, "tag=request slower=3600s"}});
   recorder.begin_traced(tag);
   trace(2);
   sender.on_control(control(2, {}));
@@ -262,19 +279,8 @@ TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
   EXPECT_EQ(pdu->counts[0], (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
 }
 
-TEST_F(SpanSenderTest, GivesUpWhatIsUndecidedAtTheEnd) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request slower=1ns"}}));
-  recorder.begin_traced(tag);
-  trace_parts(2);
-  sender.give_up_waiting();
-  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
-  EXPECT_FALSE(sender.has_settled_all());  // the agent has to hear of it
-  sender.on_ack(1);
-  EXPECT_TRUE(sender.has_settled_all());
-}
-
 TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   trace(2);
   sender.on_control(control(2, {kAsked[0], {8, 4, "tag=request"}}));
   trace(3);
@@ -288,7 +294,7 @@ TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
 }
 
 TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   trace(2000);
   std::uint64_t spans = 0;
   for (std::uint64_t sequence = 1; const SpanBatch* const pdu = sender.next(); ++sequence) {
@@ -301,57 +307,32 @@ TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
   EXPECT_EQ(spans, 2000U);
 }
 
-TEST_F(SpanSenderTest, SendsAgainToTheSameAgent) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+TEST_F(SpanSenderTest, SendsAgainToTheSameAgentOnANetworkThatComesAndGoes) {
+  ask();
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
-  sender.on_disconnected(kNow);
-  EXPECT_EQ(sender.next(), nullptr);
-  trace();  // goes on
-  sender.tick(kNow + 1);
-  EXPECT_TRUE(sender.on_welcome(AgentChange::Same, 0, control(1, kAsked)));
-  EXPECT_EQ(spans_of_next(), 2U);
-  EXPECT_EQ(sender.next()->sequence, 1U);
-  sender.on_disconnected(kNow);
-  EXPECT_TRUE(sender.on_welcome(AgentChange::Same, 1, control(1, kAsked)));  // it had arrived
-  EXPECT_EQ(spans_of_next(), 1U);
-  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
-}
-
-TEST_F(SpanSenderTest, LosesNothingOnANetworkThatComesAndGoes) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
-  trace();
-  EXPECT_EQ(spans_of_next(), 1U);
-  trace(2);
   for (int i = 0; i < 100; ++i) {
     sender.on_disconnected(kNow);
-    EXPECT_TRUE(sender.on_welcome(AgentChange::Same, 0, control(1, kAsked)));
-    EXPECT_EQ(spans_of_next(), 1U);
+    EXPECT_EQ(sender.next(), nullptr);
+    if (i == 0) trace();  // goes on
+    sender.tick(kNow + 1);
+    EXPECT_TRUE(come_back(AgentChange::Same, 0));
+    EXPECT_EQ(spans_of_next(), 2U);
+    EXPECT_EQ(sender.next()->sequence, 1U);
   }
-  sender.on_ack(1);
-  ASSERT_EQ(spans_of_next(), 2U);
+  EXPECT_TRUE(come_back(AgentChange::Same, 1));  // it had arrived
+  EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
-}
-
-TEST_F(SpanSenderTest, CountsWhatAnAgentThatForgotMayHaveTaken) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
-  trace(2);
-  EXPECT_EQ(spans_of_next(), 2U);
-  sender.on_disconnected(kNow);
-  EXPECT_TRUE(sender.on_welcome(AgentChange::SameThatForgot, 0, control(1, kAsked)));
-  trace();
-  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
 }
 
 TEST_F(SpanSenderTest, TellsAnAgentThatForgotNothingTwice) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
   sender.on_ack(1);
   trace(3);
   EXPECT_EQ(spans_of_next(), 3U);
-  sender.on_disconnected(kNow);
-  EXPECT_TRUE(sender.on_welcome(AgentChange::SameThatForgot, 0, control(1, kAsked)));
+  EXPECT_TRUE(come_back(AgentChange::SameThatForgot, 0));
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 3}));
   sender.on_ack(3);
   trace();
@@ -359,7 +340,7 @@ TEST_F(SpanSenderTest, TellsAnAgentThatForgotNothingTwice) {
 }
 
 TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   trace(2);
   sender.on_disconnected(kNow);
   sender.tick(kNow + 9'000'000'000);
@@ -377,14 +358,10 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   EXPECT_EQ(sender.next(), nullptr);
 }
 
-// The span of a thread that had looked at the captures just before.
 TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   trace();
-  CapturedSpan late;
-  late.tag = tag;
-  late.epoch = recorders.captures().published()->epoch();
-  late.context.set_capture_bits(recorders.captures().published()->bits());
+  CapturedSpan late = late_span(*recorders.captures().published());
   sender.on_disconnected(kNow);
   sender.tick(kNow + 11'000'000'000);
   hand_over(std::move(late));
@@ -396,13 +373,11 @@ TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
 }
 
 TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  ask({{7, 3, "tag=request limit=1/s"}});
   trace(100);
   ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 100U);
-  Recorder& other = *recorders.reuse_or_make();
-  const PublishedCaptures::Reader reader(recorders.captures(),
-                                         const_cast<CaptureReads&>(other.capture_reads()));
+  const PublishedCaptures::Reader reader = read_on_another_thread();
   sender.on_ack(1);
   sender.on_control(control(2, {{7, 3, "tag=request limit=1/s"}, {8, 4, "tag=other"}}));
   sender.tick(kNow);
@@ -445,10 +420,7 @@ TEST_F(SpanSenderTest, SendsOrCountsEachSpanThoughMemoryRunsOut) {
 }
 
 TEST_F(SpanSenderTest, KeepsASetForAThreadThatJoinsWhileTheSetIsReplaced) {
-  const auto reads_of = [](const Recorder& each) -> CaptureReads& {
-    return const_cast<CaptureReads&>(each.capture_reads());
-  };
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   std::optional<PublishedCaptures::Reader> reader;
   reader.emplace(recorders.captures(), reads_of(recorder));
   sender.on_control(control(2, kAsked));
@@ -464,11 +436,11 @@ TEST_F(SpanSenderTest, KeepsASetForAThreadThatJoinsWhileTheSetIsReplaced) {
 #endif
 
 TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
+  ask();
   trace(2);
   EXPECT_EQ(spans_of_next(), 2U);
   sender.on_disconnected(kNow);
-  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request"}}));
+  ask({{7, 3, "tag=request"}});
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(count(7).captured, 1U);
@@ -478,16 +450,10 @@ TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
 TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
   sender.on_welcome(AgentChange::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
-  Recorder& other = *recorders.reuse_or_make();
-  const PublishedCaptures::Reader reader(recorders.captures(),
-                                         const_cast<CaptureReads&>(other.capture_reads()));
+  const PublishedCaptures::Reader reader = read_on_another_thread();
   sender.on_disconnected(kNow);
-  sender.on_welcome(AgentChange::Another, 0, control(1, kAsked));
-  CapturedSpan late;
-  late.tag = tag;
-  late.epoch = reader->epoch();
-  late.context.set_capture_bits(reader->bits());
-  hand_over(std::move(late));
+  ask();
+  hand_over(late_span(*reader));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_EQ(sender.next()->control, 1U);
@@ -496,7 +462,7 @@ TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
 
 TEST_F(SpanSenderTest, CountsWhatMayHaveBeenTakenForTheAgentThatForgot) {
   for (const std::uint64_t capture : std::vector<std::uint64_t>{7, 9}) {
-    sender.on_welcome(AgentChange::Another, 0, control(1, {{capture, 3, "tag=request"}}));
+    ask({{capture, 3, "tag=request"}});
     trace();
     EXPECT_EQ(spans_of_next(), 1U);
     sender.on_disconnected(kNow);
@@ -513,7 +479,7 @@ TEST_F(SpanSenderTest, RefusesAnAgentThatHasWhatWasNeverSent) {
 }
 
 TEST_F(SpanSenderTest, TellsCountsAlone) {
-  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  ask({{7, 3, "tag=request limit=1/s"}});
   for (int i = 0; i < 50; ++i) trace();
   ASSERT_NE(sender.next(), nullptr);
   sender.on_ack(1);
