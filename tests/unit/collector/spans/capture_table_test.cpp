@@ -10,8 +10,11 @@ constexpr Audience kEverybody{};
 constexpr Audience kAlice{1000};
 constexpr Audience kBob{1001};
 
-TEST(CapturesOf, TheSameFilterAndAudienceShareAPlace) {
+struct CapturesOf : testing::Test {
   CaptureTable captures;
+};
+
+TEST_F(CapturesOf, TheSameFilterAndAudienceShareAPlace) {
   EXPECT_EQ(captures.open("tag=a", kEverybody), 0u);
   EXPECT_EQ(captures.open("tag=b", kEverybody), 1u);
   EXPECT_EQ(captures.open("tag=a", kAlice), 2u);
@@ -25,8 +28,7 @@ TEST(CapturesOf, TheSameFilterAndAudienceShareAPlace) {
   EXPECT_EQ(captures.count(), 2u);
 }
 
-TEST(CapturesOf, AThirtyThirdAreRefused) {
-  CaptureTable captures;
+TEST_F(CapturesOf, AThirtyThirdAreRefused) {
   for (std::size_t i = 0; i < wire::kMaxCaptures; ++i)
     EXPECT_EQ(captures.open("tag=" + std::to_string(i), kEverybody), i);
   EXPECT_EQ(captures.open("tag=new", kEverybody), std::nullopt);
@@ -35,8 +37,7 @@ TEST(CapturesOf, AThirtyThirdAreRefused) {
   EXPECT_EQ(captures.open("tag=new", kEverybody), 9u);
 }
 
-TEST(CapturesOf, UsersLeavePlacesToOthersAndToThePrivileged) {
-  CaptureTable captures;
+TEST_F(CapturesOf, UsersLeavePlacesToOthersAndToThePrivileged) {
   for (std::size_t i = 0; i < CaptureTable::kMostOfAUid; ++i)
     EXPECT_TRUE(captures.open(std::to_string(i), kAlice));
   EXPECT_FALSE(captures.open("one more", kAlice));
@@ -46,8 +47,7 @@ TEST(CapturesOf, UsersLeavePlacesToOthersAndToThePrivileged) {
   EXPECT_TRUE(captures.open("tag=*", kEverybody));
 }
 
-TEST(CapturesOf, AProcessAreThoseOfItsUserAndOfEverybody) {
-  CaptureTable captures;
+TEST_F(CapturesOf, AProcessAreThoseOfItsUserAndOfEverybody) {
   captures.open("a", kEverybody);
   captures.open("b", kAlice);
   captures.open("c", kBob);
@@ -56,8 +56,7 @@ TEST(CapturesOf, AProcessAreThoseOfItsUserAndOfEverybody) {
   EXPECT_EQ(captures.seen_by(5), 0b001u);
 }
 
-TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
-  CaptureTable captures;
+TEST_F(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
   const auto number = captures.changed_for(1000);
   captures.open("c", kBob);
   EXPECT_EQ(captures.changed_for(1000), number);
@@ -71,8 +70,7 @@ TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
 }
 
 // A late span is for the filter that had its bit when it was captured, not for the present one.
-TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
-  CaptureTable captures;
+TEST_F(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
   captures.open("a", kEverybody);
   captures.open("b", kEverybody);
   const auto then = captures.number();
@@ -83,14 +81,12 @@ TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
   EXPECT_EQ(captures.valid_bits(0b11, captures.number(), 5), 0b11u);
 }
 
-TEST(CapturesOf, OthersAreNotBelieved) {
-  CaptureTable captures;
+TEST_F(CapturesOf, OthersAreNotBelieved) {
   captures.open("a", kAlice);
   EXPECT_EQ(captures.valid_bits(0b1, captures.number(), 1001), 0u);
 }
 
-TEST(CapturesOf, AnIdAreFoundAsLongAsTheyAreOpen) {
-  CaptureTable captures;
+TEST_F(CapturesOf, AnIdAreFoundAsLongAsTheyAreOpen) {
   captures.open("a", kEverybody);
   const auto id = captures.at(0).id;
   EXPECT_EQ(captures.bit_of(id), 0u);

@@ -59,17 +59,6 @@ TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
   EXPECT_EQ(second->waiting(), 0u);
 }
 
-TEST(SpansTest, CountWhatProgramsHaveMissed) {
-  SharedSpans spans;
-  const auto monitor = spans.capture("tag=a", {});
-  const std::uint64_t id = spans.captures()->at(0).id;
-  spans.note({id, 10, {1, 2, 3, 4}});
-  spans.note({id + 1, 10, {1, 2, 3, 4}});  // no such capture
-  EXPECT_EQ(spans.totals().captured, 10u);
-  EXPECT_EQ(spans.totals().missed, (MissedCounts{1, 2, 3, 4}));
-  EXPECT_EQ(monitor->read(1).missed(0), 10u);
-}
-
 // The ingest thread adds spans while monitors come, read and go.
 TEST(SpansTest, MayBeReadWhileTheyCome) {
   constexpr std::uint64_t kPdus = 300;

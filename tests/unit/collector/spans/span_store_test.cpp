@@ -42,6 +42,18 @@ Got take(SpanStore& store, SpanStore::Cursor cursor, std::size_t most = 1000) {
 
 constexpr std::size_t kPlenty = 1u << 20;
 
+// Adds spans with the ids from 1 to `count`.
+void add(SpanStore& store, std::uint64_t count, const char* owner = "alice") {
+  for (std::uint64_t id = 1; id <= count; ++id) store.add(span_at(1, id), owner);
+}
+
+// Drops all that nobody waits for. Gives the number of steps that had more to do.
+int sweep(SpanStore& store) {
+  int steps = 0;
+  while (store.sweep()) ++steps;
+  return steps;
+}
+
 TEST(SpanStoreTest, GivesEachCursorWhatComesAfterItsBeginOnce) {
   SpanStore store(kPlenty);
   store.add(span_at(0b1, 1), "alice");
@@ -70,7 +82,7 @@ TEST(SpanStoreTest, KeepsCapturesApart) {
 TEST(SpanStoreTest, GivesNoMoreThanIsWanted) {
   SpanStore store(kPlenty);
   const auto cursor = store.open_cursor(0);
-  for (std::uint64_t id = 1; id <= 5; ++id) store.add(span_at(1, id), "alice");
+  add(store, 5);
   EXPECT_EQ(take(store, cursor, 2), (Got{{1, 2}, 0}));
   const SpanReading reading = store.read(cursor, 2);
   store.advance(cursor, reading.after(1));  // the second did not fit
@@ -81,7 +93,7 @@ TEST(SpanStoreTest, ForgetsWhatAllHaveRead) {
   SpanStore store(kPlenty);
   const auto fast = store.open_cursor(0);
   const auto slow = store.open_cursor(0);
-  for (std::uint64_t id = 1; id <= 1000; ++id) store.add(span_at(1, id), "alice");
+  add(store, 1000);
   take(store, fast);
   EXPECT_GT(store.bytes(), 0u);
   take(store, slow);
@@ -98,12 +110,10 @@ TEST(SpanStoreTest, TakesNothingThatNobodyWaitsFor) {
 TEST(SpanStoreTest, ForgetsBitByBitWhatNobodyWaitsForAnyMore) {
   SpanStore store(64 * kPlenty);
   const auto gone = store.open_cursor(0);
-  for (std::uint64_t id = 1; id <= 5000; ++id) store.add(span_at(1, id), "alice");
+  add(store, 5000);
   store.close_cursor(gone);
   EXPECT_GT(store.bytes(), 0u);
-  int steps = 0;
-  while (store.sweep()) ++steps;
-  EXPECT_GT(steps, 1);
+  EXPECT_GT(sweep(store), 1);
   EXPECT_EQ(store.bytes(), 0u);
   EXPECT_EQ(store.overwritten(), 0u);
 }
@@ -143,10 +153,6 @@ TEST(SpanStoreTest, DropsTheOldestAndCountsThem) {
   EXPECT_EQ(got.spans.size() + got.missed, 1000u);
   EXPECT_EQ(store.overwritten(), got.missed);
   EXPECT_EQ(got.spans.front(), got.missed + 1);
-}
-
-void add(SpanStore& store, std::uint64_t count) {
-  for (std::uint64_t id = 1; id <= count; ++id) store.add(span_at(1, id), "alice");
 }
 
 // A fetch packs spans between read and advance.
@@ -199,7 +205,7 @@ TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfItIsNeverTaken) {
 TEST(SpanStoreTest, AFloodOfOneUserLeavesOthersTheirs) {
   SpanStore store(40'000);
   const auto cursor = store.open_cursor(0);
-  for (std::uint64_t id = 1; id <= 20; ++id) store.add(span_at(1, id), "bob");
+  add(store, 20, "bob");
   for (std::uint64_t id = 100; id < 10'100; ++id) store.add(span_at(1, id), "mallory");
   const Got got = take(store, cursor);
   ASSERT_GT(got.spans.size(), 20u);
@@ -210,10 +216,9 @@ TEST(SpanStoreTest, AFloodOfOneUserLeavesOthersTheirs) {
 TEST(SpanStoreTest, GivesMemoryBackWhenItMayHaveLess) {
   SpanStore store(kPlenty);
   const auto cursor = store.open_cursor(0);
-  for (std::uint64_t id = 1; id <= 1000; ++id) store.add(span_at(1, id), "alice");
+  add(store, 1000);
   store.set_most_bytes(10'000);
-  while (store.sweep()) {
-  }
+  sweep(store);
   EXPECT_LE(store.bytes(), 10'000u);
   const Got got = take(store, cursor);
   EXPECT_EQ(got.spans.size() + got.missed, 1000u);
@@ -312,8 +317,7 @@ TEST_P(StoreUnderLoad, AccountsForEverySpanToEveryCursor) {
     store.close_cursor(reader.cursor);
   }
   EXPECT_GT(got, 0u);
-  while (store.sweep()) {
-  }
+  sweep(store);
   EXPECT_EQ(store.bytes(), 0u);
 }
 
