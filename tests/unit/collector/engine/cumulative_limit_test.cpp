@@ -9,16 +9,10 @@
 namespace pcp::trace::agent {
 namespace {
 
-constexpr TraceType kObserve = TraceType::Observe;
-
 // Intervals of two seconds.
 struct CumulativeLimit : testing::Test {
   static EngineOptions options(std::size_t max_bytes) {
-    EngineOptions options;
-    options.period = 10s;
-    options.buckets = 5;
-    options.max_cumulative_bytes = max_bytes;
-    return options;
+    return {.period = 10s, .buckets = 5, .max_cumulative_bytes = max_bytes};
   }
 
   struct Begun : World {
@@ -40,25 +34,23 @@ struct CumulativeLimit : testing::Test {
     delta.count = histogram.total();
     delta.min = -1;
     delta.max = 1;
-    std::string bytes;
-    histogram.pack(bytes);
-    world.engine.apply(world.engine.tag(kObserve, tag), delta, bytes, age, world.now);
+    world.engine.apply(world.engine.tag(Observe, tag), delta, packed(histogram), age, world.now);
   }
 
   static std::size_t left_out(World& world) {
     std::size_t count = 0;
-    for (const CumulativeSample& each : world.cumulative(kObserve)) count += each.left_out ? 1 : 0;
+    for (const CumulativeSample& each : world.cumulative(Observe)) count += each.left_out ? 1 : 0;
     return count;
   }
 
   static std::uint64_t unbinned(World& world) {
     std::uint64_t count = 0;
-    for (const CumulativeSample& each : world.cumulative(kObserve)) count += each.unbinned;
+    for (const CumulativeSample& each : world.cumulative(Observe)) count += each.unbinned;
     return count;
   }
 
   static void expect_counted(World& world, std::uint64_t finite) {
-    for (const CumulativeSample& each : world.cumulative(kObserve)) {
+    for (const CumulativeSample& each : world.cumulative(Observe)) {
       ASSERT_EQ(each.count + each.unbinned, finite) << each.instance;
       std::uint64_t total = 0;
       ASSERT_TRUE(Histogram::read_packed_total(each.packed, total));
@@ -68,7 +60,7 @@ struct CumulativeLimit : testing::Test {
 
   static void expect_windows_as_ever(World& world) {
     EXPECT_EQ(world.engine.counters().coarsenings, 0u);
-    for (const TagValues& each : world.snapshot(kObserve))
+    for (const TagValues& each : world.snapshot(Observe))
       ASSERT_TRUE(!each.has_quantiles || each.quantile_error == 1 / 64.0);
   }
 };
@@ -77,7 +69,7 @@ TEST_F(CumulativeLimit, ATagIsCoarsenedToFourKiB) {
   Begun world;
   send(world, "x", 1100, 3, 1);
   world.at(2s);
-  const CumulativeSample sample = world.cumulative(kObserve).front();
+  const CumulativeSample sample = world.cumulative(Observe).front();
   EXPECT_EQ(sample.count, 2200u);
   EXPECT_LE(sample.packed.size(), CumulativeHistogram::kMaxPackedBytes);
   EXPECT_EQ(packed_coarseness(sample.packed), 1u);
@@ -86,7 +78,7 @@ TEST_F(CumulativeLimit, ATagIsCoarsenedToFourKiB) {
 
 TEST_F(CumulativeLimit, ATagOfWhichEvenTheCoarsestBinsTakeMoreIsLeftOut) {
   Begun world;
-  world.value(kObserve, "other", 1);
+  world.value(Observe, "other", 1);
   send(world, "x", 500, 1, 1);
   world.at(2s);
   EXPECT_EQ(left_out(world), 0u);
@@ -94,15 +86,15 @@ TEST_F(CumulativeLimit, ATagOfWhichEvenTheCoarsestBinsTakeMoreIsLeftOut) {
   send(world, "x", 1020, -32, 64);
   world.at(4s);
   EXPECT_EQ(left_out(world), 1u);
-  EXPECT_TRUE(world.cumulative(kObserve).back().left_out);
+  EXPECT_TRUE(world.cumulative(Observe).back().left_out);
   const std::uint64_t bytes = world.engine.counters().cumulative_bytes;
   EXPECT_LT(bytes, 500u);
-  world.value(kObserve, "x", 1);
+  world.value(Observe, "x", 1);
   world.at(100s);
   EXPECT_EQ(left_out(world), 1u);
   EXPECT_EQ(world.engine.counters().cumulative_bytes, bytes);
   world.engine.reset(world.now);
-  world.value(kObserve, "x", 1);
+  world.value(Observe, "x", 1);
   EXPECT_EQ(left_out(world), 0u);
 }
 
@@ -119,7 +111,7 @@ TEST_F(CumulativeLimit, AllAreCoarsenedBeforeAnyIsLeftOut) {
   }
   expect_counted(world, 400);
   EXPECT_EQ(unbinned(world), 0u);
-  const auto samples = world.cumulative(kObserve);
+  const auto samples = world.cumulative(Observe);
   for (const CumulativeSample& each : samples)
     ASSERT_EQ(each.packed.front(), samples.front().packed.front());
   expect_windows_as_ever(world);
@@ -131,7 +123,7 @@ TEST_F(CumulativeLimit, AllAreCoarsenedBeforeAnyIsLeftOutIfTheyComeAllAtOnceAndL
   Begun world(kMaxBytes);
   world.at(9s);
   const wire::BatchAge late{6'000'000'000, 3'000'000'000};
-  for (int i = 0; i < 500; ++i) world.value(kObserve, "tag" + std::to_string(i), 1);
+  for (int i = 0; i < 500; ++i) world.value(Observe, "tag" + std::to_string(i), 1);
   for (int i = 0; i < 500; ++i) {
     send(world, "tag" + std::to_string(i), 200, 2, 1, late);
     ASSERT_LT(world.engine.counters().cumulative_bytes, kMaxBytes);
@@ -143,18 +135,18 @@ TEST_F(CumulativeLimit, AllAreCoarsenedBeforeAnyIsLeftOutIfTheyComeAllAtOnceAndL
 // The first hundred tags have no bins to coarsen, so the big ones fill the pool meanwhile.
 TEST_F(CumulativeLimit, WhereThereIsNoRoomForAMomentTagsHaveTheirsLater) {
   World world(options(20'000));
-  for (int i = 0; i < 100; ++i) world.value(kObserve, "idle" + std::to_string(i));
+  for (int i = 0; i < 100; ++i) world.value(Observe, "idle" + std::to_string(i));
   world.at(2s);
   world.engine.begin_cumulative(world.now);
   for (int i = 0; i < 6; ++i) send(world, "big" + std::to_string(i), 800, 2, 1);
-  world.value(kObserve, "x", 1);
+  world.value(Observe, "x", 1);
   world.at(4s);
-  EXPECT_EQ(world.cumulative(kObserve).back().unbinned, 1u);
+  EXPECT_EQ(world.cumulative(Observe).back().unbinned, 1u);
   EXPECT_EQ(left_out(world), 0u);
   world.at(8s);
-  world.value(kObserve, "x", 1);
+  world.value(Observe, "x", 1);
   world.at(10s);
-  EXPECT_EQ(world.cumulative(kObserve).back().count, 1u);
+  EXPECT_EQ(world.cumulative(Observe).back().count, 1u);
 }
 
 // Each tag has 40 bins of the coarsest resolution, of a byte or two at first.
@@ -171,7 +163,7 @@ TEST_F(CumulativeLimit, WhereThereIsNoRoomNewTagsHaveNone) {
   EXPECT_GT(without, 100u);
   EXPECT_LT(without, 400u);
   EXPECT_LT(world.engine.counters().cumulative_bytes, kMaxBytes + 500 * 100);
-  const auto samples = world.cumulative(kObserve);
+  const auto samples = world.cumulative(Observe);
   for (std::size_t i = 0; i < samples.size(); ++i)
     ASSERT_EQ(samples[i].left_out, i >= samples.size() - without) << i;
   expect_windows_as_ever(world);

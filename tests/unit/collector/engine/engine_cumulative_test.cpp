@@ -12,29 +12,14 @@
 namespace pcp::trace::agent {
 namespace {
 
-constexpr TraceType kObserve = TraceType::Observe;
-
 std::string packed(const std::vector<double>& values) {
   Histogram histogram;
   for (const double value : values) histogram.add(value);
-  std::string bytes;
-  histogram.pack(bytes);
-  return bytes;
-}
-
-wire::BatchAge age(Duration first, Duration last) {
-  return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
+  return agent::packed(histogram);
 }
 
 // Intervals of two seconds.
 struct EngineCumulative : testing::Test {
-  static EngineOptions options() {
-    EngineOptions options;
-    options.period = 10s;
-    options.buckets = 5;
-    return options;
-  }
-
   void begin_at(Duration time) {
     world.at(time);
     world.engine.begin_cumulative(world.now);
@@ -42,13 +27,13 @@ struct EngineCumulative : testing::Test {
 
   void value_at(Duration time, double value) {
     world.at(time);
-    world.value(kObserve, "x", value);
+    world.value(Observe, "x", value);
   }
 
   // The sample of the only tag.
   CumulativeSample sample_at(Duration time) {
     world.at(time);
-    const auto samples = world.cumulative(kObserve);
+    const auto samples = world.cumulative(Observe);
     EXPECT_EQ(samples.size(), 1u);
     return samples.empty() ? CumulativeSample{} : samples.front();
   }
@@ -63,12 +48,12 @@ struct EngineCumulative : testing::Test {
     EXPECT_FALSE(sample.left_out);
   }
 
-  World world{options()};
+  World world{kTwoSeconds};
 };
 
 TEST_F(EngineCumulative, IsNotThereBeforeItBegins) {
   for (int i = 0; i < 10; ++i) value_at(i * 1s, i);
-  EXPECT_EQ(world.cumulative(kObserve).size(), 0u);
+  EXPECT_EQ(world.cumulative(Observe).size(), 0u);
   EXPECT_EQ(world.engine.counters().cumulative_bytes, 0u);
 }
 
@@ -128,7 +113,7 @@ TEST_F(EngineCumulative, GoesOnWhenTheWindowIsEmpty) {
   value_at(100s, 2);  // the first one's interval was never in a window
   expect_at(102s, 1s, {1, 2});
   expect_at(1h, 1s, {1, 2});
-  EXPECT_EQ(world.in_window(kObserve, "x"), 0u);
+  EXPECT_EQ(world.in_window(Observe, "x"), 0u);
 }
 
 TEST_F(EngineCumulative, IsKeptByTheRotationAlone) {
@@ -141,16 +126,15 @@ TEST_F(EngineCumulative, IsKeptByTheRotationAlone) {
 }
 
 TEST_F(EngineCumulative, IsOfTransactionsAndObservations) {
-  world.value(TraceType::Point, "old", 1);
+  world.value(Point, "old", 1);
   begin_at(0s);
-  for (const char* tag : {"old", "new"}) world.value(TraceType::Point, tag, 1);
+  for (const char* tag : {"old", "new"}) world.value(Point, tag, 1);
   world.at(2s);
-  EXPECT_EQ(world.cumulative(TraceType::Point).size(), 2u);
+  EXPECT_EQ(world.cumulative(Point).size(), 2u);
   EXPECT_EQ(world.engine.counters().cumulative_bytes, 0u);
-  for (const TraceType type : {TraceType::Transact, TraceType::Observe, TraceType::Counter})
-    world.value(type, "x", 1);
+  for (const TraceType type : {Transact, Observe, Counter}) world.value(type, "x", 1);
   world.at(4s);
-  for (const TraceType type : {TraceType::Transact, TraceType::Observe, TraceType::Counter}) {
+  for (const TraceType type : {Transact, Observe, Counter}) {
     const auto samples = world.cumulative(type);
     ASSERT_EQ(samples.size(), 1u);
     EXPECT_EQ(samples.front().count, has_histogram(type) ? 1u : 0u);
@@ -161,7 +145,7 @@ TEST_F(EngineCumulative, HasLateValuesAtOnceAndOnce) {
   value_at(1s, 1);
   begin_at(11s);
   std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
-  world.batch(kObserve, "x", values, age(8s, 3s));  // completely in completed intervals
+  world.batch(Observe, "x", values, age(8s, 3s));  // completely in completed intervals
   expect_at(11s, 11s, values);
   expect_at(12s, 11s, values);
   expect_at(1h, 11s, values);
@@ -170,16 +154,16 @@ TEST_F(EngineCumulative, HasLateValuesAtOnceAndOnce) {
 TEST_F(EngineCumulative, HasALateBatchOfWhichThePresentIntervalHasAPart) {
   begin_at(11s);
   const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
-  world.batch(kObserve, "x", values, age(8s, 0s));
+  world.batch(Observe, "x", values, age(8s, 0s));
   EXPECT_EQ(sample_at(11s).count, 7u);  // that of the last second comes later
   expect_at(12s, 11s, values);
 }
 
 TEST_F(EngineCumulative, HasValuesThatAreTooOldForTheWindow) {
   begin_at(101s);
-  world.batch(kObserve, "x", {1, 2, 3, std::nan("")}, age(30s, 20s));
+  world.batch(Observe, "x", {1, 2, 3, std::nan("")}, age(30s, 20s));
   expect_at(101s, 101s, {1, 2, 3});
-  world.batch(kObserve, "x", {1, 2, 3, 4}, age(18s, 0s));  // half of it is too old
+  world.batch(Observe, "x", {1, 2, 3, 4}, age(18s, 0s));  // half of it is too old
   expect_at(102s, 101s, {1, 1, 2, 2, 3, 3, 4});
 }
 
@@ -195,7 +179,7 @@ TEST_F(EngineCumulative, CountsWhatAClientThinnedAsUnbinned) {
   Delta delta;
   for (int i = 0; i < 10; ++i) delta.add(1);
   delta.unbinned = 7;
-  const TagIndex tag = world.engine.tag(kObserve, "x");
+  const TagIndex tag = world.engine.tag(Observe, "x");
   world.engine.apply(tag, delta, packed({1, 1, 1}), {}, world.now);
   expect_at(1s, 1s, {});
   expect_at(2s, 1s, {1, 1, 1, 1}, 7);
@@ -211,7 +195,7 @@ TEST_F(EngineCumulative, IsForgottenByAReset) {
   world.at(27s);
   world.engine.reset(world.now);
   EXPECT_EQ(world.engine.counters().cumulative_bytes, 0u);
-  EXPECT_EQ(world.cumulative(kObserve).size(), 0u);
+  EXPECT_EQ(world.cumulative(Observe).size(), 0u);
   value_at(27500ms, 5);
   expect_at(29s, 27500ms, {5});
 }
@@ -223,9 +207,7 @@ TEST_F(EngineCumulative, IsAsCoarseAsTheCoarsestThatIsInIt) {
   Histogram coarse;
   coarse.add(1);
   coarse.coarsen_to(2);
-  std::string bytes;
-  coarse.pack(bytes);
-  world.engine.apply(world.engine.tag(kObserve, "x"), delta, bytes, {}, world.now);
+  world.engine.apply(world.engine.tag(Observe, "x"), delta, agent::packed(coarse), {}, world.now);
   value_at(3s, 1);
   const CumulativeSample sample = sample_at(4s);
   EXPECT_EQ(sample.packed.front(), 2);
@@ -234,13 +216,13 @@ TEST_F(EngineCumulative, IsAsCoarseAsTheCoarsestThatIsInIt) {
 
 TEST_F(EngineCumulative, IsCopiedInSlicesOfThoseThatAreWanted) {
   begin_at(0s);
-  for (int i = 1; i <= 100; ++i) world.value(kObserve, "tag" + std::to_string(i), i);
+  for (int i = 1; i <= 100; ++i) world.value(Observe, "tag" + std::to_string(i), i);
   world.at(2s);
   std::vector<CumulativeSample> samples;
   const auto wanted = [](std::int32_t instance) { return instance % 3 == 0; };
   std::size_t at = 0;
   for (std::size_t more = 1; more > 0; at += more) {
-    more = world.engine.cumulative(kObserve, at, 7, world.now, wanted, samples);
+    more = world.engine.cumulative(Observe, at, 7, world.now, wanted, samples);
     ASSERT_LE(more, 7u);
   }
   EXPECT_EQ(at, 100u);
@@ -273,7 +255,7 @@ Arrival random_arrival(std::mt19937& random, Duration oldest) {
     return Duration{static_cast<std::int64_t>(random() % 1000) * most.count() / 1000};
   };
   const Duration first = within(oldest);
-  if (random() % 2 == 0) arrival.age = agent::age(first, within(first + 1ns));
+  if (random() % 2 == 0) arrival.age = age(first, within(first + 1ns));
   return arrival;
 }
 
@@ -294,14 +276,12 @@ struct Arrived {
         histogram.add(value);
     }
     binned.merge(histogram);
-    const TagIndex tag = world.engine.tag(kObserve, "x");
+    const TagIndex tag = world.engine.tag(Observe, "x");
     if (arrival.alone) {
       world.engine.apply_value(tag, arrival.values.front(), world.now);
       return;
     }
-    std::string bytes;
-    histogram.pack(bytes);
-    world.engine.apply(tag, delta, bytes, arrival.age, world.now);
+    world.engine.apply(tag, delta, agent::packed(histogram), arrival.age, world.now);
   }
 };
 
@@ -321,7 +301,7 @@ void expect_between(const CumulativeSample& newer, const CumulativeSample& older
 
 void expect_exact(std::uint32_t seed, Duration oldest) {
   std::mt19937 random(seed);
-  World world(EngineCumulative::options());
+  World world(kTwoSeconds);
   Arrived arrived;
   CumulativeSample before;
   for (int step = 0; step < 1000; ++step) {
@@ -334,15 +314,13 @@ void expect_exact(std::uint32_t seed, Duration oldest) {
     if (step % 200 < 150) arrived.arrive(world, random_arrival(random, oldest));
     if (random() % 3 == 0) world.engine.rotate(world.now, kAll);
     if (step < 30 || random() % 4 != 0) continue;
-    const auto samples = world.cumulative(kObserve);
+    const auto samples = world.cumulative(Observe);
     ASSERT_EQ(samples.size(), 1u);
     expect_between(samples.front(), before);
     before = samples.front();
     if (step % 200 < 170) continue;
     ASSERT_EQ(before.count + before.unbinned, arrived.finite) << seed << ' ' << step;
-    std::string all;
-    arrived.binned.pack(all);
-    ASSERT_EQ(before.packed, all);
+    ASSERT_EQ(before.packed, agent::packed(arrived.binned));
   }
 }
 

@@ -89,14 +89,14 @@ TEST_P(EngineModel, AgreesWithTheEngineWhateverHappens) {
         break;
       case 1:
         if (model.tags.contains(tag)) {
-          expect_same(*world.find(TraceType::Observe, tag), model, tag, world.now);
+          expect_same(*world.find(Observe, tag), model, tag, world.now);
         }
         break;
       case 2: {
         std::vector<double> values;
         for (std::uint64_t i = 0; i <= pick(20); ++i) values.push_back(sign * size(random));
         for (const double value : values) model.tags[tag].push_back({world.now, value});
-        world.batch(TraceType::Observe, tag, values);
+        world.batch(Observe, tag, values);
         break;
       }
       case 3:
@@ -108,7 +108,7 @@ TEST_P(EngineModel, AgreesWithTheEngineWhateverHappens) {
       default: {
         const double value = sign * size(random);
         model.tags[tag].push_back({world.now, value});
-        world.value(TraceType::Observe, tag, value);
+        world.value(Observe, tag, value);
       }
     }
     if (HasFailure()) FAIL() << "at step " << step;
@@ -137,17 +137,17 @@ TEST(EngineSlices, OfRotateAndSnapshotGiveWhatDoingItAtOnceGives) {
     const auto value = static_cast<double>(random() % 1000);
     for (World* world : {&at_once, &sliced, &never}) {
       world->at(time);
-      if (step < 2000 || step > 3000) world->value(TraceType::Transact, tag, value);
+      if (step < 2000 || step > 3000) world->value(Transact, tag, value);
     }
     while (at_once.engine.rotate(at_once.now, kAll)) continue;
     sliced.engine.rotate(sliced.now, 3);
     if (random() % 20 > 0) continue;
-    const auto whole = at_once.snapshot(TraceType::Transact);
+    const auto whole = at_once.snapshot(Transact);
     std::vector<TagValues> pieces;
-    while (sliced.engine.snapshot(TraceType::Transact, pieces.size(), 7, sliced.now, pieces) == 7) {
+    while (sliced.engine.snapshot(Transact, pieces.size(), 7, sliced.now, pieces) == 7) {
       sliced.engine.rotate(sliced.now, 1);
     }
-    const auto lazily = never.snapshot(TraceType::Transact);
+    const auto lazily = never.snapshot(Transact);
     ASSERT_EQ(pieces.size(), whole.size());
     ASSERT_EQ(lazily.size(), whole.size());
     for (std::size_t i = 0; i < whole.size(); ++i) {

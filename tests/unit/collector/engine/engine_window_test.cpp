@@ -8,45 +8,15 @@
 namespace pcp::trace::agent {
 namespace {
 
-EngineOptions window(Duration period, std::uint32_t buckets) {
-  EngineOptions options;
-  options.period = period;
-  options.buckets = buckets;
-  return options;
-}
-
-TEST(EngineWindow, CoversTheCompletedBucketsAsTheGuidesExampleSays) {
-  World world(window(10s, 5));
-  for (int i = 0; i <= 135; ++i) {  // the value is the time
-    world.at(i * 100ms);
-    world.value(TraceType::Observe, "x", i / 10.0);
-  }
-  const auto values = world.find(TraceType::Observe, "x");
-  ASSERT_TRUE(values && values->in_window);
-  EXPECT_EQ(values->window.count, 100u);
-  EXPECT_EQ(values->window.min, 2.0);
-  EXPECT_EQ(values->window.max, 11.9);
-  EXPECT_EQ(values->total.count, 136u);
-}
-
-TEST(EngineWindow, ShowsNothingBeforeTheFirstBucketIsComplete) {
-  World world(window(10s, 5));
-  world.value(TraceType::Point, "p");
-  world.at(2s - 1ns);
-  EXPECT_FALSE(world.find(TraceType::Point, "p")->in_window);
-  world.at(2s);
-  EXPECT_TRUE(world.find(TraceType::Point, "p")->in_window);
-}
-
 TEST(EngineWindow, ChangesItsLengthWithTheRunningIntervalAndLosesNothing) {
-  World world(window(100ms, 1));
+  World world({.period = 100ms, .buckets = 1});
   const auto observe = [&](Duration time, double value) {
     world.at(time);
-    world.value(TraceType::Observe, "x", value);
+    world.value(Observe, "x", value);
   };
   const auto window_at = [&](Duration time) {
     world.at(time);
-    return world.find(TraceType::Observe, "x")->window;
+    return world.find(Observe, "x")->window;
   };
   observe(50ms, 1);
   observe(110ms, 2);  // before the change, in the interval that changes
@@ -65,77 +35,60 @@ TEST(EngineWindow, ChangesItsLengthWithTheRunningIntervalAndLosesNothing) {
 }
 
 TEST(EngineWindow, DoesNotChangeItsLengthAfterTheIntervalHasEnded) {
-  World world(window(100ms, 1));
+  World world({.period = 100ms, .buckets = 1});
   world.at(130ms);
   const Instant now = world.now;
   world.at(210ms);
-  world.value(TraceType::Observe, "x");
+  world.value(Observe, "x");
   EXPECT_FALSE(world.engine.change_period(500ms, now));
   EXPECT_EQ(world.engine.options().period, 100ms);
   EXPECT_EQ(world.engine.next_rotation(world.now), World::kStart + 300ms);
 }
 
-struct Division {
-  Duration period;
-  std::uint32_t buckets;
-};
-
-class EngineWindowOf : public testing::TestWithParam<Division> {};
+class EngineWindowOf : public testing::TestWithParam<EngineOptions> {};
 
 TEST_P(EngineWindowOf, ShowsAValueForExactlyOnePeriod) {
   const Duration period = GetParam().period;
   const std::uint32_t buckets = GetParam().buckets;
   for (std::int64_t k = 0; k < 20; ++k) {
-    World world(window(period, buckets));
+    World world(GetParam());
     const auto begin = [&](std::int64_t interval) {  // ceil(interval * period / buckets)
       return Duration{(interval * period.count() + buckets - 1) / buckets};
     };
     world.at(begin(k + 1) - 1ns);
-    world.value(TraceType::Point, "p");
-    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 0u);
+    world.value(Point, "p");
+    EXPECT_EQ(world.in_window(Point, "p"), 0u);
     world.at(begin(k + 1));
-    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 1u);
+    EXPECT_EQ(world.in_window(Point, "p"), 1u);
     world.at(begin(k + 1 + buckets) - 1ns);
-    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 1u);
+    EXPECT_EQ(world.in_window(Point, "p"), 1u);
     world.at(begin(k + 1 + buckets));
-    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 0u);
-    EXPECT_EQ(world.find(TraceType::Point, "p")->total.count, 1u);
+    EXPECT_EQ(world.in_window(Point, "p"), 0u);
+    EXPECT_EQ(world.find(Point, "p")->total.count, 1u);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Divisions, EngineWindowOf,
-                         testing::Values(Division{10s, 5}, Division{10s, 4}, Division{1s, 3},
-                                         Division{100ms, 7}, Division{60s, 12}, Division{1s, 1},
-                                         Division{48h, 5000}));
-
-TEST(EngineWindow, ForgetsAllInAGapLongerThanThePeriod) {
-  World world(window(10s, 5));
-  world.batch(TraceType::Transact, "t", {1, 2, 3});
-  world.at(24h);
-  const auto values = world.find(TraceType::Transact, "t");
-  EXPECT_FALSE(values->in_window);
-  EXPECT_FALSE(values->has_quantiles);
-  EXPECT_EQ(values->total.count, 3u);
-  world.value(TraceType::Transact, "t", 7);
-  world.at(24h + 2s);
-  EXPECT_EQ(world.find(TraceType::Transact, "t")->window.min, 7.0);
-}
+                         testing::Values(EngineOptions{10s, 5}, EngineOptions{10s, 4},
+                                         EngineOptions{1s, 3}, EngineOptions{100ms, 7},
+                                         EngineOptions{60s, 12}, EngineOptions{1s, 1},
+                                         EngineOptions{48h, 5000}));
 
 TEST(EngineWindow, TakesMinMaxAndSumFromFiniteValuesOnly) {
-  World world(window(10s, 5));
+  World world(kTwoSeconds);
   for (const double value : {1.5, std::nan(""), -2.5, HUGE_VAL, 3.0}) {
-    world.value(TraceType::Observe, "x", value);
+    world.value(Observe, "x", value);
   }
-  world.value(TraceType::Observe, "nan", std::nan(""));
+  world.value(Observe, "nan", std::nan(""));
   world.at(2s);
-  const auto values = world.find(TraceType::Observe, "x");
+  const auto values = world.find(Observe, "x");
   EXPECT_EQ(values->window.count, 5u);
   EXPECT_EQ(values->window.nonfinite, 2u);
   EXPECT_EQ(values->window.sum, 2.0);
   EXPECT_EQ(values->window.min, -2.5);
   EXPECT_EQ(values->window.max, 3.0);
   EXPECT_EQ(values->total.last, 3.0);
-  const auto none = world.find(TraceType::Observe, "nan");
+  const auto none = world.find(Observe, "nan");
   EXPECT_TRUE(none->in_window);
   EXPECT_FALSE(none->has_quantiles);
   EXPECT_TRUE(std::isnan(none->total.last));
@@ -150,14 +103,14 @@ TEST(EngineWindow, HasQuantilesForTransactionsAndObservationsOnly) {
     EXPECT_TRUE(values->in_window);
     EXPECT_EQ(values->has_quantiles, has_histogram(type));
   }
-  EXPECT_EQ(world.find(TraceType::Transact, "x")->quantiles[0], 5.0);
+  EXPECT_EQ(world.find(Transact, "x")->quantiles[0], 5.0);
 }
 
 TEST(EngineWindow, ShowsQuantilesNoFurtherOutThanTheExtrema) {
   World world;
-  world.batch(TraceType::Observe, "x", {100, 100.01, 101});
+  world.batch(Observe, "x", {100, 100.01, 101});
   world.at(5s);
-  const auto values = world.find(TraceType::Observe, "x");
+  const auto values = world.find(Observe, "x");
   EXPECT_EQ(values->quantiles.back(), 101.0);
   EXPECT_GE(values->quantiles.front(), 100.0);
 }
@@ -166,9 +119,9 @@ TEST(EngineWindow, CountsAbortsButKeepsThemOutOfTheWindow) {
   World world;
   Delta delta;
   delta.aborts = 3;
-  world.engine.apply(world.engine.tag(TraceType::Transact, "t"), delta, {}, {}, world.now);
+  world.engine.apply(world.engine.tag(Transact, "t"), delta, {}, {}, world.now);
   world.at(5s);
-  const auto values = world.find(TraceType::Transact, "t");
+  const auto values = world.find(Transact, "t");
   ASSERT_TRUE(values);
   EXPECT_EQ(values->total.aborts, 3u);
   EXPECT_EQ(values->total.count, 0u);
@@ -177,35 +130,35 @@ TEST(EngineWindow, CountsAbortsButKeepsThemOutOfTheWindow) {
 
 TEST(EngineWindow, AnEmptyDeltaShowsNoInstance) {
   World world;
-  world.engine.apply(world.engine.tag(TraceType::Transact, "t"), {}, {}, {}, world.now);
-  EXPECT_TRUE(world.instances(TraceType::Transact).empty());
+  world.engine.apply(world.engine.tag(Transact, "t"), {}, {}, {}, world.now);
+  EXPECT_TRUE(world.instances(Transact).empty());
 }
 
 TEST(EngineWindow, ResetStartsTheIntervalAfresh) {
-  World world(window(10s, 5));
+  World world(kTwoSeconds);
   world.at(1500ms);
   world.engine.reset(world.now);
-  world.value(TraceType::Point, "p");
+  world.value(Point, "p");
   world.at(2s);
-  EXPECT_EQ(world.in_window(TraceType::Point, "p"), 0u);
+  EXPECT_EQ(world.in_window(Point, "p"), 0u);
   EXPECT_EQ(world.engine.next_rotation(world.now), World::kStart + 3500ms);
   world.at(3500ms);
-  EXPECT_EQ(world.in_window(TraceType::Point, "p"), 1u);
+  EXPECT_EQ(world.in_window(Point, "p"), 1u);
 }
 
 TEST(EngineWindow, TakesAClockThatTwoThreadsReadInTurn) {
-  World world(window(10s, 5));
+  World world(kTwoSeconds);
   world.at(2s);
-  world.value(TraceType::Point, "p");
+  world.value(Point, "p");
   world.at(1999ms);  // read earlier, but applied later
-  world.value(TraceType::Point, "p");
+  world.value(Point, "p");
   world.at(4s);
-  EXPECT_EQ(world.in_window(TraceType::Point, "p"), 2u);
+  EXPECT_EQ(world.in_window(Point, "p"), 2u);
 }
 
 TEST(EngineRotation, HasSomethingToDoUntilAllActiveTagsAreSummarised) {
-  World world(window(10s, 5));
-  for (int i = 0; i < 10; ++i) world.value(TraceType::Point, "p" + std::to_string(i));
+  World world(kTwoSeconds);
+  for (int i = 0; i < 10; ++i) world.value(Point, "p" + std::to_string(i));
   EXPECT_FALSE(world.engine.rotate(world.now, 4));
   EXPECT_EQ(world.engine.next_rotation(world.now), World::kStart + 2s);
   world.at(2s);
@@ -218,11 +171,11 @@ TEST(EngineRotation, HasSomethingToDoUntilAllActiveTagsAreSummarised) {
 }
 
 TEST(EngineRotation, TakesNoTimeForTagsThatAreOutOfTheWindow) {
-  World world(window(10s, 5));
-  for (int i = 0; i < 10; ++i) world.value(TraceType::Point, "p" + std::to_string(i));
+  World world(kTwoSeconds);
+  for (int i = 0; i < 10; ++i) world.value(Point, "p" + std::to_string(i));
   world.at(12s);
   EXPECT_FALSE(world.engine.rotate(world.now, 10));
-  world.value(TraceType::Point, "p3");
+  world.value(Point, "p3");
   world.at(14s);
   EXPECT_FALSE(world.engine.rotate(world.now, 1));
   EXPECT_EQ(world.engine.counters().rotations, 7u);

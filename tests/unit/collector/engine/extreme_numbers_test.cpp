@@ -21,34 +21,32 @@ void apply_many_calls(World& world, const char* tag, const wire::BatchAge& age =
   delta.add(1);
   delta.count = delta.unbinned = kMostOfADelta;
   for (int i = 0; i < 20; ++i)
-    world.engine.apply(world.engine.tag(TraceType::Observe, tag), delta, {}, age, world.now);
+    world.engine.apply(world.engine.tag(Observe, tag), delta, {}, age, world.now);
 }
 
 TEST(ExtremeNumbers, CountsStayAtTheGreatest) {
   World world;
   apply_many_calls(world, "tag");
-  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.count, kMostCalls);
+  EXPECT_EQ(world.find(Observe, "tag")->total.count, kMostCalls);
   world.at(5s);
-  EXPECT_EQ(world.in_window(TraceType::Observe, "tag"), kMostCalls);
+  EXPECT_EQ(world.in_window(Observe, "tag"), kMostCalls);
 }
 
 TEST(ExtremeNumbers, CountsOfLateBatchesStayAtTheGreatest) {
   World world;
   world.at(60s);
   apply_many_calls(world, "tag", {45'000'000'000, 5'000'000'000});
-  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.count, kMostCalls);
+  EXPECT_EQ(world.find(Observe, "tag")->total.count, kMostCalls);
   world.at(65s);
-  EXPECT_GE(world.in_window(TraceType::Observe, "tag"), kMostCalls - kMostOfADelta);
+  EXPECT_GE(world.in_window(Observe, "tag"), kMostCalls - kMostOfADelta);
   world.at(600s);
   apply_many_calls(world, "tag", {500'000'000'000, 400'000'000'000});
   EXPECT_EQ(world.engine.counters().late, kMostCalls);
 }
 
 TEST(ExtremeNumbers, CountsOfOverflowStayAtTheGreatest) {
-  EngineOptions options;
-  options.max_tags = 1;
-  World world(options);
-  world.value(TraceType::Point, "the only one");
+  World world({.max_tags = 1});
+  world.value(Point, "the only one");
   apply_many_calls(world, "tag");
   EXPECT_EQ(world.engine.counters().overflowed, kMostCalls);
 }
@@ -56,16 +54,16 @@ TEST(ExtremeNumbers, CountsOfOverflowStayAtTheGreatest) {
 // The true sum is lost, so they stay finite and unchanged.
 TEST(ExtremeNumbers, SumsThatWereTooGreatStayAtTheGreatest) {
   World world;
-  world.batch(TraceType::Observe, "tag", {1e308, 1e308});
-  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.sum, kGreatest);
+  world.batch(Observe, "tag", {1e308, 1e308});
+  EXPECT_EQ(world.find(Observe, "tag")->total.sum, kGreatest);
   world.at(1s);
-  world.batch(TraceType::Observe, "tag", {-1e308, -1e308});
-  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.sum, kGreatest);
+  world.batch(Observe, "tag", {-1e308, -1e308});
+  EXPECT_EQ(world.find(Observe, "tag")->total.sum, kGreatest);
   world.at(5s);
-  EXPECT_EQ(world.find(TraceType::Observe, "tag")->window.sum, kGreatest);
-  world.batch(TraceType::Observe, "tag", {-1e308, -1e308});
+  EXPECT_EQ(world.find(Observe, "tag")->window.sum, kGreatest);
+  world.batch(Observe, "tag", {-1e308, -1e308});
   world.at(10s);
-  const auto values = world.find(TraceType::Observe, "tag");
+  const auto values = world.find(Observe, "tag");
   EXPECT_EQ(values->window.sum, kGreatest);
   EXPECT_EQ(values->window.min, -1e308);
   EXPECT_EQ(values->window.max, 1e308);
@@ -76,22 +74,22 @@ TEST(ExtremeNumbers, SumsOfWhatIsDealtToSeveralIntervalsStayAtTheGreatest) {
   world.at(60s);
   Delta delta;
   for (int i = 0; i < 4; ++i) delta.add(1e308);
-  world.engine.apply(world.engine.tag(TraceType::Observe, "tag"), delta, {},
-                     {20'000'000'000, 5'000'000'000}, world.now);
+  world.engine.apply(world.engine.tag(Observe, "tag"), delta, {}, {20'000'000'000, 5'000'000'000},
+                     world.now);
   world.at(65s);
-  EXPECT_EQ(world.find(TraceType::Observe, "tag")->window.sum, kGreatest);
+  EXPECT_EQ(world.find(Observe, "tag")->window.sum, kGreatest);
 }
 
 TEST(ExtremeNumbers, SumsOfSingleValuesStayAtTheGreatest) {
   World world;
   for (const double value : {1e308, 1e308, kInfinity, -kInfinity, kNaN, -1e308})
-    world.value(TraceType::Observe, "tag", value);
-  const auto before = world.find(TraceType::Observe, "tag");
+    world.value(Observe, "tag", value);
+  const auto before = world.find(Observe, "tag");
   EXPECT_EQ(before->total.sum, kGreatest);
   EXPECT_EQ(before->total.count, 6u);
   EXPECT_EQ(before->total.nonfinite, 3u);
   world.at(5s);
-  EXPECT_EQ(world.find(TraceType::Observe, "tag")->window.sum, kGreatest);
+  EXPECT_EQ(world.find(Observe, "tag")->window.sum, kGreatest);
 }
 
 }  // namespace

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/engine/engine.hpp"
@@ -16,8 +19,31 @@
 namespace pcp::trace::agent {
 
 using namespace std::chrono_literals;
+using enum TraceType;
 
 inline constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+// A window of five intervals of two seconds.
+inline constexpr EngineOptions kTwoSeconds{.period = 10s, .buckets = 5};
+
+// The age of a batch with its first and its last call so long ago.
+inline wire::BatchAge age(Duration first, Duration last) {
+  return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
+}
+
+inline std::string packed(const Histogram& histogram) {
+  std::string bytes;
+  histogram.pack(bytes);
+  return bytes;
+}
+
+// The origin of a process with these labels.
+inline std::shared_ptr<const Origin> process(
+    std::initializer_list<std::pair<const char*, const char*>> labels, const char* user = "uid 1") {
+  Origin origin{user, 1, {}};
+  for (const auto& [name, value] : labels) origin.labels.add(name, value);
+  return std::make_shared<const Origin>(origin);
+}
 
 struct World {
   // Steady clocks may begin anywhere.
@@ -41,9 +67,8 @@ struct World {
     for (const double each : values) {
       if (delta.add(each)) histogram.add(each);
     }
-    std::string packed;
-    if (has_histogram(type)) histogram.pack(packed);
-    engine.apply(engine.tag(type, name), delta, packed, age, now);
+    engine.apply(engine.tag(type, name), delta, has_histogram(type) ? packed(histogram) : "", age,
+                 now);
   }
 
   void add(std::string_view name, std::uint64_t calls, double sum, const wire::BatchAge& age = {}) {
@@ -93,6 +118,12 @@ struct World {
     std::vector<KnownInstance> known;
     engine.known_instances(0, kAll, known);
     return known;
+  }
+
+  // The labels that are left on the instance at this place.
+  std::string labels_kept(TraceType type, std::size_t place) const {
+    const InstanceName name = instances(type).at(place);
+    return name.origin ? name.origin->labels.part(name.labels_kept).members() : "none";
   }
 
   // "number name" of each instance, as PCP shows it.

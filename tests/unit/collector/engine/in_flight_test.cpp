@@ -7,8 +7,6 @@
 namespace pcp::trace::agent {
 namespace {
 
-using enum TraceType;
-
 // A world whose holders are in process 7; each has the thread of its own number.
 struct InFlightWorld : World {
   using World::World;

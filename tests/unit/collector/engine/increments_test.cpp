@@ -13,24 +13,24 @@ TEST(Increments, AddUpAndCountAsCalls) {
   World world;
   world.add("a", 2, 10);
   world.add("a", 3, 0.5);
-  const auto values = world.find(TraceType::Counter, "a");
+  const auto values = world.find(Counter, "a");
   EXPECT_EQ(values->increments.calls, 5u);
   EXPECT_EQ(values->increments.sum, 10.5);
   EXPECT_EQ(values->total.count, 5u);
   world.at(5s);
-  EXPECT_EQ(world.in_window(TraceType::Counter, "a"), 5u);
+  EXPECT_EQ(world.in_window(Counter, "a"), 5u);
 }
 
 TEST(Increments, LeaveTheLastValueAlone) {
   World world;
-  world.value(TraceType::Counter, "both", 7);
+  world.value(Counter, "both", 7);
   world.add("both", 1, 100);
-  const auto values = world.find(TraceType::Counter, "both");
+  const auto values = world.find(Counter, "both");
   EXPECT_EQ(values->total.last, 7);
   EXPECT_EQ(values->total.count, 2u);
   EXPECT_EQ(values->increments.calls, 1u);
-  world.value(TraceType::Counter, "both", 8);
-  EXPECT_EQ(world.find(TraceType::Counter, "both")->increments.sum, 100);
+  world.value(Counter, "both", 8);
+  EXPECT_EQ(world.find(Counter, "both")->increments.sum, 100);
 }
 
 TEST(Increments, OfALateBatchCountInTheWindowOfTheirTime) {
@@ -40,11 +40,11 @@ TEST(Increments, OfALateBatchCountInTheWindowOfTheirTime) {
   world.add("too late", 4, 20, {3'600'000'000'000, 3'600'000'000'000});
   world.at(35s);
   for (const char* name : {"late", "too late"}) {
-    EXPECT_EQ(world.find(TraceType::Counter, name)->increments.calls, 4u) << name;
-    EXPECT_EQ(world.find(TraceType::Counter, name)->increments.sum, 20) << name;
+    EXPECT_EQ(world.find(Counter, name)->increments.calls, 4u) << name;
+    EXPECT_EQ(world.find(Counter, name)->increments.sum, 20) << name;
   }
-  EXPECT_EQ(world.in_window(TraceType::Counter, "late"), 4u);
-  EXPECT_EQ(world.in_window(TraceType::Counter, "too late"), 0u);
+  EXPECT_EQ(world.in_window(Counter, "late"), 4u);
+  EXPECT_EQ(world.in_window(Counter, "too late"), 0u);
   EXPECT_EQ(world.engine.counters().late, 4u);
 }
 
@@ -52,16 +52,14 @@ TEST(Increments, BeyondTheGreatestNumberStayThere) {
   World world;
   constexpr double kGreatest = std::numeric_limits<double>::max();
   for (int i = 0; i < 3; ++i) world.add("great", 1, kGreatest);
-  EXPECT_EQ(world.find(TraceType::Counter, "great")->increments.sum, kGreatest);
+  EXPECT_EQ(world.find(Counter, "great")->increments.sum, kGreatest);
 }
 
 TEST(Increments, WithoutRoomGoToOverflow) {
-  EngineOptions options;
-  options.max_tags = 1;
-  World world(options);
+  World world({.max_tags = 1});
   world.add("a", 1, 1);
   world.add("b", 2, 5);
-  EXPECT_EQ(world.find(TraceType::Counter, "(overflow)")->increments.sum, 5);
+  EXPECT_EQ(world.find(Counter, "(overflow)")->increments.sum, 5);
   EXPECT_EQ(world.engine.counters().overflowed, 2u);
 }
 
@@ -69,9 +67,9 @@ TEST(Increments, AreForgottenByAReset) {
   World world;
   world.add("a", 2, 10);
   world.engine.reset(world.now);
-  world.value(TraceType::Counter, "a", 3);
-  EXPECT_EQ(world.find(TraceType::Counter, "a")->increments.calls, 0u);
-  EXPECT_EQ(world.find(TraceType::Counter, "a")->increments.sum, 0);
+  world.value(Counter, "a", 3);
+  EXPECT_EQ(world.find(Counter, "a")->increments.calls, 0u);
+  EXPECT_EQ(world.find(Counter, "a")->increments.sum, 0);
 }
 
 }  // namespace

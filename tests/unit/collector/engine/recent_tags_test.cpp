@@ -11,12 +11,12 @@ namespace {
 
 TEST(RecentTags, HaveOnePlaceForATag) {
   RecentTags recent;
-  EXPECT_FALSE(recent.entry_of(TraceType::Point, "a").is(TraceType::Point, "a"));
-  recent.entry_of(TraceType::Point, "a") = {"a", TraceType::Point, 7};
-  const RecentTags::Entry& entry = recent.entry_of(TraceType::Point, std::string("a"));
-  EXPECT_TRUE(entry.is(TraceType::Point, "a"));
-  EXPECT_FALSE(entry.is(TraceType::Observe, "a"));
-  EXPECT_FALSE(entry.is(TraceType::Point, "b"));
+  EXPECT_FALSE(recent.entry_of(Point, "a").is(Point, "a"));
+  recent.entry_of(Point, "a") = {"a", Point, 7};
+  const RecentTags::Entry& entry = recent.entry_of(Point, std::string("a"));
+  EXPECT_TRUE(entry.is(Point, "a"));
+  EXPECT_FALSE(entry.is(Observe, "a"));
+  EXPECT_FALSE(entry.is(Point, "b"));
   EXPECT_EQ(entry.tag, 7u);
 }
 

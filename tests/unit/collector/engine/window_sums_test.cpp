@@ -2,6 +2,12 @@
 // The buckets of one tag, which are an array without the numbers of their intervals.
 #include "collector/engine/window_sums.hpp"
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
@@ -9,115 +15,68 @@ namespace {
 
 constexpr std::size_t kMost = 12;
 
-struct WindowBucketsTest : testing::Test {
-  // Completes an interval with these values.
-  void complete(std::int64_t interval, const std::vector<double>& values, std::int64_t oldest) {
-    for (const double value : values) buckets.working().add(value);
-    buckets.advance(interval, oldest, kMost);
-  }
-
-  void add_late(std::int64_t interval, double value) {
-    buckets.completed(interval, kMost).add(value);
-  }
-
-  double sum_of(std::int64_t interval) { return buckets.completed(interval, kMost).sum; }
-
+TEST(WindowBuckets, AreEmptyUntilAValueComes) {
   WindowBuckets buckets;
-};
-
-TEST_F(WindowBucketsTest, AreEmptyAtFirst) {
   EXPECT_TRUE(buckets.empty());
   EXPECT_EQ(buckets.total_of_completed().count, 0u);
-  complete(5, {}, 0);
+  buckets.advance(5, 0, kMost);
   EXPECT_TRUE(buckets.empty());
-}
-
-TEST_F(WindowBucketsTest, TheWorkingOneCountsWhenItIsCompleted) {
   buckets.working().add(3);
   EXPECT_FALSE(buckets.empty());
   EXPECT_EQ(buckets.total_of_completed().count, 0u);
   buckets.advance(7, 0, kMost);
   EXPECT_EQ(buckets.total_of_completed().count, 1u);
   EXPECT_EQ(buckets.working().count, 0u);
-  EXPECT_EQ(sum_of(7), 3);
+  EXPECT_EQ(buckets.completed(7, kMost).sum, 3);
 }
 
-TEST_F(WindowBucketsTest, FollowEachOther) {
-  for (int interval = -3; interval < 4; ++interval) complete(interval, {1.0 * interval}, -3);
-  EXPECT_EQ(buckets.size(), 8u);
-  for (int interval = -3; interval < 4; ++interval) EXPECT_EQ(sum_of(interval), interval);
-  EXPECT_EQ(buckets.total_of_completed().min, -3);
-  EXPECT_EQ(buckets.total_of_completed().max, 3);
-}
-
-TEST_F(WindowBucketsTest, AGapHoldsNothing) {
-  complete(1, {10}, 0);
-  complete(2, {}, 0);
-  complete(5, {50}, 0);
-  const WindowSums total = buckets.total_of_completed();
-  EXPECT_EQ(total.count, 2u);
-  EXPECT_EQ(total.sum, 60);
-  EXPECT_EQ(total.min, 10);
-  EXPECT_EQ(total.max, 50);
-  for (const int interval : {2, 3, 4}) EXPECT_EQ(buckets.completed(interval, kMost).count, 0u);
-}
-
-TEST_F(WindowBucketsTest, ALateValueGoesBeforeBetweenAndAfterTheOthers) {
-  complete(5, {50}, 0);
-  complete(8, {80}, 0);
-  add_late(2, 20);
-  add_late(6, 60);
-  add_late(11, 110);
-  add_late(5, 5);
-  EXPECT_EQ(sum_of(2), 20);
-  EXPECT_EQ(sum_of(5), 55);
-  EXPECT_EQ(sum_of(6), 60);
-  EXPECT_EQ(sum_of(8), 80);
-  EXPECT_EQ(sum_of(11), 110);
-  EXPECT_EQ(buckets.total_of_completed().count, 6u);
-}
-
-TEST_F(WindowBucketsTest, ALateValueMayBeTheFirst) {
-  add_late(4, 40);
-  EXPECT_FALSE(buckets.empty());
-  EXPECT_EQ(sum_of(4), 40);
-}
-
-TEST_F(WindowBucketsTest, TheOldOnesAreForgotten) {
-  for (int interval = 0; interval < 10; ++interval) complete(interval, {1}, 0);
-  buckets.advance(10, 4, kMost);
-  EXPECT_EQ(buckets.total_of_completed().count, 6u);
-  buckets.advance(11, 10, kMost);
+TEST(WindowBuckets, AWorkingOneThatIsTooOldIsForgotten) {
+  WindowBuckets buckets;
+  buckets.working().add(30);
+  buckets.advance(3, 0, kMost);
+  buckets.working().add(40);
+  buckets.advance(4, 5, kMost);
   EXPECT_TRUE(buckets.empty());
 }
 
-TEST_F(WindowBucketsTest, AWorkingOneThatIsTooOldIsForgotten) {
-  complete(3, {30}, 0);
-  complete(4, {40}, 5);
-  EXPECT_TRUE(buckets.empty());
-}
-
-TEST_F(WindowBucketsTest, BeginAnywhereAfterTheyWereEmpty) {
-  complete(3, {30}, 0);
-  buckets.advance(4, 100, kMost);
-  ASSERT_TRUE(buckets.empty());
-  complete(200, {7}, 190);
-  EXPECT_EQ(buckets.size(), 2u);
-  EXPECT_EQ(sum_of(200), 7);
-  buckets.advance(1000, 900, kMost);
-  ASSERT_TRUE(buckets.empty());
-  add_late(950, 9);
-  EXPECT_EQ(buckets.size(), 2u);
-  EXPECT_EQ(buckets.total_of_completed().sum, 9);
-}
-
-TEST_F(WindowBucketsTest, NeverBecomeMoreThanTheWindowHas) {
-  for (int interval = 0; interval < 1000; ++interval) {
-    complete(interval, {1.0 * interval}, interval + 1 - static_cast<int>(kMost));
-    EXPECT_LE(buckets.size(), kMost + 1);
+// Intervals are completed one by one or after a gap of any length; late values come for any
+// interval of the window, also before all others.
+TEST(WindowBuckets, AreLikeAMap) {
+  std::mt19937 random(1);
+  const auto upto = [&](unsigned most) { return static_cast<int>(random() % (most + 1)); };
+  WindowBuckets buckets;
+  std::map<std::int64_t, std::vector<double>> expected;
+  std::int64_t interval = -20;
+  for (int step = 0; step < 20'000; ++step) {
+    const std::int64_t oldest = interval + 1 - static_cast<int>(kMost);
+    for (int i = upto(2); i > 0; --i) {
+      buckets.working().add(step);
+      expected[interval].push_back(step);
+    }
+    buckets.advance(interval, oldest, kMost);
+    expected.erase(expected.begin(), expected.lower_bound(oldest));
+    for (int i = upto(3) - 2; i > 0; --i) {
+      const std::int64_t late = oldest + upto(kMost - 1);
+      buckets.completed(late, kMost).add(-step);
+      expected[late].push_back(-step);
+    }
+    ASSERT_EQ(buckets.empty(), expected.empty()) << step;
+    ASSERT_LE(buckets.size(), kMost + 1);
+    std::vector<double> all;
+    for (const auto& [at, values] : expected) all.insert(all.end(), values.begin(), values.end());
+    const WindowSums total = buckets.total_of_completed();
+    ASSERT_EQ(total.count, all.size()) << step;
+    if (!all.empty()) {
+      ASSERT_EQ(total.min, *std::min_element(all.begin(), all.end()));
+      ASSERT_EQ(total.max, *std::max_element(all.begin(), all.end()));
+    }
+    for (const auto& [at, values] : expected) {
+      ASSERT_EQ(buckets.completed(at, kMost).count, values.size()) << at;
+      ASSERT_EQ(buckets.completed(at, kMost).sum,
+                std::accumulate(values.begin(), values.end(), 0.0));
+    }
+    interval += upto(9) == 0 ? upto(30) + 1 : 1;
   }
-  EXPECT_EQ(buckets.total_of_completed().count, kMost);
-  EXPECT_EQ(buckets.total_of_completed().min, 988);
 }
 
 }  // namespace
