@@ -57,8 +57,7 @@ class ArchiveChangesOf : public OfArchives {
 };
 
 TEST_F(ArchiveChangesOf, ATagThatComesLateBeginsAtZero) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0).sample(1, {{kCalls, {{"a", 5.0}}}}).sample(2, {{kCalls, {{"a", 7.0}}}});
+  begun().sample(1, {{kCalls, 5}}).sample(2, {{kCalls, 7}});
   EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 0 2 1-2"}));
 }
 
@@ -70,7 +69,7 @@ TEST_F(ArchiveChangesOf, NoTagBeginsInAPartOfARecording) {
     kind.is_part = true;
     ArchiveOfTags& archive = make("run", kind);
     if (begins_after_gap) archive.say(0, kHasAll);
-    archive.sample(0, {{kCalls, {{"a", 7.0}}}}).sample(1, {{kCalls, {{"b", 90.0}}}});
+    archive.sample(0, {{kCalls, 7}}).sample(1, {{kCalls, {{"b", 90.0}}}});
     archive.sample(2, {{kCalls, {{"b", 91.0}}}});
     EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "b 0 0 0-1", "b 0 1 1-2"}));
     EXPECT_TRUE(totals().run.incomplete.at(0).why.starts_with("it is a part of a recording, with"));
@@ -78,47 +77,39 @@ TEST_F(ArchiveChangesOf, NoTagBeginsInAPartOfARecording) {
 }
 
 TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
-  ArchiveOfTags& archive = make();
-  archive.sample(0, {{kCalls, {{"a", 100.0}}}, {kMost, {{"a", 9.0}}}});
-  archive.sample(1, {{kCalls, {{"a", 101.0}}}, {kMost, {{"a", 3.0}}}});
+  make().sample(0, {{kCalls, 100}, {kMost, 9}}).sample(1, {{kCalls, 101}, {kMost, 3}});
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 10 3 0-1"}));
 }
 
 TEST_F(ArchiveChangesOf, AMetricThatTheFirstSampleOmitsHasNoValuesThen) {
-  ArchiveOfTags& archive = make();
-  archive.sample(0, {{"trace.agent.uptime", {{"", 0.5}}}});
-  archive.sample(1, {{kCalls, {{"a", 5.0}}}, {kMost, {{"a", 9.0}}}});
+  make().sample(0, {{"trace.agent.uptime", 0.5}}).sample(1, {{kCalls, 5}, {kMost, 9}});
   EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 10 9 0-1"}));
 }
 
 TEST_F(ArchiveChangesOf, ATagThatComesInTheWantedTimeBeginsAtZeroThere) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0).sample(5, {{"trace.agent.period", {{"", 1.0}}}});
-  archive.sample(6, {{kCalls, {{"a", 3.0}}}});
+  begun().sample(5, {{"trace.agent.period", 1}}).sample(6, {{kCalls, 3}});
   EXPECT_EQ(told({moment(4)}), (Lines{"a 0 3 5-6 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, WhatHasNotChangedNeedNotBeInASample) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
-  archive.sample(2, {{"trace.agent.period", {{"", 1.0}}}})
+  begun()
+      .sample(1, {{kCalls, 1}})
+      .sample(2, {{"trace.agent.period", 1}})
       .sample(3, {{kCalls, {{"b", 1.0}}}})
-      .sample(4, {{kCalls, {{"a", 2.0}}}});
+      .sample(4, {{kCalls, 2}});
   EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 2-3 from zero", "a 0 1 3-4"}));
 }
 
 TEST_F(ArchiveChangesOf, APmloggerMayLogMetricsAtTheirOwnTimes) {
-  ArchiveOfTags& archive = make("run", {"saturn", true});
-  archive.sample(0, {{kCalls, {{"a", 1.0}}}, {kTime, {{"a", 1.0}}}});
-  archive.sample(1, {{kCalls, {{"a", 2.0}}}});
-  archive.sample(2, {{kCalls, {{"a", 3.0}}}, {kTime, {{"a", 5.0}}}});
+  make("run", {"saturn", true})
+      .sample(0, {{kCalls, 1}, {kTime, 1}})
+      .sample(1, {{kCalls, 2}})
+      .sample(2, {{kCalls, 3}, {kTime, 5}});
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 2 0 0-0", "a 0 1 0-1", "a 0 1 1-2", "a 2 4 0-2"}));
 }
 
 TEST_F(ArchiveChangesOf, WhatFallsHasBegunAnew) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}, {kTime, {{"a", 1.0}}}});
-  archive.sample(2, {{kCalls, {{"a", 4.0}}}, {kTime, {{"a", 2.0}}}});
+  begun().sample(1, {{kCalls, 10}, {kTime, 1}}).sample(2, {{kCalls, 4}, {kTime, 2}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 2 1 0-1 from zero", "a 0 4 1-2 from zero",
                            "a 2 2 1-2 from zero"}));
 }
@@ -126,8 +117,8 @@ TEST_F(ArchiveChangesOf, WhatFallsHasBegunAnew) {
 TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
   ArchiveOfTags& archive = make();
   const std::string uptime = "trace.agent.uptime";
-  archive.begin(0).sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}}}});
-  archive.sample(2, {{uptime, {{"", 1.0}}}, {kCalls, {{"a", 12.0}}}});
+  archive.begin(0).sample(1, {{uptime, 100}, {kCalls, 10}});
+  archive.sample(2, {{uptime, 1}, {kCalls, 12}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1-2 from zero"}));
 }
 
@@ -135,10 +126,10 @@ TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
 TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
   ArchiveOfTags& archive = make();
   const auto sample = [&](double second, double reset, double calls) {
-    archive.sample(second, {{"trace.agent.uptime", {{"", 100 + second}}},
-                            {"trace.agent.started", {{"", 5000.0}}},
-                            {"trace.agent.reset", {{"", reset}}},
-                            {kCalls, {{"a", calls}}}});
+    archive.sample(second, {{"trace.agent.uptime", 100 + second},
+                            {"trace.agent.started", 5000},
+                            {"trace.agent.reset", reset},
+                            {kCalls, calls}});
   };
   archive.begin(0);
   sample(1, 5000, 10);
@@ -150,9 +141,9 @@ TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
 TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsForLonger) {
   ArchiveOfTags& archive = make();
   const auto sample = [&](double second, double started, double uptime, double calls) {
-    archive.sample(second, {{"trace.agent.uptime", {{"", uptime}}},
-                            {"trace.agent.started", {{"", started}}},
-                            {kCalls, {{"a", calls}}}});
+    archive.sample(
+        second,
+        {{"trace.agent.uptime", uptime}, {"trace.agent.started", started}, {kCalls, calls}});
   };
   archive.begin(0);
   sample(1, 5000, 1, 10);
@@ -164,32 +155,34 @@ TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsFor
 TEST_F(ArchiveChangesOf, WhatIsLoggedBeforeTheNewsOfAResetIsNotCountedTwice) {
   ArchiveOfTags& archive = make("run", {"saturn", true});
   const auto facts = [&](double second, double reset) {
-    archive.sample(second, {{"trace.agent.uptime", {{"", 100 + second}}},
-                            {"trace.agent.started", {{"", 5000.0}}},
-                            {"trace.agent.reset", {{"", reset}}}});
+    archive.sample(second, {{"trace.agent.uptime", 100 + second},
+                            {"trace.agent.started", 5000},
+                            {"trace.agent.reset", reset}});
   };
-  archive.sample(0, {{kCalls, {{"a", 10.0}}}});
+  archive.sample(0, {{kCalls, 10}});
   facts(0.5, 5000);
-  archive.sample(2, {{kCalls, {{"a", 4.0}}}});
+  archive.sample(2, {{kCalls, 4}});
   facts(2.5, 5101);
-  archive.sample(3, {{kCalls, {{"a", 5.0}}}});
+  archive.sample(3, {{kCalls, 5}});
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 4 0-2 from zero", "a 0 1 2-3"}));
 }
 
 TEST_F(ArchiveChangesOf, ASumOfObservationsMayFall) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0);
-  archive.sample(1, {{"trace.observe.count", {{"o", 1.0}}}, {"trace.observe.sum", {{"o", 5.0}}}});
-  archive.sample(2, {{"trace.observe.count", {{"o", 2.0}}}, {"trace.observe.sum", {{"o", -3.0}}}});
+  begun()
+      .sample(1, {{"trace.observe.count", {{"o", 1.0}}}, {"trace.observe.sum", {{"o", 5.0}}}})
+      .sample(2, {{"trace.observe.count", {{"o", 2.0}}}, {"trace.observe.sum", {{"o", -3.0}}}});
   EXPECT_EQ(told().back(), "o 2 -8 1-2");
 }
 
 // Another recording, or a part of it, may follow the mark.
 TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
   for (const std::string_view says : {kHasAll, kBegins, std::string_view()}) {
-    ArchiveOfTags& archive = make();
-    archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}}).mark(2).say(5, says);
-    archive.sample(5, {{kCalls, {{"a", 50.0}}}}).sample(6, {{kCalls, {{"a", 51.0}, {"b", 2.0}}}});
+    begun()
+        .sample(1, {{kCalls, 10}})
+        .mark(2)
+        .say(5, says)
+        .sample(5, {{kCalls, 50}})
+        .sample(6, {{kCalls, {{"a", 51.0}, {"b", 2.0}}}});
     EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 0 5-5", "a 0 1 5-6",
                              says.empty() ? "b 0 0 5-6" : "b 0 2 5-6 from zero"}));
     EXPECT_EQ(totals({"run"}, {moment(5)}).run.incomplete.empty(), !says.empty());
@@ -197,9 +190,11 @@ TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
 }
 
 TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
-  ArchiveOfTags& archive = make("run", {"saturn", true});
-  archive.sample(0, {{kCalls, {{"a", 1.0}}}}).mark(2);
-  archive.sample(5, {{kCalls, {{"a", 50.0}}}}).sample(6, {{kCalls, {{"a", 51.0}}}});
+  make("run", {"saturn", true})
+      .sample(0, {{kCalls, 1}})
+      .mark(2)
+      .sample(5, {{kCalls, 50}})
+      .sample(6, {{kCalls, 51}});
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 0 5-5", "a 0 1 5-6"}));
 }
 
@@ -207,37 +202,34 @@ TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
   ArchiveOfTags& archive = make();
   const std::string uptime = "trace.agent.uptime";
   archive.begin(0);
-  archive.sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}, {"b", 3.0}}}}).mark(2);
-  archive.sample(5, {{uptime, {{"", 1.0}}}, {kCalls, {{"a", 12.0}}}}).mark(6);
-  archive.say(9, kHasAll).sample(9, {{uptime, {{"", 5.0}}}, {kCalls, {{"a", 20.0}}}});
+  archive.sample(1, {{uptime, 100}, {kCalls, {{"a", 10.0}, {"b", 3.0}}}}).mark(2);
+  archive.sample(5, {{uptime, 1}, {kCalls, 12}}).mark(6);
+  archive.say(9, kHasAll).sample(9, {{uptime, 5}, {kCalls, 20}});
   archive.sample(10, {{kCalls, {{"b", 1.0}}}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 0-1 from zero", "a 0 12 4-5 from zero",
                            "a 0 0 9-9", "b 0 1 9-10 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}});
-  archive.rename(TraceType::Transact, 2, 1, "b");
-  archive.sample(2, {{kCalls, {{"b", 3.0}}}});
+  begun()
+      .sample(1, {{kCalls, 10}})
+      .rename(TraceType::Transact, 2, 1, "b")
+      .sample(2, {{kCalls, {{"b", 3.0}}}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 1-2 from zero"}));
 }
 
 // If several entries have the same time, PCP's library knows only one of them.
 TEST_F(ArchiveChangesOf, ANameThatIsNotGivenForATimeIsLookedForInAll) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0);
-  archive.rename(TraceType::Transact, 1, 1, "a");
-  archive.rename(TraceType::Transact, 1, 2, "b");
-  archive.sample(1, {{kCalls, {{"a", 1.0}, {"b", 1.0}}}});
+  begun()
+      .rename(TraceType::Transact, 1, 1, "a")
+      .rename(TraceType::Transact, 1, 2, "b")
+      .sample(1, {{kCalls, {{"a", 1.0}, {"b", 1.0}}}});
   EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 0-1 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, AWindowBeginsWithASampleThatTellsOfNothing) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0);
-  for (int second = 1; second <= 5; ++second)
-    archive.sample(second, {{kCalls, {{"a", 10.0 * second}}}});
+  ArchiveOfTags& archive = begun();
+  for (int second = 1; second <= 5; ++second) archive.sample(second, {{kCalls, 10.0 * second}});
   EXPECT_EQ(told({moment(1.5), moment(4)}),
             (Lines{"a 0 0 2-2", "a 0 0 2-2", "a 0 10 2-3", "a 0 10 3-4"}));
 }
@@ -245,35 +237,19 @@ TEST_F(ArchiveChangesOf, AWindowBeginsWithASampleThatTellsOfNothing) {
 TEST_F(ArchiveChangesOf, AWindowHasTheTagsThatDoNotChangeInIt) {
   const std::string counter = "trace.counter.count";
   const std::string level = "trace.counter.value";
-  ArchiveOfTags& archive = make();
-  archive.begin(0).sample(1, {{counter, {{"old", 1.0}}}, {level, {{"old", 5.0}}}}).mark(2);
-  archive.sample(3, {{counter, {{"c", 7.0}}}, {level, {{"c", 40.0}}}});
-  archive.sample(4, {{kCalls, {{"a", 1.0}}}}).sample(5, {{kCalls, {{"a", 3.0}}}});
+  begun()
+      .sample(1, {{counter, {{"old", 1.0}}}, {level, {{"old", 5.0}}}})
+      .mark(2)
+      .sample(3, {{counter, {{"c", 7.0}}}, {level, {{"c", 40.0}}}})
+      .sample(4, {{kCalls, 1}})
+      .sample(5, {{kCalls, 3}});
   EXPECT_EQ(told({moment(3.5), moment(9)}),
             (Lines{"c 0 0 4-4", "c 6 40 4-4", "a 0 0 4-4", "a 0 2 4-5"}));
 }
 
 TEST_F(ArchiveChangesOf, TextsComeAsTheyAre) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0);
-  archive.sample(1, {{"tracing.histogram.transact", {{"a", std::string("1 2 3")}}}});
+  begun().sample(1, {{"tracing.histogram.transact", std::string("1 2 3")}});
   EXPECT_EQ(told(), (Lines{"a 1 2 3"}));
-}
-
-TEST_F(ArchiveChangesOf, AnArchiveThatIsCutOffSaysSo) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0);
-  for (int second = 1; second <= 5; ++second)
-    archive.sample(second, {{kCalls, {{"a", 10.0 * second}}}});
-  archive.finish();
-  const std::string volume = path() + ".0";
-  std::filesystem::resize_file(volume, std::filesystem::file_size(volume) - 30);
-  Result<ArchiveSource> source = ArchiveSource::open(path());
-  ASSERT_TRUE(source) << source.error().message;
-  TagNames names;
-  Told taker(names);
-  ASSERT_TRUE(ArchiveChanges(*source, names, {}).read_all(taker));
-  EXPECT_EQ(source->why_incomplete(), "its end is missing");
 }
 
 }  // namespace

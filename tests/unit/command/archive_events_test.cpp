@@ -12,10 +12,7 @@ namespace {
 using ArchivedEvents = ArchiveFixture;
 
 INSTANTIATE_TEST_SUITE_P(Versions, ArchivedEvents,
-                         testing::Values(ArchiveVersion::V2, ArchiveVersion::V3),
-                         [](const auto& version) {
-                           return version.param == ArchiveVersion::V2 ? "Two" : "Three";
-                         });
+                         testing::Values(ArchiveVersion::V2, ArchiveVersion::V3), version_name);
 
 TEST_P(ArchivedEvents, AreReadBackByteForByte) {
   const MadeEvents events(

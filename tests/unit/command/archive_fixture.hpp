@@ -88,6 +88,10 @@ class Reading {
   std::vector<std::unique_ptr<void, void (*)(void*)>> kept_;
 };
 
+inline std::string version_name(const testing::TestParamInfo<ArchiveVersion>& version) {
+  return version.param == ArchiveVersion::V2 ? "Two" : "Three";
+}
+
 class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
  protected:
   ~ArchiveFixture() override {

@@ -2,6 +2,7 @@
 // Makes archives of tags for a report, sample by sample.
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -55,6 +56,10 @@ struct ArchiveKind {
   bool is_part = false;   // of a recording, without its begin and end
 };
 
+inline bool operator==(const Extreme& one, const Extreme& other) {
+  return one.value == other.value && one.is_exact == other.is_exact;
+}
+
 class ArchiveOfTags {
  public:
   explicit ArchiveOfTags(const std::string& path, const ArchiveKind& kind = {})
@@ -89,7 +94,13 @@ class ArchiveOfTags {
     }
   }
 
-  using Values = std::map<std::string, Reading::Value>;  // by tag
+  // Values by tag. One alone is the tag "a"'s, or the agent's.
+  class Values : public std::map<std::string, Reading::Value> {
+   public:
+    using map::map;
+    Values(double value) : map{{"a", value}} {}
+    Values(const std::string& value) : map{{"a", value}} {}
+  };
 
   // Adds a sample of all metrics without values, as `record` does at its begin.
   ArchiveOfTags& begin(double second) {
@@ -126,13 +137,17 @@ class ArchiveOfTags {
   }
 
   // The statement at the end; empty: none.
-  void end(const std::string& said) { end_ = said; }
+  ArchiveOfTags& end(const std::string& said) {
+    end_ = said;
+    return *this;
+  }
 
   // Gives the instance of this number another name from then on.
-  void rename(TraceType type, double second, int number, const std::string& name) {
+  ArchiveOfTags& rename(TraceType type, double second, int number, const std::string& name) {
     const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
     writer_.add_instances(stamp(second), domain, {{number, name}});
     numbers_[domain][name] = number;
+    return *this;
   }
 
   void finish() {
@@ -183,19 +198,18 @@ class OfArchives : public testing::Test {
       std::filesystem::remove(path(name) + suffix);
     return archives_.emplace_back(path(name), kind);
   }
+  ArchiveOfTags& begun(const std::string& name = "run", const ArchiveKind& kind = {}) {
+    return make(name, kind).begin(kind.begin);
+  }
   void finish_all() {
     for (ArchiveOfTags& each : archives_) each.finish();
   }
 
   Totals totals(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
-    Result<Totals> read = read_totals(request(names, window));
-    EXPECT_TRUE(read) << read.error().message;
-    return read ? *std::move(read) : Totals();
+    return read_or_fail(read_totals(request(names, window)));
   }
-  Model model(const std::vector<std::string>& names = {"run"}) {
-    Result<Model> read = read_model(request(names, {}));
-    EXPECT_TRUE(read) << read.error().message;
-    return read ? *std::move(read) : Model();
+  Model model(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
+    return read_or_fail(read_model(request(names, window)));
   }
 
   ReadRequest request(const std::vector<std::string>& names, const Window& window) {
@@ -204,6 +218,12 @@ class OfArchives : public testing::Test {
     for (const std::string& name : names) request.archives.push_back(path(name));
     request.window = window;
     return request;
+  }
+
+  template <typename Read>
+  static Read read_or_fail(Result<Read> read) {
+    if (!read) throw std::runtime_error(read.error().message);
+    return *std::move(read);
   }
 
   const ScratchDirectory scratch_;
@@ -223,6 +243,13 @@ inline Histogram of_values(const std::vector<double>& values) {
   Histogram histogram;
   for (const double value : values) histogram.add(value);
   return histogram;
+}
+
+// The values of a series, in which -1 stands for one that is not known: NaN is not equal to itself.
+inline std::vector<float> known(std::vector<float> values) {
+  for (float& each : values)
+    if (std::isnan(each)) each = -1;
+  return values;
 }
 
 // Requires: the tag exists.

@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "support/error_of.hpp"
 #include "unit/command/archive_fixture.hpp"
 
 namespace pcp::trace::command {
@@ -13,9 +14,7 @@ namespace {
 using Archive = ArchiveFixture;
 
 INSTANTIATE_TEST_SUITE_P(Versions, Archive, testing::Values(ArchiveVersion::V2, ArchiveVersion::V3),
-                         [](const auto& version) {
-                           return version.param == ArchiveVersion::V2 ? "Two" : "Three";
-                         });
+                         version_name);
 
 TEST_P(Archive, GivesBackWhatWasWritten) {
   ArchiveWriter writer = create();
@@ -169,9 +168,7 @@ TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
                         Reading().add(kShapeId, {{second, std::string(500, 'x')}}).sample());
       if (!writer.failure()) ++samples;
     }
-    const Result<void> finished = writer.finish();
-    ASSERT_FALSE(finished);
-    EXPECT_EQ(finished.error().message,
+    EXPECT_EQ(error_of(writer.finish()),
               path_ + (letters == 1 ? ".0" : ".meta") + ": File too large");
     open();
     EXPECT_GT(samples, 3);
@@ -213,9 +210,7 @@ TEST_P(Archive, SaysWhyItEndedInThePlaceOfTheLastSampleWhenTheDiskIsFull) {
 
 TEST_P(Archive, IsNotWrittenOverAnother) {
   ASSERT_TRUE(create().finish());
-  const Result<ArchiveWriter> again = ArchiveWriter::create(path_, label());
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().message, path_ + ".0: File exists");
+  EXPECT_EQ(error_of(ArchiveWriter::create(path_, label())), path_ + ".0: File exists");
 }
 
 }  // namespace

@@ -10,19 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "span_samples.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
 
 std::string exported(std::vector<SpanEvent> spans) {
-  SpanTrace trace;
-  trace.id = {0, 1};
-  trace.spans = std::move(spans);
-  return chrome_trace({trace});
-}
-
-bool has(const std::string& document, const std::string& part) {
-  return document.find(part) != document.npos;
+  return chrome_trace({trace_of(std::move(spans))});
 }
 
 TEST(Chrome, HasWhatNestsAsCompleteEvents) {

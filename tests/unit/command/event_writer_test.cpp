@@ -67,7 +67,7 @@ class RecordedEvents : public ArchiveFixture {
 };
 
 INSTANTIATE_TEST_SUITE_P(Versions, RecordedEvents, testing::Values(ArchiveVersion::V2),
-                         [](const auto&) { return "Two"; });
+                         version_name);
 
 TEST_P(RecordedEvents, AreARecordForEachReadingUntilThereAreNone) {
   FakeEvents source;

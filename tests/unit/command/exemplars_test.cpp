@@ -15,18 +15,9 @@ namespace {
 constexpr WallTime kBegin{std::chrono::nanoseconds(kMoment)};
 constexpr std::uint64_t kMinute = 60'000;  // ms, as many seconds as there are moments
 
-SpanTrace trace_of(std::uint64_t id, std::uint64_t begin_ms, std::uint64_t ms,
-                   const std::string& tag = "request") {
-  SpanTrace trace;
-  trace.id = {0, id};
-  trace.spans = {span_of(tag, 1, 0, begin_ms, ms, id)};
-  return trace;
-}
-
-std::vector<std::uint64_t> ids_of(const std::vector<SpanTrace>& traces) {
-  std::vector<std::uint64_t> ids;
-  for (const SpanTrace& trace : traces) ids.push_back(trace.id.low);
-  return ids;
+SpanTrace request(std::uint64_t id, std::uint64_t begin_ms, std::uint64_t ms,
+                  const std::string& tag = "request") {
+  return trace_of({span_of(tag, 1, 0, begin_ms, ms, id)}, id);
 }
 
 class ExemplarsOf : public testing::Test {
@@ -38,21 +29,21 @@ class ExemplarsOf : public testing::Test {
 };
 
 TEST_F(ExemplarsOf, AMomentAreItsSlowest) {
-  exemplars_.add(trace_of(1, 100, 9));
-  exemplars_.add(trace_of(2, 200, 10));  // all are of one size
-  exemplars_.add(trace_of(3, 5'300, 9));
-  exemplars_.add(trace_of(4, 5'400, 9));
+  exemplars_.add(request(1, 100, 9));
+  exemplars_.add(request(2, 200, 10));  // all are of one size
+  exemplars_.add(request(3, 5'300, 9));
+  exemplars_.add(request(4, 5'400, 9));
   EXPECT_EQ(taken(), (std::vector<std::uint64_t>{2, 3}));
 }
 
 TEST_F(ExemplarsOf, EachSizeHasOne) {
-  for (const std::uint64_t ms : {1U, 2U, 4U, 5U, 8U, 100U}) exemplars_.add(trace_of(ms, 0, ms));
+  for (const std::uint64_t ms : {1U, 2U, 4U, 5U, 8U, 100U}) exemplars_.add(request(ms, 0, ms));
   EXPECT_EQ(taken(), (std::vector<std::uint64_t>{1, 2, 4, 5, 8, 100}));
 }
 
 TEST_F(ExemplarsOf, AMomentKnowsTheFirstTagsAndTheRestTogether) {
   for (std::uint64_t i = 1; i <= 8; ++i)
-    exemplars_.add(trace_of(i, 100, 16 + i, "tag" + std::to_string(i)));
+    exemplars_.add(request(i, 100, 16 + i, "tag" + std::to_string(i)));
   // 4 and 8 are also the slowest of their sizes.
   std::vector<std::uint64_t> all = taken();
   std::ranges::sort(all);
@@ -60,13 +51,13 @@ TEST_F(ExemplarsOf, AMomentKnowsTheFirstTagsAndTheRestTogether) {
 }
 
 TEST_F(ExemplarsOf, TracesThatAreShownElsewhereAreNoExemplars) {
-  exemplars_.add(trace_of(1, 100, 8));
-  exemplars_.add(trace_of(2, 9'000, 80));
-  EXPECT_EQ(taken({trace_of(2, 9'000, 80)}), (std::vector<std::uint64_t>{1}));
+  exemplars_.add(request(1, 100, 8));
+  exemplars_.add(request(2, 9'000, 80));
+  EXPECT_EQ(taken({request(2, 9'000, 80)}), (std::vector<std::uint64_t>{1}));
 }
 
 TEST_F(ExemplarsOf, LateAndEmptyTracesAreNoExemplars) {
-  SpanTrace late = trace_of(1, 100, 8);
+  SpanTrace late = request(1, 100, 8);
   late.is_late = true;
   exemplars_.add(late);
   SpanTrace events;
@@ -76,11 +67,11 @@ TEST_F(ExemplarsOf, LateAndEmptyTracesAreNoExemplars) {
 }
 
 TEST_F(ExemplarsOf, TimesOutsideTheRunAreOfItsFirstAndLastMoment) {
-  exemplars_.add(trace_of(1, kMinute - 500, 102));
-  exemplars_.add(trace_of(2, kMinute + 500, 103));
+  exemplars_.add(request(1, kMinute - 500, 102));
+  exemplars_.add(request(2, kMinute + 500, 103));
   EXPECT_EQ(taken(), (std::vector<std::uint64_t>{2}));
   Exemplars without_length(kBegin, kBegin);
-  without_length.add(trace_of(3, 5, 5));
+  without_length.add(request(3, 5, 5));
   EXPECT_EQ(ids_of(without_length.take({})), (std::vector<std::uint64_t>{3}));
 }
 
@@ -89,8 +80,8 @@ TEST_F(ExemplarsOf, AnyInputHasABoundedSize) {
   std::uint64_t id = 0;
   for (std::uint64_t second = 0; second < 60; ++second)
     for (std::uint64_t tag = 0; tag < 12; ++tag) {
-      SpanTrace trace = trace_of(++id, second * 1000, 1 + tag * tag * second,
-                                 "tag" + std::to_string(tag) + std::string(100, 'y'));
+      SpanTrace trace = request(++id, second * 1000, 1 + tag * tag * second,
+                                "tag" + std::to_string(tag) + std::string(100, 'y'));
       for (std::uint64_t i = 2; i <= 100; ++i) {
         trace.spans.push_back(span_of("part", i, 1, second * 1000, 1, id));
         trace.spans.back().attributes = note;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/command/text.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
@@ -46,15 +48,12 @@ TEST(Explanation, IsThatNoTagMatches) {
 }
 
 TEST(Explanation, IsThatNoProgramMatches) {
-  EXPECT_NE(explained(a_shop(), "service=shpo tag=pay")
-                .find("\n  the filter matches no program; services: bank, shop\n"),
-            std::string::npos);
-  EXPECT_NE(explained(a_shop(), "service=shop tag=pay").find("\n  the filter matches 1 program\n"),
-            std::string::npos);
-  EXPECT_NE(explained(a_shop(), "process=front").find("\n  the filter matches 1 program\n"),
-            std::string::npos);
-  EXPECT_NE(explained(a_shop(), "pid=12").find("\n  the filter matches 1 program\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(explained(a_shop(), "service=shpo tag=pay"),
+                  "\n  the filter matches no program; services: bank, shop\n"));
+  EXPECT_TRUE(
+      has(explained(a_shop(), "service=shop tag=pay"), "\n  the filter matches 1 program\n"));
+  EXPECT_TRUE(has(explained(a_shop(), "process=front"), "\n  the filter matches 1 program\n"));
+  EXPECT_TRUE(has(explained(a_shop(), "pid=12"), "\n  the filter matches 1 program\n"));
 }
 
 TEST(Explanation, SaysNothingOfTagsOfOtherPrograms) {
@@ -68,44 +67,37 @@ TEST(Explanation, SaysNothingOfTagsOfOtherPrograms) {
 TEST(Explanation, IsThatProgramsHaveAnotherLibrary) {
   HostFacts facts = a_shop();
   facts.clients = 5;
-  EXPECT_NE(explained(facts, "tag=*")
-                .find("\n  3 programs have come in the last 5 s, or use PCP's "
-                      "own library, which has no spans\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(explained(facts, "tag=*"),
+                  "\n  3 programs have come in the last 5 s, or use PCP's "
+                  "own library, which has no spans\n"));
   facts.clients = 3;
-  EXPECT_NE(explained(facts, "tag=*")
-                .find("\n  1 program has come in the last 5 s, or uses PCP's "
-                      "own library, which has no spans\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(explained(facts, "tag=*"),
+                  "\n  1 program has come in the last 5 s, or uses PCP's "
+                  "own library, which has no spans\n"));
 }
 
 TEST(Explanation, IsThatNoneHasEnded) {
-  EXPECT_NE(explained(a_shop(), "tag=pay slower=1s share=1%")
-                .find("\n  tags match; transactions are shown when they end, and none was slow "
-                      "enough, and share= takes few of them\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(explained(a_shop(), "tag=pay slower=1s share=1%"),
+                  "\n  tags match; transactions are shown when they end, and none was slow "
+                  "enough, and share= takes few of them\n"));
   HostFacts facts = a_shop();
   facts.tags.clear();
-  EXPECT_NE(explained(facts, "tag=pay").find("\n  no transaction has been traced there yet\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(explained(facts, "tag=pay"), "\n  no transaction has been traced there yet\n"));
 }
 
 TEST(Explanation, IsThatOneSeesOnesOwnProgramsOnly) {
   HostFacts facts = a_shop();
   facts.only_user = "nobody";
-  EXPECT_NE(
-      explained(facts, "tag=pay")
-          .find("\n  you see only programs of your own user (nobody), root and PCP's user see "
-                "all\n  transactions are shown when they end\n"),
-      std::string::npos);
+  EXPECT_TRUE(has(explained(facts, "tag=pay"),
+                  "\n  you see only programs of your own user (nobody), root and PCP's user see "
+                  "all\n  transactions are shown when they end\n"));
 }
 
 TEST(Explanation, NamesAFewOfMany) {
   HostFacts facts = a_shop();
   facts.tags.clear();
   for (char c = 'a'; c <= 'k'; ++c) facts.tags.push_back(std::string("tag-") + c);
-  EXPECT_NE(explained(facts, "tag=x").find(": tag-a, tag-b, tag-c, tag-d, tag-e and 6 others\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(explained(facts, "tag=x"), ": tag-a, tag-b, tag-c, tag-d, tag-e and 6 others\n"));
 }
 
 std::string why_unmatched(const std::string& filter, const std::vector<std::string>& names,

@@ -202,12 +202,11 @@ class ChosenTags : public OfArchives {
 };
 
 TEST_F(ChosenTags, HaveTheCourseOfAllTheirMembers) {
-  ArchiveOfTags& archive = make();
-  archive.begin(0);
-  archive.sample(1, {{kCalls, {{"a{x=1}", 1.0}, {"a{x=2}", 10.0}, {"b", 5.0}}},
-                     {kTime, {{"a{x=1}", 1.0}, {"a{x=2}", 2.0}, {"b", 0.5}}},
-                     {kMost, {{"a{x=1}", 7.0}, {"a{x=2}", 3.0}}}});
-  archive.sample(2, {{kCalls, {{"a{x=1}", 3.0}, {"a{x=2}", 10.0}}}, {kMost, {{"a{x=1}", 2.0}}}});
+  begun()
+      .sample(1, {{kCalls, {{"a{x=1}", 1.0}, {"a{x=2}", 10.0}, {"b", 5.0}}},
+                  {kTime, {{"a{x=1}", 1.0}, {"a{x=2}", 2.0}, {"b", 0.5}}},
+                  {kMost, {{"a{x=1}", 7.0}, {"a{x=2}", 3.0}}}})
+      .sample(2, {{kCalls, {{"a{x=1}", 3.0}, {"a{x=2}", 10.0}}}, {kMost, {{"a{x=1}", 2.0}}}});
   const Model all = read({"run"}, choice_of("name"));
   ASSERT_EQ(all.tags.size(), 2U);
   EXPECT_EQ(all.tags[0].name, "a");
@@ -220,7 +219,7 @@ TEST_F(ChosenTags, HaveTheCourseOfAllTheirMembers) {
 }
 
 TEST_F(ChosenTags, AreThoseWithTheLabels) {
-  make().begin(0).sample(1, {{kCalls, {{"a{x=1}", 1.0}, {"a{x=2}", 10.0}, {"b", 5.0}}}});
+  begun().sample(1, {{kCalls, {{"a{x=1}", 1.0}, {"a{x=2}", 10.0}, {"b", 5.0}}}});
   const Model some = read({"run"}, choice_of("", "x=2"));
   ASSERT_EQ(some.tags.size(), 1U);
   EXPECT_EQ(some.tags[0].name, "a{x=2}");
@@ -229,8 +228,8 @@ TEST_F(ChosenTags, AreThoseWithTheLabels) {
 }
 
 TEST_F(ChosenTags, HaveTheHostForALabel) {
-  make("one", {"saturn"}).begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
-  make("other", {"jupiter"}).begin(0).sample(1, {{kCalls, {{"a", 2.0}}}});
+  begun("one", {"saturn"}).sample(1, {{kCalls, 1}});
+  begun("other", {"jupiter"}).sample(1, {{kCalls, 2}});
   std::map<std::string, double> calls;
   for (const Tag& tag : read({"one", "other"}, choice_of("host")).tags) calls[tag.name] = tag.calls;
   EXPECT_EQ(calls, (std::map<std::string, double>{{"a{host=saturn}", 1}, {"a{host=jupiter}", 2}}));

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/command/text.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
@@ -34,12 +36,9 @@ TEST(Junit, HasATestCaseForEachFinding) {
 }
 
 TEST(Junit, IsValidWhateverBytesThereAre) {
-  const std::string text =
-      junit({{Outcome::True, "\"<&>'\x01\x1b\n\xff\xef\xbf\xbf\xef\xbf\xbeµ]]>", ""}});
-  EXPECT_NE(text.find("message=\"&quot;&lt;&amp;&gt;'\\x01\\x1b\\x0a\\xff\\xef\\xbf\\xbf\\xef\\xbf"
-                      "\\xbeµ]]&gt;\""),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(has(junit({{Outcome::True, "\"<&>'\x01\x1b\n\xff\xef\xbf\xbf\xef\xbf\xbeµ]]>", ""}}),
+                  "message=\"&quot;&lt;&amp;&gt;'\\x01\\x1b\\x0a\\xff\\xef\\xbf\\xbf\\xef\\xbf"
+                  "\\xbeµ]]&gt;\""));
 }
 
 }  // namespace

@@ -11,13 +11,6 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr const char* kOpen = "trace.transact.inflight";
-constexpr float kUnknown = -1;  // NaN is not equal to itself
-
-std::vector<float> shown(std::vector<float> levels) {
-  for (float& each : levels)
-    if (std::isnan(each)) each = kUnknown;
-  return levels;
-}
 
 TEST(LevelSum, ALevelStaysUntilThereIsAnother) {
   LevelSum sum;
@@ -54,7 +47,7 @@ TEST(LevelSum, AfterAGapNothingIsKnownUntilItIsSaid) {
   sum.finish_archive(4);
   sum.set(7, 0, 10);
   sum.finish_archive(4);
-  EXPECT_EQ(shown(sum.finish(5)), (std::vector<float>{11, 11, kUnknown, 15, 15}));
+  EXPECT_EQ(known(sum.finish(5)), (std::vector<float>{11, 11, -1, 15, 15}));
 }
 
 TEST(LevelSum, APointWithAGapInsideHasTheLevelBeforeIt) {
@@ -77,50 +70,43 @@ class InFlightOf : public OfArchives {
  protected:
   std::vector<float> in_flight(const std::vector<std::string>& names = {"run"},
                                const Window& window = {}) {
-    const Result<Model> model = read_model(request(names, window));
-    return model ? shown(model->series.at(0).of(Quantity::InFlight)) : std::vector<float>();
+    return known(model(names, window).series.at(0).of(Quantity::InFlight));
   }
 };
 
 TEST_F(InFlightOf, ATagAreItsOpenTransactionsAtEachSample) {
-  make()
-      .begin(0)
-      .sample(1, {{kCalls, {{"a", 1.0}}}, {kOpen, {{"a", 2.0}}}})
-      .sample(2, {{kPeriod, {{"", 1.0}}}})
-      .sample(3, {{kOpen, {{"a", 5.0}}}})
+  begun()
+      .sample(1, {{kCalls, 1}, {kOpen, 2}})
+      .sample(2, {{kPeriod, 1}})
+      .sample(3, {{kOpen, 5}})
       .mark(4)
-      .sample(6, {{kCalls, {{"a", 9.0}}}})
-      .sample(7, {{kCalls, {{"a", 9.0}}}, {kOpen, {{"a", 1.0}}}})
-      .sample(8, {{kPeriod, {{"", 1.0}}}});
-  EXPECT_EQ(in_flight(), (std::vector<float>{2, 2, 5, kUnknown, 1, 1}));
+      .sample(6, {{kCalls, 9}})
+      .sample(7, {{kCalls, 9}, {kOpen, 1}})
+      .sample(8, {{kPeriod, 1}});
+  EXPECT_EQ(in_flight(), (std::vector<float>{2, 2, 5, -1, 1, 1}));
 }
 
 TEST_F(InFlightOf, SeveralHostsAddUp) {
   for (const std::string host : {"saturn", "jupiter"}) {
-    ArchiveOfTags& archive = make(host, {host});
-    archive.begin(0);
+    ArchiveOfTags& archive = begun(host, {host});
     for (int second = 1; second <= 3; ++second)
-      archive.sample(second, {{kCalls, {{"a", 1.0 * second}}},
-                              {kOpen, {{"a", host == "saturn" ? 10.0 : second}}}});
+      archive.sample(second, {{kCalls, 1.0 * second}, {kOpen, host == "saturn" ? 10.0 : second}});
   }
   EXPECT_EQ(in_flight({"saturn", "jupiter"}), (std::vector<float>{11, 12, 13}));
 }
 
 TEST_F(InFlightOf, APartOfTheTimeBeginsWithWhatWasOpenBefore) {
-  make()
-      .begin(0)
-      .sample(1, {{kCalls, {{"a", 1.0}}}, {kOpen, {{"a", 7.0}}}})
-      .sample(2, {{kCalls, {{"a", 2.0}}}, {kTime, {{"a", 1.0}}}})
-      .sample(3, {{kCalls, {{"a", 3.0}}}})
-      .sample(4, {{kCalls, {{"a", 4.0}}}, {kOpen, {{"a", 0.0}}}});
+  begun()
+      .sample(1, {{kCalls, 1}, {kOpen, 7}})
+      .sample(2, {{kCalls, 2}, {kTime, 1}})
+      .sample(3, {{kCalls, 3}})
+      .sample(4, {{kCalls, 4}, {kOpen, 0}});
   EXPECT_EQ(in_flight({"run"}, {moment(1.5), moment(9)}), (std::vector<float>{7, 0}));
 }
 
 TEST_F(InFlightOf, AnArchiveThatDoesNotSayItMakesItUnknown) {
-  make().begin(0).sample(1, {{kCalls, {{"a", 1.0}}}, {kOpen, {{"a", 2.0}}}});
-  make("stock", {.host = "jupiter", .metrics = {kCalls, kTime}})
-      .begin(0)
-      .sample(1, {{kCalls, {{"a", 1.0}}}});
+  begun().sample(1, {{kCalls, 1}, {kOpen, 2}});
+  begun("stock", {.host = "jupiter", .metrics = {kCalls, kTime}}).sample(1, {{kCalls, 1}});
   EXPECT_EQ(in_flight({"run", "stock"}), std::vector<float>());
 }
 

@@ -9,6 +9,7 @@
 
 #include "command/show/trace_json.hpp"
 #include "unit/command/span_samples.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -53,9 +54,8 @@ const std::string kTags =
     R"("min":1,"least":"3","mean":2,"max":3,"ratio":1.5,"uneven":true,"greatest":[{"value":"7","total":3}]}])";
 
 TEST(ReportAsJson, HasAllThatIsKnown) {
-  const Model run = a_run();
   EXPECT_EQ(
-      report_json(run, {{Condition::Outcome::Unknown, "why"}}),
+      report_json(a_run(), {{Condition::Outcome::Unknown, "why"}}),
       "{\"format\":1," + kRun + "," + kTags +
           R"(,"base":null,"comparison":null,"conditions":[{"outcome":"unknown","text":"why"}],"spans":null})" +
           "\n");
@@ -92,9 +92,9 @@ Model a_known_run() {
 TEST(ReportAsJson, KnowsNoAdditionsToACounterThatWasOnlySet) {
   Model totals = a_run();
   totals.tags.front().counted = 0;
-  EXPECT_NE(report_json(totals).find(R"("added":null,)"), std::string::npos);
+  EXPECT_TRUE(has(report_json(totals), R"("added":null,)"));
   totals.tags.front().calls = 0;
-  EXPECT_NE(report_json(totals).find(R"("added":0,)"), std::string::npos);
+  EXPECT_TRUE(has(report_json(totals), R"("added":0,)"));
 }
 
 TEST(ReportAsJson, HasEachNumberInItsPlace) {
@@ -108,43 +108,35 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
        R"("p50":18,"p90":19,"p95":20,"p99":21,"p999":22,"percentiles_from":"histogram",)"
        R"("last":23,"added":24,)",
        R"("is_begin":false,"within_s":null,"max":0.25}}])"})
-    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+    EXPECT_TRUE(has(json, part));
 }
 
-TEST(ReportAsJson, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
+// The distribution knows no time.
+TEST(ReportAsJson, SaysWhetherTheSlowestMomentIsABeginOrInATimeOrAtNoKnownOne) {
   Model run = a_known_run();
-  run.tags[0].slowest->at.reset();
-  const std::string json = report_json(run);
-  EXPECT_NE(json.find(R"("slowest":{"at":null,"is_begin":false,"within_s":null,"max":0.25})"),
-            std::string::npos)
-      << json;
-}
-
-TEST(ReportAsJson, SaysWhetherTheSlowestMomentIsABeginOrInATime) {
-  Model run = a_known_run();
-  run.tags[0].slowest->within_s = 0.5;
-  EXPECT_NE(report_json(run).find(R"("is_begin":false,"within_s":0.5,"max":0.25})"),
-            std::string::npos);
-  run.tags[0].slowest->within_s.reset();
-  run.tags[0].slowest->is_begin = true;
-  EXPECT_NE(report_json(run).find(R"("is_begin":true,"within_s":null,"max":0.25})"),
-            std::string::npos);
+  SlowestMoment& slowest = *run.tags[0].slowest;
+  slowest.within_s = 0.5;
+  EXPECT_TRUE(has(report_json(run), R"("is_begin":false,"within_s":0.5,"max":0.25})"));
+  slowest.within_s.reset();
+  slowest.is_begin = true;
+  EXPECT_TRUE(has(report_json(run), R"("is_begin":true,"within_s":null,"max":0.25})"));
+  slowest.is_begin = false;
+  slowest.at.reset();
+  EXPECT_TRUE(has(report_json(run),
+                  R"("slowest":{"at":null,"is_begin":false,"within_s":null,"max":0.25})"));
 }
 
 TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
   Model run = a_run();
   run.tags.front().type = TraceType::Point;
-  const std::string json = report_json(run);
-  EXPECT_EQ(json.find("percentiles_from"), std::string::npos) << json;
+  EXPECT_FALSE(has(report_json(run), "percentiles_from"));
 }
 
 TEST(ReportAsJson, HasWhatBecameOfConditions) {
   using Outcome = Condition::Outcome;
-  const std::string json = report_json({}, {{Outcome::Passed, "one"}, {Outcome::True, "other"}});
-  EXPECT_NE(json.find(R"("conditions":[{"outcome":"passed","text":"one"},)"
-                      R"({"outcome":"broken","text":"other"}])"),
-            std::string::npos)
-      << json;
+  EXPECT_TRUE(has(report_json({}, {{Outcome::Passed, "one"}, {Outcome::True, "other"}}),
+                  R"("conditions":[{"outcome":"passed","text":"one"},)"
+                  R"({"outcome":"broken","text":"other"}])"));
 }
 
 TEST(ReportAsJson, TimesAreOfNoZone) {
@@ -153,13 +145,13 @@ TEST(ReportAsJson, TimesAreOfNoZone) {
   const std::string json = report_json(a_run());
   ::unsetenv("TZ");
   ::tzset();
-  EXPECT_NE(json.find(R"("begin":"2027-01-15T08:00:00.000000001Z")"), std::string::npos) << json;
+  EXPECT_TRUE(has(json, R"("begin":"2027-01-15T08:00:00.000000001Z")"));
 }
 
 TEST(ReportAsJson, HasTheSlowestTraces) {
   Model run;
   run.spans = RecordedSpans{3, 1000, 7, {}};
-  run.spans->slowest.emplace_back().spans = {span_of("request", 1, 0)};
+  run.spans->slowest = {trace_of({span_of("request", 1, 0)})};
   const std::string json = report_json(run);
   const std::string trace = trace_json(run.spans->slowest.front());
   EXPECT_TRUE(
@@ -170,21 +162,19 @@ TEST(ReportAsJson, HasTheSlowestTraces) {
 
 TEST(ReportAsJson, HasTheCallsThatMayHaveLostTheirLabels) {
   Model run = a_run();
-  EXPECT_EQ(report_json(run).find("folded"), std::string::npos);
-  run.run.folded = {a_known_run().tags.front()};                  // with 11 failed calls
-  EXPECT_EQ(report_json(run).find("folded"), std::string::npos);  // all in one group
+  EXPECT_FALSE(has(report_json(run), "folded"));
+  run.run.folded = {a_known_run().tags.front()};  // with 11 failed calls
+  EXPECT_FALSE(has(report_json(run), "folded"));  // all in one group
   run.run.folded[0].is_folded = true;
-  EXPECT_NE(report_json(run).find(R"(],"folded":[{"name":"a","type":"transact","calls":14}]})"),
-            std::string::npos);
+  EXPECT_TRUE(has(report_json(run), R"(],"folded":[{"name":"a","type":"transact","calls":14}]})"));
   run.run.without_room = 2;
-  EXPECT_NE(report_json(run).find(R"(],"no_room":"the agent had no room for )"), std::string::npos);
+  EXPECT_TRUE(has(report_json(run), R"(],"no_room":"the agent had no room for )"));
 }
 
 TEST(ReportAsJson, HasTheOlderRun) {
   Model run;
   run.base = a_run();
-  EXPECT_EQ(report_json(run).find("\"base\":{" + kRun + "," + kTags + "}") == std::string::npos,
-            false);
+  EXPECT_TRUE(has(report_json(run), "\"base\":{" + kRun + "," + kTags + "}"));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/command/text.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
@@ -26,8 +28,8 @@ TEST(OpenTransactions, NameTheirHostsIfThereAreSeveral) {
   OpenTransactions open;
   open.tags = {{"saturn", "checkout", 3, 12.5, "4711"}, {"jupiter", "query", 1, 0.25, "12"}};
   const std::string table = open_table(open, kPlain);
-  EXPECT_NE(table.find("  4711              saturn\n"), table.npos) << table;
-  EXPECT_NE(table.find("  12                jupiter\n"), table.npos) << table;
+  EXPECT_TRUE(has(table, "  4711              saturn\n"));
+  EXPECT_TRUE(has(table, "  12                jupiter\n"));
   EXPECT_EQ(open_table(open, Shown(Terminal{false, false, 60})),
             "Open transactions         number    oldest  host\n"
             "checkout                       3    12.5 s  saturn\n"

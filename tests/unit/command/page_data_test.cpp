@@ -49,8 +49,7 @@ Unpacked unpacked(const Model& model, const Comparison* comparison = nullptr) {
 TEST(PageData, HasTheSlowestTracesIfSpansWereAskedFor) {
   Model model;
   EXPECT_FALSE(unpacked(model).has(R"("spans":)"));
-  SpanTrace trace;
-  trace.spans = {span_of("request", 1, 0)};
+  const SpanTrace trace = trace_of({span_of("request", 1, 0)});
   model.spans = RecordedSpans{3, 1000, 7, {trace}};
   const std::string line = trace_json(trace);
   EXPECT_TRUE(unpacked(model).has(

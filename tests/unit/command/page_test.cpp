@@ -14,7 +14,9 @@
 #include <gtest/gtest.h>
 
 #include "base/descriptor.hpp"
+#include "support/error_of.hpp"
 #include "support/scratch_directory.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -47,14 +49,14 @@ TEST_F(Page, IsOneWholeDocument) {
   const std::string page = text();
   EXPECT_TRUE(page.starts_with("<!doctype html>"));
   EXPECT_TRUE(page.ends_with("</html>\n"));
-  EXPECT_EQ(page.find("@PAGE_"), page.npos);
-  EXPECT_EQ(page.find("<script src"), page.npos);
-  EXPECT_NE(page.find("Dan Vanderkam"), page.npos) << "the licence of dygraphs asks for it";
+  EXPECT_FALSE(has(page, "@PAGE_"));
+  EXPECT_FALSE(has(page, "<script src"));
+  EXPECT_TRUE(has(page, "Dan Vanderkam")) << "the licence of dygraphs asks for it";
 }
 
 TEST_F(Page, NoNameIsPartOfTheDocument) {
   ASSERT_TRUE(write_page(with_tag("</script><b>wanted-nowhere"), path_));
-  EXPECT_EQ(text().find("wanted-nowhere"), std::string::npos);
+  EXPECT_FALSE(has(text(), "wanted-nowhere"));
 }
 
 TEST_F(Page, ReplacesTheOneThatIsThere) {
@@ -89,9 +91,8 @@ TEST_F(Page, IsWhereALinkLeadsTo) {
 
 TEST_F(Page, WithoutAPlaceTheErrorNamesTheFile) {
   const std::string path = directory_ / "absent/trace.html";
-  const Result<void> written = write_page(Model{}, path);
-  ASSERT_FALSE(written);
-  EXPECT_EQ(written.error().message, path + ": cannot write the page: No such file or directory");
+  EXPECT_EQ(error_of(write_page(Model{}, path)),
+            path + ": cannot write the page: No such file or directory");
 }
 
 TEST_F(Page, WithoutRoomTheOldOneStays) {

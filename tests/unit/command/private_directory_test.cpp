@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.hpp"
 #include "support/scratch_directory.hpp"
 
 namespace pcp::trace::command {
@@ -121,9 +122,8 @@ TEST_F(PrivateDirectories, AreWhereNoOtherUserCanMakeThemAgain) {
 }
 
 TEST_F(PrivateDirectories, AreNotMadeWhereThereIsNoDirectory) {
-  const Result<PrivateDirectory> made = PrivateDirectory::create(parent_ / "nowhere");
-  ASSERT_FALSE(made);
-  EXPECT_TRUE(made.error().message.starts_with("cannot make a directory in "));
+  EXPECT_TRUE(error_of(PrivateDirectory::create(parent_ / "nowhere"))
+                  .starts_with("cannot make a directory in "));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error_of.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -87,7 +88,7 @@ TEST(RecordOptions, TakesWhatPcpGivesInTheEnvironment) {
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_EQ(command->host, "");
   EXPECT_EQ(command->interval, 2s);
-  EXPECT_NE(problem.find("PCP_INTERVAL: \"soon\""), std::string::npos) << problem;
+  EXPECT_TRUE(has(problem, "PCP_INTERVAL: \"soon\""));
 }
 
 TEST(RecordOptions, AMistakeIsNamed) {
@@ -112,8 +113,7 @@ TEST(RecordOptions, AMistakeIsNamed) {
       {{"--archive-version", "4", "app"}, "--archive-version: \"4\""},
   };
   for (const auto& [words, part] : mistakes) {
-    const std::string error = error_of(parse(words));
-    EXPECT_NE(error.find(part), std::string::npos) << part << " is not in: " << error;
+    EXPECT_TRUE(has(error_of(parse(words)), part));
   }
 }
 

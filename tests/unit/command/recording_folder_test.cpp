@@ -9,6 +9,7 @@
 
 #include "support/error_of.hpp"
 #include "support/scratch_directory.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -36,7 +37,7 @@ TEST_F(Folder, IsNamedAfterWhatIsRecordedAndWhen) {
   EXPECT_EQ(folder->archive(), folder->path() + "/trace");
   const auto of_rank = RecordingFolder::create(std::string(300, 'x'), "3", kWhen);
   ASSERT_TRUE(of_rank);
-  EXPECT_NE(of_rank->path().find("x-rank3-20270115-"), std::string::npos) << of_rank->path();
+  EXPECT_TRUE(has(of_rank->path(), "x-rank3-20270115-"));
 }
 
 TEST_F(Folder, TwoOfTheSameSecondHaveTheirOwn) {
@@ -64,8 +65,7 @@ TEST_F(Folder, ThatIsGivenMayBeThereButNotHaveARecording) {
 }
 
 TEST_F(Folder, ThatCannotBeMadeSaysWhy) {
-  const auto problem = error_of(RecordingFolder::open("missing/mine"));
-  EXPECT_EQ(problem,
+  EXPECT_EQ(error_of(RecordingFolder::open("missing/mine")),
             "cannot make the folder missing/mine: No such file or directory; the option -o gives"
             " another");
   put("file");

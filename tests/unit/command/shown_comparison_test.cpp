@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "command/show/comparison.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -52,13 +53,6 @@ std::string shown(const Totals& before, const Totals& now, const Terminal& termi
   return shown_comparison(before, now, comparison, terminal);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 TEST(ShownComparison, HasBothRunsAndTheChangesBelow) {
   const auto lines = lines_of(shown(run_of({transaction("checkout", 200, 0.01)}),
                                     run_of({transaction("checkout", 200, 0.012)}), kWide));
@@ -98,7 +92,7 @@ TEST(ShownComparison, CutsNamesWhereTheyDiffer) {
     const auto lines = lines_of(shown(run, run, {false, false, columns}));
     EXPECT_NE(lines[6].substr(0, 16), lines[9].substr(0, 16)) << lines[6];
     EXPECT_LE(lines[6].size(), columns);
-    EXPECT_NE(lines[5].find(" total"), std::string::npos) << lines[5];
+    EXPECT_TRUE(has(lines[5], " total"));
   }
 }
 
@@ -106,21 +100,19 @@ TEST(ShownComparison, MarksNothingThatIsNoise) {
   for (const Verdict verdict : {Verdict::Noise, Verdict::NotJudged}) {
     const std::string text = shown(run_of({transaction("checkout", 200, 1)}),
                                    run_of({transaction("checkout", 200, 2)}), kColors, verdict);
-    for (const char* const sign : {"▲", "▼", "\033[31m", "\033[32m"})
-      EXPECT_EQ(text.find(sign), std::string::npos) << text;
-    EXPECT_NE(text.find("\033[2m   +100%"), std::string::npos) << text;
-    EXPECT_EQ(text.find("\033[2m     ±0%"), std::string::npos) << text;  // counts are exact
+    for (const char* const sign : {"▲", "▼", "\033[31m", "\033[32m"}) EXPECT_FALSE(has(text, sign));
+    EXPECT_TRUE(has(text, "\033[2m   +100%"));
+    EXPECT_FALSE(has(text, "\033[2m     ±0%"));  // counts are exact
   }
 }
 
 TEST(ShownComparison, SaysOnceHowManyDifferencesWereNotJudged) {
   const Totals before = run_of({transaction("a", 200, 1), transaction("b", 200, 1)});
   const Totals now = run_of({transaction("a", 200, 2), transaction("b", 200, 2)});
-  const std::string note =
-      "8 differences not judged: few intervals (run longer, or -t 10ms), or little time\n";
-  EXPECT_NE(shown(before, now, kWide, Verdict::NotJudged).find(note), std::string::npos)
-      << shown(before, now, kWide, Verdict::NotJudged);
-  EXPECT_EQ(shown(before, now, kWide, Verdict::Noise).find("not judged"), std::string::npos);
+  EXPECT_TRUE(
+      has(shown(before, now, kWide, Verdict::NotJudged),
+          "8 differences not judged: few intervals (run longer, or -t 10ms), or little time\n"));
+  EXPECT_FALSE(has(shown(before, now, kWide, Verdict::Noise), "not judged"));
 }
 
 TEST(ShownComparison, MarksWorseAndBetterInColours) {
@@ -129,8 +121,8 @@ TEST(ShownComparison, MarksWorseAndBetterInColours) {
   better.percentiles[kP99] = 9;
   const std::string text =
       shown(run_of({transaction("checkout", 200, 1)}), run_of({better}), kColors);
-  EXPECT_NE(text.find("\033[32m    -50%▼\033[0m"), std::string::npos) << text;
-  EXPECT_NE(text.find("\033[31m   +200%▲\033[0m"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "\033[32m    -50%▼\033[0m"));
+  EXPECT_TRUE(has(text, "\033[31m   +200%▲\033[0m"));
 }
 
 TEST(ShownComparison, BeginsWithTheTagThatLostMostTime) {
@@ -140,34 +132,30 @@ TEST(ShownComparison, BeginsWithTheTagThatLostMostTime) {
       kPlain);
   EXPECT_LT(text.find("\nslower"), text.find("\nx "));
   EXPECT_LT(text.find("\nx "), text.find("\nbig"));
-  EXPECT_NE(text.find("\n  lost 20.0 s "), std::string::npos) << text;
-  EXPECT_NE(text.find("\n  saved 10.0 s "), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "\n  lost 20.0 s "));
+  EXPECT_TRUE(has(text, "\n  saved 10.0 s "));
 }
 
 TEST(ShownComparison, CallsLessTimeNothingSavedIfMoreCallsFailed) {
   Tag fails = transaction("checkout", 100, 0.5);
   fails.failed = 50;
-  const std::string text =
-      shown(run_of({transaction("checkout", 100, 1)}), run_of({fails}), kPlain);
-  EXPECT_EQ(text.find("saved"), std::string::npos) << text;
+  EXPECT_FALSE(
+      has(shown(run_of({transaction("checkout", 100, 1)}), run_of({fails}), kPlain), "saved"));
 }
 
 TEST(ShownComparison, SaysByWhatSumsAreDivided) {
   const auto run = [](double calls) {
     return run_of({transaction("checkout", calls, 1), transaction("query", 3 * calls, 1)});
   };
-  EXPECT_EQ(shown(run(1), run(2), kPlain).find("sums"), std::string::npos);
+  EXPECT_FALSE(has(shown(run(1), run(2), kPlain), "sums"));
   const Divisors per_checkout{100, 250, TagKey(TraceType::Transact, "checkout")};
   const std::string text = shown(run(100), run(250), kPlain, Verdict::Noise, per_checkout);
-  EXPECT_NE(text.find("\nsums per call of checkout: 100 before, 250 now\n\n"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("\nquery                 was        3   3.00 s "), std::string::npos) << text;
-  EXPECT_NE(text.find("\nsums: calls, failed, total, added, lost and saved\n"), std::string::npos)
-      << text;
-  EXPECT_EQ(text.find("  lost 1"), std::string::npos) << text;
-  EXPECT_NE(shown(run(3), run(4), kPlain, Verdict::Noise, {3, 4, {}})
-                .find("\nsums per run: 3 before, 4 now\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(text, "\nsums per call of checkout: 100 before, 250 now\n\n"));
+  EXPECT_TRUE(has(text, "\nquery                 was        3   3.00 s "));
+  EXPECT_TRUE(has(text, "\nsums: calls, failed, total, added, lost and saved\n"));
+  EXPECT_FALSE(has(text, "  lost 1"));
+  EXPECT_TRUE(has(shown(run(3), run(4), kPlain, Verdict::Noise, {3, 4, {}}),
+                  "\nsums per run: 3 before, 4 now\n"));
 }
 
 TEST(ShownComparison, HasHowUnevenANameWasAndIs) {
@@ -180,14 +168,11 @@ TEST(ShownComparison, HasHowUnevenANameWasAndIs) {
   now.imbalances = {imbalance("rank", 1.9), imbalance("route", 1.9), imbalance("pid", 1.05),
                     imbalance("host", 1.9)};
   const std::string text = shown(before, now, kPlain);
-  EXPECT_NE(
-      text.find(
-          "\nuneven work by rank: was 1.05 x the mean (rank=7), now 1.90 x the mean (rank=7)\n"),
-      std::string::npos)
-      << text;
-  EXPECT_EQ(text.find(" by route"), std::string::npos) << text;
-  EXPECT_EQ(text.find(" by pid"), std::string::npos) << text;
-  EXPECT_EQ(text.find(" by host"), std::string::npos) << text;
+  EXPECT_TRUE(has(
+      text, "\nuneven work by rank: was 1.05 x the mean (rank=7), now 1.90 x the mean (rank=7)\n"));
+  EXPECT_FALSE(has(text, " by route"));
+  EXPECT_FALSE(has(text, " by pid"));
+  EXPECT_FALSE(has(text, " by host"));
 }
 
 TEST(ShownComparison, HasWhatOtherTypesHave) {
@@ -218,12 +203,12 @@ TEST(ShownComparison, NamesTagsThatAreInOneRunOnly) {
   const std::string text =
       shown(run_of({transaction("old", 1, 1), transaction("b", 1, 1)}),
             run_of({transaction("new", 1, 1), transaction("b", 1, 1)}), kPlain);
-  EXPECT_NE(text.find("only before (1): old\nonly now (1): new\n"), std::string::npos) << text;
-  EXPECT_NE(shown(run_of({}), run_of({transaction("b", 1, 1)}), kPlain).find("No tag is in both."),
-            std::string::npos);
-  const std::string cut =
-      shown(run_of({}), run_of(std::vector<Tag>(20, transaction("new-step", 1, 1))), kPlain);
-  EXPECT_EQ(lines_of(cut).back(),
+  EXPECT_TRUE(has(text, "only before (1): old\nonly now (1): new\n"));
+  EXPECT_TRUE(
+      has(shown(run_of({}), run_of({transaction("b", 1, 1)}), kPlain), "No tag is in both."));
+  EXPECT_EQ(lines_of(shown(run_of({}), run_of(std::vector<Tag>(20, transaction("new-step", 1, 1))),
+                           kPlain))
+                .back(),
             "only now (20): new-step, new-step, new-step, new-step, new-step and 15 more");
 }
 
@@ -254,7 +239,7 @@ TEST(ShownComparison, KeepsToItsColumnsAndLines) {
          lines_of(shown(run_of(before), run_of(now), {false, false, columns}, Verdict::Real,
                         {999'999, 1e6, TagKey(TraceType::Transact, std::string(200, 'x'))}))) {
       EXPECT_LE(columns_of(line), columns) << line;
-      EXPECT_EQ(line.find('\x1b'), std::string::npos);
+      EXPECT_FALSE(has(line, "\x1b"));
       ++count;
     }
     EXPECT_LE(count, 60);

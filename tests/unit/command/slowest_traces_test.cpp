@@ -11,17 +11,8 @@
 namespace pcp::trace::command {
 namespace {
 
-SpanTrace trace_of(std::uint64_t id, std::uint64_t ms) {
-  SpanTrace trace;
-  trace.id = {0, id};
-  trace.spans = {span_of("request", 1, 0, 0, ms, id)};
-  return trace;
-}
-
-std::vector<std::uint64_t> ids_of(const std::vector<SpanTrace>& traces) {
-  std::vector<std::uint64_t> ids;
-  for (const SpanTrace& trace : traces) ids.push_back(trace.id.low);
-  return ids;
+SpanTrace request(std::uint64_t id, std::uint64_t ms) {
+  return trace_of({span_of("request", 1, 0, 0, ms, id)}, id);
 }
 
 std::vector<std::uint64_t> spans_of(const SpanTrace& trace) {
@@ -32,25 +23,22 @@ std::vector<std::uint64_t> spans_of(const SpanTrace& trace) {
 
 TEST(SlowestTraces, AreTheOnesThatTookLongest) {
   SlowestTraces slowest({.traces = 3});
-  for (const unsigned ms : {5U, 1U, 9U, 7U, 2U, 8U}) slowest.add(trace_of(ms, ms));
+  for (const unsigned ms : {5U, 1U, 9U, 7U, 2U, 8U}) slowest.add(request(ms, ms));
   EXPECT_EQ(ids_of(slowest.take()), (std::vector<std::uint64_t>{9, 8, 7}));
   EXPECT_TRUE(slowest.take().empty());
 }
 
 TEST(SlowestTraces, HaveSpansNotOnlyEvents) {
   SlowestTraces slowest;
-  SpanTrace trace;
-  trace.id = {0, 1};
-  trace.spans = {point_of("miss", 1, 0), point_of("miss", 1, 5)};
-  slowest.add(trace);
+  slowest.add(trace_of({point_of("miss", 1, 0), point_of("miss", 1, 5)}));
   EXPECT_TRUE(slowest.take().empty());
 }
 
 TEST(SlowestTraces, GetWhatComesLater) {
   SlowestTraces slowest;
-  slowest.add(trace_of(1, 10));
-  slowest.add(trace_of(2, 20));
-  SpanTrace late = trace_of(1, 0);
+  slowest.add(request(1, 10));
+  slowest.add(request(2, 20));
+  SpanTrace late = request(1, 0);
   late.spans = {span_of("after", 7, 1, 0, 30)};
   late.is_late = true;
   slowest.add(late);
@@ -62,12 +50,9 @@ TEST(SlowestTraces, GetWhatComesLater) {
 
 // 1 - 2 - 3, 1 - 4, 1 - 5 - 6: span 6 is long, but its parent 5 is short.
 SpanTrace tree() {
-  SpanTrace trace;
-  trace.id = {0, 1};
-  trace.spans = {span_of("root", 1, 0, 0, 100), span_of("long", 2, 1, 1, 50),
-                 span_of("short", 3, 2, 2, 3),  span_of("short", 4, 1, 60, 4),
-                 span_of("short", 5, 1, 70, 2), span_of("async", 6, 5, 71, 20)};
-  return trace;
+  return trace_of({span_of("root", 1, 0, 0, 100), span_of("long", 2, 1, 1, 50),
+                   span_of("short", 3, 2, 2, 3), span_of("short", 4, 1, 60, 4),
+                   span_of("short", 5, 1, 70, 2), span_of("async", 6, 5, 71, 20)});
 }
 
 TEST(ATrimmedTrace, HasItsLongestSpansWithAllThatTheyAreAPartOf) {
@@ -98,9 +83,7 @@ TEST(ATrimmedTrace, HasNoMoreBytesThanAllowed) {
 }
 
 TEST(ATrimmedTrace, HasSomeSpanWhateverTheyClaimToBeAPartOf) {
-  SpanTrace trace;
-  trace.id = {0, 1};
-  trace.spans = {span_of("a", 1, 2), span_of("b", 2, 1), span_of("c", 3, 3)};
+  SpanTrace trace = trace_of({span_of("a", 1, 2), span_of("b", 2, 1), span_of("c", 3, 3)});
   trim(trace, 0, 0);
   EXPECT_EQ(trace.spans.size(), 1U);
   EXPECT_EQ(trace.spans_left_out, 2U);

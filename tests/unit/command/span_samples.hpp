@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "command/pcp/span_event.hpp"
+#include "command/run/span_trace.hpp"
 
 namespace pcp::trace::command {
 
@@ -32,6 +35,19 @@ inline SpanEvent point_of(const std::string& tag, std::uint64_t span, std::uint6
   SpanEvent point = span_of(tag, span, 0, at_ms, 0);
   point.kind = wire::SpanKind::Point;
   return point;
+}
+
+inline SpanTrace trace_of(std::vector<SpanEvent> spans, std::uint64_t id = 1) {
+  SpanTrace trace;
+  trace.id = {0, id};
+  trace.spans = std::move(spans);
+  return trace;
+}
+
+inline std::vector<std::uint64_t> ids_of(const std::vector<SpanTrace>& traces) {
+  std::vector<std::uint64_t> ids;
+  for (const SpanTrace& trace : traces) ids.push_back(trace.id.low);
+  return ids;
 }
 
 }  // namespace pcp::trace::command

@@ -13,8 +13,7 @@ namespace {
 
 // The tag of each span, with a dot for each span above it.
 std::vector<std::string> shape_of(std::vector<SpanEvent> spans) {
-  SpanTrace trace;
-  trace.spans = std::move(spans);
+  const SpanTrace trace = trace_of(std::move(spans));
   std::vector<std::string> shape;
   for (const Node& node : nodes_of(trace))
     shape.push_back(std::string(node.depth, '.') + node.span->tag);
@@ -50,15 +49,13 @@ TEST(Tree, HasEachSpanOnceWhateverParentsAreClaimed) {
 TEST(Tree, MayBeDeep) {
   std::vector<SpanEvent> spans;
   for (std::uint64_t i = 1; i <= 100'000; ++i) spans.push_back(span_of("a", i, i - 1, i));
-  SpanTrace trace;
-  trace.spans = std::move(spans);
+  const SpanTrace trace = trace_of(std::move(spans));
   EXPECT_EQ(nodes_of(trace).back().depth, 99'999U);
 }
 
 TEST(Trace, LastsFromTheFirstBeginningToTheLastEnd) {
-  SpanTrace trace;
-  trace.spans = {span_of("root", 1, 0, 5, 10), span_of("before", 2, 1, 3, 1),
-                 span_of("after", 3, 1, 14, 6)};
+  const SpanTrace trace = trace_of(
+      {span_of("root", 1, 0, 5, 10), span_of("before", 2, 1, 3, 1), span_of("after", 3, 1, 14, 6)});
   EXPECT_EQ(trace.begin_ns(), kMoment + 3 * kMs);
   EXPECT_EQ(trace.end_ns(), kMoment + 20 * kMs);
 }

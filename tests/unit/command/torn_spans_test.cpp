@@ -18,10 +18,8 @@ SpanEvent in(const std::string& service, SpanEvent span) {
 
 // A request that passes through a worker to a bank.
 SpanTrace whole() {
-  SpanTrace trace;
-  trace.spans = {in("shop", span_of("request", 1, 0)), in("order_worker", span_of("order", 2, 1)),
-                 in("bank", span_of("pay", 3, 2)), in("bank", span_of("sql", 4, 3))};
-  return trace;
+  return trace_of({in("shop", span_of("request", 1, 0)), in("order_worker", span_of("order", 2, 1)),
+                   in("bank", span_of("pay", 3, 2)), in("bank", span_of("sql", 4, 3))});
 }
 
 SpanTrace without(std::size_t index) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/command/span_samples.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -42,19 +43,17 @@ TEST(TraceJson, HasAllThatIsKnownInALine) {
 }
 
 TEST(TraceJson, SaysWhetherTheRootIsThere) {
-  SpanTrace trace;
-  trace.spans = {span_of("child", 2, 1)};
-  EXPECT_NE(trace_json(trace).find(R"("has_root":false)"), std::string::npos);
+  EXPECT_TRUE(has(trace_json(trace_of({span_of("child", 2, 1)})), R"("has_root":false)"));
 }
 
 TEST(TraceJson, SaysWhereItIsTorn) {
-  SpanTrace trace;
-  trace.spans = {span_of("request", 1, 0), span_of("pay", 3, 2), span_of("send", 5, 4)};
+  SpanTrace trace =
+      trace_of({span_of("request", 1, 0), span_of("pay", 3, 2), span_of("send", 5, 4)});
   trace.torn = {{3, "order_worker"}, {5, ""}};
   const std::string json = trace_json(trace);
-  EXPECT_NE(json.find(R"("is_torn":true)"), std::string::npos) << json;
-  EXPECT_NE(json.find(R"("parent":"0000000000000002","torn_from":"order_worker")"), json.npos);
-  EXPECT_NE(json.find(R"("parent":"0000000000000004","torn_from":null)"), json.npos);
+  EXPECT_TRUE(has(json, R"("is_torn":true)"));
+  EXPECT_TRUE(has(json, R"("parent":"0000000000000002","torn_from":"order_worker")"));
+  EXPECT_TRUE(has(json, R"("parent":"0000000000000004","torn_from":null)"));
 }
 
 }  // namespace

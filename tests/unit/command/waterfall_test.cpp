@@ -7,19 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "span_samples.hpp"
+#include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
 
 const Shown kPlain(Terminal{false, false, 80});
 const Shown kColored(Terminal{false, true, 80});
-
-SpanTrace trace_of(std::vector<SpanEvent> spans) {
-  SpanTrace trace;
-  trace.id = {0, 1};
-  trace.spans = std::move(spans);
-  return trace;
-}
 
 // Removes the first line, which has the time of day.
 std::string below_head(const std::string& text) { return text.substr(text.find('\n') + 1); }
@@ -32,7 +26,7 @@ TEST(Waterfall, ShowsHowLongAndWhereAndWhen) {
   const std::string text = waterfall(
       trace_of({span_of("checkout", 1, 0, 0, 10), span_of("query", 2, 1, 1, 2), pay}), kPlain);
   EXPECT_TRUE(text.starts_with("checkout  10.0 ms  ")) << text;
-  EXPECT_NE(text.find("  trace 00000000000000000000000000000001\n"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "  trace 00000000000000000000000000000001\n"));
   EXPECT_EQ(below_head(text),
             "checkout                      shop 11@saturn        10.0 ms ====================\n"
             "  query                                             2.00 ms   ====\n"
@@ -41,8 +35,8 @@ TEST(Waterfall, ShowsHowLongAndWhereAndWhen) {
 
 TEST(Waterfall, NamesTheHostAtTheTopIfThereIsOneOnly) {
   const std::string text = waterfall(trace_of({span_of("checkout", 1, 0)}), kPlain);
-  EXPECT_NE(text.find("  saturn  trace 0"), text.npos) << text;
-  EXPECT_EQ(text.find('@'), text.npos) << text;
+  EXPECT_TRUE(has(text, "  saturn  trace 0"));
+  EXPECT_FALSE(has(text, "@"));
 }
 
 TEST(Waterfall, RatherNamesTheTagThanTheIdOfTheTrace) {
@@ -50,10 +44,10 @@ TEST(Waterfall, RatherNamesTheTagThanTheIdOfTheTrace) {
   span.host = "ceres.example.org";
   const std::string text = waterfall(trace_of({span}), kPlain);
   EXPECT_TRUE(text.starts_with("GET /api/orders  10.0 ms  ")) << text;
-  EXPECT_EQ(text.find("trace 0"), text.npos) << text;
+  EXPECT_FALSE(has(text, "trace 0"));
   const std::string wide = waterfall(trace_of({span}), Shown(Terminal{false, false, 92}));
   EXPECT_TRUE(wide.starts_with("GET /api/orders  ")) << wide;
-  EXPECT_NE(wide.find("  trace 0"), wide.npos) << wide;
+  EXPECT_TRUE(has(wide, "  trace 0"));
 }
 
 TEST(Waterfall, SaysWhyATransactionFailedAndWhatWasNoted) {
@@ -70,8 +64,8 @@ TEST(Waterfall, SaysWhyATransactionFailedAndWhatWasNoted) {
             "  see also 00000000000000010000000000000002-0000000000000003\n"
             "  there was no room for 2 notes\n");
   const std::string colored = waterfall(trace_of({span}), kColored);
-  EXPECT_NE(colored.find("\033[31mcheckout\033[0m"), std::string::npos);
-  EXPECT_NE(colored.find("\033[31m  aborted: the bank is away\033[0m"), std::string::npos);
+  EXPECT_TRUE(has(colored, "\033[31mcheckout\033[0m"));
+  EXPECT_TRUE(has(colored, "\033[31m  aborted: the bank is away\033[0m"));
 }
 
 TEST(Waterfall, ShowsEventsWhereTheyHappened) {
@@ -91,15 +85,14 @@ TEST(Waterfall, ShowsEventsWhereTheyHappened) {
 }
 
 TEST(Waterfall, SaysWhatItLacks) {
-  EXPECT_NE(waterfall(trace_of({span_of("child", 2, 1)}), kPlain)
-                .find("\n  1 parent has not come: still open, traced elsewhere, or not captured\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(waterfall(trace_of({span_of("child", 2, 1)}), kPlain),
+                  "\n  1 parent has not come: still open, traced elsewhere, or not captured\n"));
   SpanTrace late = trace_of({span_of("child", 2, 1)});
   late.is_late = true;
   late.spans_left_out = 5;
   const std::string text = waterfall(late, kPlain);
-  EXPECT_NE(text.find("\n  late: it belongs to a trace that was shown before\n"), text.npos);
-  EXPECT_NE(text.find("\n  5 more spans left out: the limit is reached\n"), text.npos);
+  EXPECT_TRUE(has(text, "\n  late: it belongs to a trace that was shown before\n"));
+  EXPECT_TRUE(has(text, "\n  5 more spans left out: the limit is reached\n"));
 }
 
 TEST(Waterfall, MarksWhatWasNotCaptured) {
@@ -113,8 +106,7 @@ TEST(Waterfall, MarksWhatWasNotCaptured) {
             "  its part in order_worker was not captured\n"
             "  rows=12\n");
   trace.torn = {{3, ""}};
-  EXPECT_NE(waterfall(trace, kPlain).find("\n  what called it was not captured\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(waterfall(trace, kPlain), "\n  what called it was not captured\n"));
 }
 
 TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
@@ -137,7 +129,7 @@ TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
     EXPECT_GE(lines(text), 15);
     EXPECT_TRUE(text.starts_with("\nroot ")) << text;
     EXPECT_TRUE(text.ends_with("\n\n")) << text;
-    EXPECT_NE(text.find(" more span"), std::string::npos) << text;
+    EXPECT_TRUE(has(text, " more span"));
   }
 }
 
@@ -146,14 +138,14 @@ TEST(Waterfall, OfManySpansIsCut) {
   for (std::uint64_t i = 2; i <= 1001; ++i) spans.push_back(span_of("a", i, 1));
   const std::string text = waterfall(trace_of(spans), kPlain);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 202);
-  EXPECT_NE(text.find("\n  and 801 more spans, which --json has\n"), text.npos);
+  EXPECT_TRUE(has(text, "\n  and 801 more spans, which --json has\n"));
 }
 
 TEST(Waterfall, KeepsTheLongestOfManySpans) {
   std::vector<SpanEvent> spans{span_of("root", 1, 0, 0, 1000)};
   for (std::uint64_t i = 2; i <= 1001; ++i) spans.push_back(span_of("a", i, 1, 0, 1));
   spans.push_back(span_of("culprit", 1002, 1, 0, 900));
-  EXPECT_NE(waterfall(trace_of(spans), kPlain).find("culprit"), std::string::npos);
+  EXPECT_TRUE(has(waterfall(trace_of(spans), kPlain), "culprit"));
 }
 
 // A program may say anything, and its clock may be wrong.
@@ -175,8 +167,8 @@ TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
       loss.value = -1.5e-300;
     }
     const std::string text = waterfall(trace_of(spans), shown);
-    EXPECT_NE(text.find(" = -1.5e-300"), text.npos) << text;
-    EXPECT_EQ(text.find('\033'), text.npos);
+    EXPECT_TRUE(has(text, " = -1.5e-300"));
+    EXPECT_FALSE(has(text, "\033"));
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = text.find('\n', at);
       EXPECT_LE(columns_of(text.substr(at, end - at)), columns) << text.substr(at, end - at);
@@ -188,9 +180,9 @@ TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
 TEST(Waterfall, HasLessWhereThereIsLessRoom) {
   const SpanTrace trace = trace_of({span_of("checkout", 1, 0, 0, 10)});
   const std::string narrow = waterfall(trace, Shown(Terminal{false, false, 79}));
-  EXPECT_EQ(narrow.find("trace 0"), narrow.npos);
-  EXPECT_EQ(narrow.find("shop"), narrow.npos);
-  EXPECT_NE(narrow.find(" 10.0 ms ==="), narrow.npos) << narrow;
+  EXPECT_FALSE(has(narrow, "trace 0"));
+  EXPECT_FALSE(has(narrow, "shop"));
+  EXPECT_TRUE(has(narrow, " 10.0 ms ==="));
   EXPECT_TRUE(waterfall(trace, Shown(Terminal{false, false, 40})).ends_with(" 10.0 ms\n"));
 }
 
@@ -212,7 +204,7 @@ TEST(Waterfall, CutsNotesAtTheirEndAndNoEscape) {
     const std::string line =
         text.substr(0, text.size() - 1).substr(text.rfind('\n', text.size() - 2) + 1);
     EXPECT_LE(line.size(), columns);
-    EXPECT_EQ(line.find("\\.."), line.npos) << line;
+    EXPECT_FALSE(has(line, "\\.."));
     EXPECT_TRUE(line.starts_with("  sql=\"xyyy")) << line;
   }
 }
@@ -223,7 +215,7 @@ TEST(Waterfall, OfAnEventAloneIsALine) {
   point.trace = {};
   trace.spans = {point};
   const std::string text = waterfall(trace, kPlain);
-  EXPECT_EQ(text.find("trace"), text.npos);
+  EXPECT_FALSE(has(text, "trace"));
   EXPECT_EQ(below_head(text), "* hit                         shop 11                       *\n");
 }
 
@@ -244,17 +236,16 @@ TEST(SpanSummary, CountsWhatWasCapturedAndWhatWasMissed) {
 TEST(SpanSummary, ShowsThreeTreesOfFifteenSpans) {
   RecordedSpans spans{9, 99, 0, {}};
   for (std::uint64_t tree = 1; tree <= 4; ++tree) {
-    SpanTrace& trace = spans.slowest.emplace_back();
-    trace.id = {0, tree};
-    trace.spans = {span_of("request" + std::to_string(tree), 1, 0, 0, 100)};
+    SpanTrace& trace = spans.slowest.emplace_back(
+        trace_of({span_of("request" + std::to_string(tree), 1, 0, 0, 100)}, tree));
     for (std::uint64_t child = 2; child <= 20; ++child)
       trace.spans.push_back(span_of("part", child, 1, child));
   }
   const std::string text = span_summary(spans, Shown(Terminal{}));
   EXPECT_TRUE(text.starts_with("captured 9 traces, 99 spans\n\nrequest1 ")) << text;
-  EXPECT_NE(text.find("\nrequest3 "), text.npos) << text;
-  EXPECT_EQ(text.find("request4"), text.npos) << text;
-  EXPECT_NE(text.find("  and 5 more spans, which --json has\n"), text.npos) << text;
+  EXPECT_TRUE(has(text, "\nrequest3 "));
+  EXPECT_FALSE(has(text, "request4"));
+  EXPECT_TRUE(has(text, "  and 5 more spans, which --json has\n"));
 }
 
 }  // namespace
