@@ -178,6 +178,14 @@ TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {
   EXPECT_EQ(tag.percentile_source, PercentileSource::NotRecorded);
 }
 
+// The windows cover one second of ten.
+TEST_F(TotalsOf, ExtremesOfSomeCallsAreNotExact) {
+  ArchiveOfTags& archive = begun();
+  for (int second = 10; second <= 30; second += 10)
+    archive.sample(second, {{kPeriod, 1}, {kCalls, 10.0 * second}, {kRate, 10}, {kMost, 1}});
+  EXPECT_EQ(totals().tags.at(0).max, (Extreme{1, false}));
+}
+
 TEST_F(TotalsOf, AWindowThatReachesBackBeforeTheRunSaysNothing) {
   ArchiveOfTags& archive = make("run", {"saturn", true});
   for (int second = 0; second <= 20; second += 10)
