@@ -18,16 +18,24 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kGreatest = std::numeric_limits<double>::max();
 
-// Encodes one delta in a batch, and decodes it.
-DeltaEntry through_the_wire(TraceType type, const Collected& collected, std::string& pdu) {
-  std::string body;
-  append_delta(body, 7, type, collected.delta, collected.histogram);
-  append_batch(pdu, kPid, 1, {}, body);
-  Batch batch;
-  EXPECT_TRUE(decode_batch(payload_of(pdu), batch));
-  EXPECT_EQ(batch.entries.size(), 1u);
-  return batch.entries.empty() ? DeltaEntry{} : batch.entries[0];
-}
+// A batch of one delta, decoded.
+struct Arrival {
+  explicit Arrival(const std::string& body) : pdu(pdu_of(append_batch, 1, {}, body)) {
+    Batch batch;
+    EXPECT_TRUE(decode_batch(payload_of(pdu), batch));
+    entry = batch.entries.at(0);
+  }
+  Arrival(TraceType type, const Collected& collected) : Arrival(body_of(type, collected)) {}
+
+  static std::string body_of(TraceType type, const Collected& collected) {
+    std::string body;
+    append_delta(body, 7, type, collected.delta, collected.histogram);
+    return body;
+  }
+
+  std::string pdu;
+  DeltaEntry entry;
+};
 
 void expect_equal(const Delta& a, const Delta& b) {
   EXPECT_EQ(a.count, b.count);
@@ -37,10 +45,10 @@ void expect_equal(const Delta& a, const Delta& b) {
   EXPECT_EQ(a.sum, b.sum);
   EXPECT_EQ(a.min, b.min);
   EXPECT_EQ(a.max, b.max);
-  if (!std::isnan(a.last)) {
-    EXPECT_EQ(a.last, b.last);
-  }
   EXPECT_EQ(std::isnan(a.last), std::isnan(b.last));
+  if (std::isnan(a.last)) return;
+  EXPECT_EQ(a.last, b.last);
+  EXPECT_EQ(std::signbit(a.last), std::signbit(b.last));
 }
 
 TEST(Delta, OfValuesKeepsEveryNumberAndTheHistogram) {
@@ -50,53 +58,39 @@ TEST(Delta, OfValuesKeepsEveryNumberAndTheHistogram) {
           Collected{3, 2, 1}, Collected{-1e300, 1e300, 1e-300}, Collected{1e308, 1e308},
           Collected{kNaN}, Collected{kInfinity, -kInfinity}, Collected{2, kNaN},
           Collected{kInfinity, 2}, Collected{1, 2, -kInfinity}}) {
-      std::string pdu;
-      const DeltaEntry entry = through_the_wire(type, collected, pdu);
-      expect_equal(entry.delta, collected.delta);
+      const Arrival arrival(type, collected);
+      expect_equal(arrival.entry.delta, collected.delta);
       Histogram histogram;
-      ASSERT_TRUE(histogram.merge_packed(entry.histogram));
+      ASSERT_TRUE(histogram.merge_packed(arrival.entry.histogram));
       EXPECT_EQ(histogram.total(), collected.histogram.total());
     }
   }
 }
 
-TEST(Delta, KeepsTheSignOfZero) {
-  std::string pdu;
-  EXPECT_TRUE(std::signbit(through_the_wire(TraceType::Observe, {-0.0}, pdu).delta.last));
-}
-
-TEST(Delta, OfAPointIsItsCount) {
-  std::string pdu;
-  const DeltaEntry entry = through_the_wire(TraceType::Point, {-1, -1, kNaN}, pdu);
-  Delta expected;
-  expected.count = 3;
-  expect_equal(entry.delta, expected);
-}
-
-TEST(Delta, OfACounterIsItsCountAndItsLastValue) {
-  std::string pdu;
-  const DeltaEntry entry = through_the_wire(TraceType::Counter, {5, kNaN, 7}, pdu);
-  Delta expected;
-  expected.count = 3;
-  expected.nonfinite = 1;
-  expected.last = 7;
-  expect_equal(entry.delta, expected);
-  EXPECT_EQ(entry.histogram, "");
+TEST(Delta, OfAPointOrACounterIsItsCountAndItsLastValue) {
+  Delta point;
+  point.count = 3;
+  expect_equal(Arrival(TraceType::Point, {-1, -1, kNaN}).entry.delta, point);
+  Delta counter;
+  counter.count = 3;
+  counter.nonfinite = 1;
+  counter.last = 7;
+  const Arrival arrival(TraceType::Counter, {5, kNaN, 7});
+  expect_equal(arrival.entry.delta, counter);
+  EXPECT_EQ(arrival.entry.histogram, "");
 }
 
 TEST(Delta, OfNothingButAbortsIsOne) {
   Collected collected;
   collected.delta.aborts = 2;
-  std::string pdu;
-  expect_equal(through_the_wire(TraceType::Transact, collected, pdu).delta, collected.delta);
+  expect_equal(Arrival(TraceType::Transact, collected).entry.delta, collected.delta);
 }
 
 TEST(Delta, CountsWhatItsHistogramHasNotSeen) {
   Collected collected{1, 2, kNaN};
   collected.delta.add(3);  // not in the histogram
   collected.delta.unbinned = 1;
-  std::string pdu;
-  expect_equal(through_the_wire(TraceType::Transact, collected, pdu).delta, collected.delta);
+  expect_equal(Arrival(TraceType::Transact, collected).entry.delta, collected.delta);
 }
 
 TEST(Delta, TakesAtMost64BytesAnd2Point5ForEachBin) {
@@ -129,10 +123,7 @@ TEST(Delta, OfIncrementsIsTheirSumAndAllThatTheProcessHasAdded) {
     delta.last = total;
     std::string body;
     append_increments(body, 7, delta);
-    const std::string pdu = pdu_of(append_batch, 1, {}, body);
-    Batch batch;
-    ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
-    const DeltaEntry& entry = batch.entries.at(0);
+    const DeltaEntry entry = Arrival(body).entry;
     EXPECT_TRUE(entry.is_added);
     EXPECT_EQ(entry.type, TraceType::Counter);
     expect_equal(entry.delta, delta);
@@ -191,12 +182,11 @@ std::optional<Delta> decoded(const RawDelta& raw) {
 
 bool is_taken(const RawDelta& raw) { return decoded(raw).has_value(); }
 
-TEST(Delta, IsRefusedWithoutAKnownType) {
+TEST(Delta, IsRefusedWithoutAKnownTypeOrIfNothingHappened) {
   for (const std::uint64_t type : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{1} << 32 | 1})
     EXPECT_FALSE(is_taken({.type = type, .count = 1})) << type;
+  EXPECT_FALSE(is_taken({.type = kPoint, .count = 0}));
 }
-
-TEST(Delta, IsRefusedIfNothingHappened) { EXPECT_FALSE(is_taken({.type = kPoint, .count = 0})); }
 
 TEST(Delta, IsRefusedIfAnythingButATransactionWasAborted) {
   EXPECT_TRUE(is_taken({.type = kTransact, .aborts = 1}));
@@ -210,29 +200,19 @@ TEST(Delta, IsRefusedWithMoreNonfiniteValuesThanValues) {
 }
 
 TEST(Delta, OfIncrementsIsRefusedIfTheyAreNone) {
-  const auto added = [](std::uint64_t type, double sum, std::uint64_t nonfinite,
-                        std::uint64_t count) {
-    return is_taken({.type = type,
-                     .count = count,
-                     .nonfinite = nonfinite,
-                     .last = 5,
-                     .sum = sum,
-                     .is_added = true});
+  const auto added = [](std::uint64_t type, std::uint64_t count, double sum,
+                        std::uint64_t nonfinite = 0) {
+    return decoded(
+        {.type = type, .count = count, .nonfinite = nonfinite, .sum = sum, .is_added = true});
   };
-  EXPECT_TRUE(added(kCounter, 0, 0, 2));
-  EXPECT_TRUE(added(kCounter, 5, 0, 2));
-  EXPECT_FALSE(added(kObserve, 5, 0, 1));
-  EXPECT_FALSE(added(kCounter, -1, 0, 2));
-  EXPECT_FALSE(added(kCounter, kNaN, 0, 2));
-  EXPECT_FALSE(added(kCounter, 5, 1, 2));
-  EXPECT_TRUE(added(kCounter, kInfinity, 0, 2));
-  EXPECT_FALSE(added(kCounter, kInfinity, 0, 1));
-}
-
-TEST(Delta, OfIncrementsStaysAtTheGreatestNumber) {
-  const auto delta =
-      decoded({.type = kCounter, .count = 2, .sum = kInfinity, .is_added = true}).value();
-  EXPECT_EQ(delta.sum, kGreatest);
+  EXPECT_TRUE(added(kCounter, 2, 0));
+  EXPECT_TRUE(added(kCounter, 2, 5));
+  EXPECT_FALSE(added(kObserve, 1, 5));
+  EXPECT_FALSE(added(kCounter, 2, -1));
+  EXPECT_FALSE(added(kCounter, 2, kNaN));
+  EXPECT_FALSE(added(kCounter, 2, 5, 1));
+  EXPECT_EQ(added(kCounter, 2, kInfinity).value().sum, kGreatest);
+  EXPECT_FALSE(added(kCounter, 1, kInfinity));
 }
 
 TEST(Delta, IsRefusedWithExtremaThatAreNot) {
@@ -245,10 +225,7 @@ TEST(Delta, IsRefusedWithExtremaThatAreNot) {
   EXPECT_FALSE(with(1, kNaN));
   EXPECT_FALSE(with(-kInfinity, 1));
   EXPECT_FALSE(with(1, kInfinity));
-}
-
-TEST(Delta, IsRefusedIfAMissingExtremumFollowsALastValueThatIsNone) {
-  EXPECT_FALSE(is_taken({.type = kObserve, .count = 1, .last = kNaN}));
+  EXPECT_FALSE(is_taken({.type = kObserve, .count = 1, .last = kNaN}));  // a missing one is `last`
 }
 
 TEST(Delta, IsRefusedIfItsLastValueIsNoneOfItsValues) {
@@ -306,20 +283,20 @@ TEST(Delta, OfAnInfiniteSumIsUnderstoodAsTheGreatestFiniteOne) {
 
 TEST(Delta, KeepsASumFiniteThatWasTooGreat) {
   const Delta above = Collected{1e308, 1e308}.delta;
-  EXPECT_EQ(above.sum, kGreatest);
   const Delta below = Collected{-1e308, -1e308, -1e308}.delta;
+  EXPECT_EQ(above.sum, kGreatest);
   EXPECT_EQ(below.sum, -kGreatest);
   Delta both = above;
-  both.merge(above);
-  EXPECT_EQ(both.sum, kGreatest);
-  both.merge(below);
-  EXPECT_EQ(both.sum, kGreatest);
+  for (const Delta& other : {above, below}) {
+    both.merge(other);
+    EXPECT_EQ(both.sum, kGreatest);
+  }
   for (const double value : {-1e308, -1e308, 0.0}) both.add(value);
   EXPECT_EQ(both.sum, kGreatest);
   Delta late = Collected{-1e308, 5}.delta;
   late.merge(above);
   EXPECT_EQ(std::abs(late.sum), kGreatest);
-  Delta known = Collected{1e308, -1e308}.delta;
+  const Delta known = Collected{1e308, -1e308}.delta;
   EXPECT_EQ(known.sum, 0);
 }
 
@@ -335,11 +312,7 @@ TEST(Delta, CountsNoFurtherThanToItsGreatestCount) {
   EXPECT_EQ(all.unbinned, kMost);
 }
 
-TEST(Delta, IsRefusedWithAHistogramThatIsNone) {
-  EXPECT_FALSE(is_taken({.type = kObserve, .count = 2, .bins = std::string("\x00\x00", 2)}));
-}
-
-TEST(Delta, IsRefusedWithAHistogramOfMoreValuesThanThereAre) {
+TEST(Delta, IsRefusedWithAHistogramThatIsNoneOrHasMoreValuesThanThereAre) {
   std::string packed;
   Collected{1, 2, 3}.histogram.pack(packed);
   const auto with = [&](std::uint64_t count, std::uint64_t nonfinite) {
@@ -350,6 +323,7 @@ TEST(Delta, IsRefusedWithAHistogramOfMoreValuesThanThereAre) {
   EXPECT_TRUE(with(9, 0));
   EXPECT_FALSE(with(2, 0));
   EXPECT_FALSE(with(3, 1));
+  EXPECT_FALSE(is_taken({.type = kObserve, .count = 2, .bins = std::string("\x00\x00", 2)}));
 }
 
 TEST(Delta, IsRefusedWithAHistogramIfItsTypeHasNone) {

@@ -14,10 +14,15 @@ namespace {
 std::string data_hex(const LegacyData& data) {
   const std::string pdu = pdu_of(append_data, data);
   EXPECT_EQ(pdu.size(), data_pdu_bytes(data.tag.size()));
+  EXPECT_EQ(written_again(PduType::Data, payload_of(pdu)), pdu);
   return to_hex(pdu);
 }
 
-std::string ack_hex(std::int32_t code) { return to_hex(pdu_of(append_ack, code)); }
+std::string ack_hex(std::int32_t code) {
+  const std::string pdu = pdu_of(append_ack, code);
+  EXPECT_EQ(decode_ack(payload_of(pdu)), code);
+  return to_hex(pdu);
+}
 
 // PCP's own library (6.0.3) sends these bytes.
 TEST(LegacyData, EncodesWhatTheStockLibrarySends) {

@@ -103,13 +103,8 @@ inline Control sample_control() {
 }
 
 inline Welcome sample_capturing_welcome() {
-  Welcome welcome;
-  welcome.agent_instance = 0x0102030405060708;
-  welcome.session_known = true;
-  welcome.last_sequence = 7;
-  welcome.max_pdu_bytes = 1 << 20;
-  welcome.max_tags = 100'000;
-  welcome.features.set(number_of(Feature::InFlight)).set(number_of(Feature::Events));
+  Welcome welcome = sample_welcome();
+  welcome.features.reset(40).set(number_of(Feature::Events));
   welcome.last_events = 4;
   welcome.control = sample_control();
   return welcome;
