@@ -98,7 +98,7 @@ TEST_F(NumberKeeperTest, KeepsTheNumbersOfAsManyTagsAsMayBeShown) {
   EXPECT_EQ(known.back().instance, 1000);
 }
 
-TEST_F(NumberKeeperTest, SavesNewNumbers) {
+TEST_F(NumberKeeperTest, SavesNewNumbersOnce) {
   NumberKeeper keeper = this->keeper();
   apply(TraceType::Point, "a", -1);
   keeper.save_new();
@@ -106,12 +106,6 @@ TEST_F(NumberKeeperTest, SavesNewNumbers) {
   ASSERT_EQ(known.size(), 1);
   EXPECT_EQ(known[0].tag, "a");
   EXPECT_EQ(known[0].instance, 1);
-}
-
-TEST_F(NumberKeeperTest, DoesNotSaveThemAgain) {
-  NumberKeeper keeper = this->keeper();
-  apply(TraceType::Point, "a", -1);
-  keeper.save_new();
   std::filesystem::remove(directory_ + "/10.trace");
   keeper.save_new();
   EXPECT_TRUE(std::filesystem::is_empty(directory_));

@@ -40,11 +40,7 @@ TEST(Privileges, AreForTheGivenUsersOnly) {
   EXPECT_TRUE(privileges.may_store(1));
   EXPECT_TRUE(privileges.may_store(2));
   EXPECT_FALSE(privileges.may_store(3));
-}
-
-TEST(Privileges, AreNotForContextsOfUnknownUsers) {
-  const Privileges privileges({0});
-  EXPECT_FALSE(privileges.may_store(1));
+  EXPECT_FALSE(privileges.may_store(4));  // of an unknown user
 }
 
 TEST(Privileges, EndWithTheContext) {

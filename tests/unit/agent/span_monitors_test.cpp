@@ -28,11 +28,26 @@ class SpanMonitorsTest : public testing::Test {
  protected:
   explicit SpanMonitorsTest(bool remotes_see_spans = false) : privileges_({0}, remotes_see_spans) {
     log_lines.clear();
-    for (const int context : {kRoot, kOther, kAlice})
-      privileges_.note_process(context, std::to_string(getpid()).c_str());
-    privileges_.note_user(kRoot, "0");
-    privileges_.note_user(kOther, "0");
-    privileges_.note_user(kAlice, "1000");
+    note(kRoot, "0");
+    note(kOther, "0");
+    note(kAlice, "1000");
+  }
+
+  void note(int context, const char* uid) {
+    privileges_.note_user(context, uid);
+    privileges_.note_process(context, std::to_string(getpid()).c_str());
+  }
+
+  // These give 0 or an error.
+  int ask(int context, const std::string& filter) {
+    return monitors_.store_own_filter(context, filter, now_);
+  }
+  int ask_for_all(const std::string& filter) { return monitors_.store_common_filter(filter, now_); }
+
+  void send_spans(std::size_t count) {
+    std::vector<StoredSpan> spans(count);
+    for (StoredSpan& span : spans) span.capture_bits = 1;
+    spans_.add(spans, spans_.number(), kAlicesUid, "alice");
   }
 
   SpanAsker fetch(int context) {
@@ -57,84 +72,75 @@ class SpanMonitorsTest : public testing::Test {
                          [](const std::string& line) { log_lines.push_back(line); }};
 };
 
-TEST_F(SpanMonitorsTest, HaveNothingCapturedUntilThereIsAFilter) {
-  const SpanAsker asker = fetch(kRoot);
-  EXPECT_EQ(asker.monitor, nullptr);
-  EXPECT_EQ(asker.error, 0);
-  EXPECT_EQ(captured(), Filters{});
-}
-
 TEST_F(SpanMonitorsTest, SeeWhatTheyAskFor) {
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "limit=5/s tag=a", now_), 0);
+  EXPECT_EQ(fetch(kRoot).monitor, nullptr);
+  EXPECT_EQ(fetch(kRoot).error, 0);
+  EXPECT_EQ(captured(), Filters{});
+  EXPECT_EQ(ask(kRoot, "limit=5/s tag=a"), 0);
   EXPECT_EQ(captured(), Filters{"tag=a limit=5/s"});
   EXPECT_NE(fetch(kRoot).monitor, nullptr);
   EXPECT_EQ(fetch(kOther).monitor, nullptr);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=b", now_), 0);
+  EXPECT_EQ(ask(kRoot, "tag=b"), 0);
   EXPECT_EQ(captured(), Filters{"tag=b limit=1000/s"});
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);
+  EXPECT_EQ(ask(kRoot, ""), 0);
   EXPECT_EQ(captured(), Filters{});
+  ask_for_all("tag=a");
+  ask(kRoot, "tag=b");
+  ask(kRoot, "");
+  EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
 }
 
 TEST_F(SpanMonitorsTest, WithoutAFilterSeeTheCommonOneOnceTheyFetch) {
-  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
+  EXPECT_EQ(ask_for_all("tag=a"), 0);
   EXPECT_EQ(monitors_.controls().filter, "tag=a limit=1000/s");
   EXPECT_EQ(captured(), Filters{});
   EXPECT_NE(fetch(kRoot).monitor, nullptr);
   EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
-  EXPECT_EQ(monitors_.store_common_filter("tag=b", now_), 0);
+  EXPECT_EQ(ask_for_all("tag=b"), 0);
   EXPECT_EQ(captured(), Filters{"tag=b limit=1000/s"});
-  EXPECT_EQ(monitors_.store_common_filter(" ", now_), 0);
+  EXPECT_EQ(ask_for_all(" "), 0);
   EXPECT_EQ(captured(), Filters{});
   EXPECT_EQ(fetch(kRoot).monitor, nullptr);
 }
 
-TEST_F(SpanMonitorsTest, ThatGiveUpTheirFilterSeeTheCommonOne) {
-  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=b", now_), 0);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);
-  EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
-}
-
 TEST_F(SpanMonitorsTest, ThatAskForTheSameAgainLoseNothing) {
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a limit=1000/s", now_), 0);
-  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
+  ask(kRoot, "tag=a limit=1000/s");
+  ask_for_all("tag=a");
   EXPECT_NE(fetch(kOther).monitor, nullptr);
-  std::vector<StoredSpan> spans(3);
-  for (StoredSpan& span : spans) span.capture_bits = 1;
-  spans_.add(spans, spans_.number(), kAlicesUid, "alice");
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
-  EXPECT_EQ(monitors_.store_common_filter(" tag=a", now_), 0);
+  send_spans(3);
+  ask(kRoot, "tag=a");
+  ask_for_all(" tag=a");
   EXPECT_EQ(fetch(kRoot).monitor->waiting(), 3u);
   EXPECT_EQ(fetch(kOther).monitor->waiting(), 3u);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);  // the common filter is the same
+  ask(kRoot, "");  // the common filter is the same
   EXPECT_EQ(fetch(kRoot).monitor->waiting(), 3u);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=b", now_), 0);
+  ask(kRoot, "tag=b");
   EXPECT_EQ(fetch(kRoot).monitor->waiting(), 0u);
 }
 
 TEST_F(SpanMonitorsTest, AreToldOfAFilterThatMakesNoSense) {
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tga=b", now_), PM_ERR_BADSTORE);
+  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
+  EXPECT_EQ(ask(kRoot, "tga=b"), PM_ERR_BADSTORE);
   EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
   ASSERT_EQ(log_lines.size(), 1u);
   EXPECT_NE(log_lines[0].find("tga"), std::string::npos) << log_lines[0];
-  EXPECT_EQ(monitors_.store_common_filter("slower=10", now_), PM_ERR_BADSTORE);
+  EXPECT_EQ(ask_for_all("slower=10"), PM_ERR_BADSTORE);
   EXPECT_EQ(monitors_.controls().filter, "");
 }
 
 TEST_F(SpanMonitorsTest, SeeTheirOwnUsersProgramsUnlessTheyArePrivileged) {
-  EXPECT_EQ(monitors_.store_own_filter(kAlice, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kAlice, "tag=a"), 0);
   EXPECT_EQ(spans_.captures()->at(0).audience, Audience{kAlicesUid});
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
   EXPECT_EQ(spans_.captures()->at(1).audience, Audience{});
 }
 
 TEST_F(SpanMonitorsTest, OfOtherHostsSeeNone) {
-  EXPECT_EQ(monitors_.store_own_filter(kStranger, "tag=a", now_), PM_ERR_PERMISSION);
-  EXPECT_EQ(monitors_.store_own_filter(kStranger, "tga=a", now_), PM_ERR_PERMISSION);
+  EXPECT_EQ(ask(kStranger, "tag=a"), PM_ERR_PERMISSION);
+  EXPECT_EQ(ask(kStranger, "tga=a"), PM_ERR_PERMISSION);
   EXPECT_EQ(log_lines.size(), 0u);
   EXPECT_EQ(fetch(kStranger).error, 0);
-  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
+  EXPECT_EQ(ask_for_all("tag=a"), 0);
   EXPECT_EQ(fetch(kStranger).error, PM_ERR_PERMISSION);
   EXPECT_EQ(captured(), Filters{});
 }
@@ -145,36 +151,34 @@ class RemoteMonitors : public SpanMonitorsTest {
 };
 
 TEST_F(RemoteMonitors, SeeAllIfTheAgentSaysSo) {
-  EXPECT_EQ(monitors_.store_own_filter(kStranger, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kStranger, "tag=a"), 0);
   EXPECT_EQ(spans_.captures()->at(0).audience, Audience{});
 }
 
 TEST_F(SpanMonitorsTest, MayNotAllAskForSomethingElse) {
   for (int context = 100; context < 132; ++context) {
-    privileges_.note_user(context, "0");
-    privileges_.note_process(context, std::to_string(getpid()).c_str());
-    EXPECT_EQ(monitors_.store_own_filter(context, "pid=" + std::to_string(context), now_), 0);
+    note(context, "0");
+    EXPECT_EQ(ask(context, "pid=" + std::to_string(context)), 0);
   }
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), -EUSERS);
+  EXPECT_EQ(ask(kRoot, "tag=a"), -EUSERS);
   EXPECT_EQ(log_lines.size(), 1u);
   monitors_.forget(100);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
 }
 
 TEST_F(SpanMonitorsTest, OfOneUserAreToldThatTheyHaveAskedForAllThatHeMay) {
   for (int context = 100; context < 104; ++context) {
-    privileges_.note_user(context, "1000");
-    privileges_.note_process(context, std::to_string(getpid()).c_str());
-    EXPECT_EQ(monitors_.store_own_filter(context, "pid=" + std::to_string(context), now_), 0);
+    note(context, "1000");
+    EXPECT_EQ(ask(context, "pid=" + std::to_string(context)), 0);
   }
-  EXPECT_EQ(monitors_.store_own_filter(kAlice, "tag=a", now_), -EDQUOT);
+  EXPECT_EQ(ask(kAlice, "tag=a"), -EDQUOT);
   ASSERT_EQ(log_lines.size(), 1u);
   EXPECT_NE(log_lines[0].find("its user"), std::string::npos) << log_lines[0];
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
 }
 
 TEST_F(SpanMonitorsTest, LeaveNothingBehind) {
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
   monitors_.forget(kRoot);
   EXPECT_EQ(captured(), Filters{});
   EXPECT_EQ(fetch(kRoot).monitor, nullptr);  // a new context with the same number
@@ -183,7 +187,7 @@ TEST_F(SpanMonitorsTest, LeaveNothingBehind) {
 TEST_F(SpanMonitorsTest, ThatAreIdleHaveNothingCaptured) {
   EXPECT_EQ(monitors_.store_idle(10), 0);
   EXPECT_EQ(monitors_.end_idle(now_), std::nullopt);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
   EXPECT_EQ(monitors_.end_idle(now_), now_ + 10s);
   now_ += 9s;
   fetch(kRoot);
@@ -197,8 +201,8 @@ TEST_F(SpanMonitorsTest, ThatAreIdleHaveNothingCaptured) {
 }
 
 TEST_F(SpanMonitorsTest, LearnHowOftenTheyWereIdle) {
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
-  EXPECT_EQ(monitors_.store_own_filter(kOther, "tag=a", now_), 0);
+  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
+  EXPECT_EQ(ask(kOther, "tag=a"), 0);
   for (std::uint32_t times = 0; times < 3; ++times) {
     fetch(kOther);
     fetch(kRoot);
@@ -227,10 +231,8 @@ TEST_F(SpanMonitorsTest, GetNoMoreAtATimeThanPmcdCanPassOn) {
 }
 
 TEST_F(SpanMonitorsTest, AreToldHowMuchIsWaitingForThem) {
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
-  std::vector<StoredSpan> sent(7);
-  for (StoredSpan& span : sent) span.capture_bits = 1;
-  spans_.add(sent, spans_.number(), 0, "uid 0");
+  ask(kRoot, "tag=a");
+  send_spans(7);
   monitors_.set_asking(kRoot);
   EXPECT_EQ(monitors_.controls().backlog, 7u);
   monitors_.set_asking(kOther);

@@ -105,9 +105,15 @@ TEST_F(StoreTest, ReplacesDebugOptionsByName) {
   EXPECT_TRUE(pmDebugOptions.appl0 && pmDebugOptions.appl1);
   EXPECT_EQ(store("trace.agent.debug", "appl1"), 0);
   EXPECT_FALSE(pmDebugOptions.appl0);
-  EXPECT_EQ(store("trace.agent.debug", ""), 0);
-  EXPECT_EQ(debug_options(), "none");
-  EXPECT_FALSE(pmDebugOptions.appl1);
+  EXPECT_EQ(store("trace.agent.debug", "appl0,no-such-option"), PM_ERR_CONV);
+  EXPECT_EQ(debug_options(), "appl1");
+  EXPECT_TRUE(pmDebugOptions.appl1 && !pmDebugOptions.appl0);
+  for (const char* const none : {"", "0"}) {
+    store("trace.agent.debug", "appl1");
+    EXPECT_EQ(store("trace.agent.debug", none), 0);
+    EXPECT_EQ(debug_options(), "none");
+    EXPECT_FALSE(pmDebugOptions.appl1);
+  }
 }
 
 // PCP 6 has them as a number.
@@ -128,21 +134,6 @@ TEST_F(StoreTest, TakesDebugOptionsAsItShowsThem) {
   pmValueSet shown = *metrics_.fetch(&id, 1, nullptr, now_)->vset[0];
   EXPECT_EQ(store("trace.agent.debug", "appl1"), 0);
   EXPECT_EQ(store(shown, kRoot), 0);
-  EXPECT_TRUE(pmDebugOptions.appl0);
-  EXPECT_FALSE(pmDebugOptions.appl1);
-}
-
-TEST_F(StoreTest, TakesZeroForNoDebugOptions) {
-  EXPECT_EQ(store("trace.agent.debug", "appl0"), 0);
-  EXPECT_EQ(store("trace.agent.debug", "0"), 0);
-  EXPECT_FALSE(pmDebugOptions.appl0);
-  EXPECT_EQ(debug_options(), "none");
-}
-
-TEST_F(StoreTest, OfAnUnknownDebugOptionChangesNothing) {
-  EXPECT_EQ(store("trace.agent.debug", "appl0"), 0);
-  EXPECT_EQ(store("trace.agent.debug", "appl1,no-such-option"), PM_ERR_CONV);
-  EXPECT_EQ(debug_options(), "appl0");
   EXPECT_TRUE(pmDebugOptions.appl0);
   EXPECT_FALSE(pmDebugOptions.appl1);
 }
