@@ -54,9 +54,8 @@ class Instances : public MetricsFixture {
   void point(std::string_view tag) { apply(TraceType::Point, tag, -1); }
 };
 
-TEST_F(Instances, AreNoneBeforeThereIsATag) { EXPECT_EQ(all(1), Names{}); }
-
 TEST_F(Instances, AppearInOrderOfArrival) {
+  EXPECT_EQ(all(1), Names{});
   point("b");
   EXPECT_EQ(all(1), (Names{{1, "b"}}));
   point("a");
@@ -64,15 +63,11 @@ TEST_F(Instances, AppearInOrderOfArrival) {
   EXPECT_EQ(all(0), Names{});
 }
 
-TEST_F(Instances, AreFoundByNumber) {
-  point("read me");
-  EXPECT_EQ(name_of(1), "read me");
-  EXPECT_EQ(name_of(2), "none");
-}
-
-TEST_F(Instances, AreFoundByTheirWholeNameOrItsFirstWord) {
+TEST_F(Instances, AreFoundByNumberAndByTheirWholeNameOrItsFirstWord) {
   point("read me");
   point("read you");
+  EXPECT_EQ(name_of(1), "read me");
+  EXPECT_EQ(name_of(3), "none");
   EXPECT_EQ(number_of("read me"), 1);
   EXPECT_EQ(number_of("read"), 1);
   EXPECT_EQ(number_of("read#2 you"), 2);
