@@ -14,10 +14,6 @@ OBSERVED = "tracing.histogram.observe"
 OFTEN = ["-T", "1sec", "-N", "10"]
 
 
-def exact_quantile(values, share):
-    return sorted(values)[math.ceil(share * len(values)) - 1]
-
-
 class Histograms(TraceTestCase):
     def observe(self, pmcd, values, tag="a"):
         self.trace(self.environment(pmcd), *(f"obs {value!r} {tag}" for value in values))
@@ -112,24 +108,6 @@ class Histograms(TraceTestCase):
         wait_until(lambda: self.observed(pmcd).count > 0, what="values")
         third = self.logged(pmcd, "third")
         self.assertEqual(third - second, third)
-
-    def test_of_two_hosts_are_that_of_all_values(self):
-        rng = random.Random(7)
-        hosts = []
-        for median, count in ((0.0, 4000), (3.0, 400)):
-            pmcd = self.start_pmcd(OFTEN)
-            pmcd.values(OBSERVED)
-            values = [rng.lognormvariate(median, 1) for _ in range(count)]
-            self.observe(pmcd, values)
-            hosts.append((self.wait_for_count(pmcd, count), values))
-        merged = hosts[0][0] + hosts[1][0]
-        union = hosts[0][1] + hosts[1][1]
-        self.assertEqual(merged.bins, histogram_text.bins_of(union))
-        for share in (0.5, 0.9, 0.95, 0.99):
-            exact = exact_quantile(union, share)
-            self.assertLess(abs(merged.quantile(share) - exact) / exact, 1 / 64)
-            mean = sum(host.quantile(share) for host, _ in hosts) / 2
-            self.assertGreater(abs(mean - exact) / exact, 0.1)
 
     def test_take_no_more_memory_than_the_option_says(self):
         pmcd = self.start_pmcd([*OFTEN, "--histogram-memory=1"])
