@@ -88,24 +88,16 @@ class Trees(CapturesTestCase):
     def test_continue_those_of_others(self):
         traced = self.start()
         monitor = self.monitor("tag=request", [traced])
-        self.do(traced, f"from 0 request {PARENT}", "begin 1 call")
-        out = traced.ask("parent 1")
-        self.do(traced, "end 1", "end 0")
-        spans = self.by_tag(monitor, 2)
-        self.assertEqual((spans["request"]["trace"], spans["request"]["parent"],
-                          spans["request"]["kind"]), (TRACE, "b7ad6b7169203331", "server"))
-        self.assertEqual((spans["call"]["parent"], spans["call"]["kind"]),
-                         (spans["request"]["span"], "client"))
-        self.assertEqual(out, f"00-{TRACE}-{spans['call']['span']}-01")
-
-    def test_know_that_the_threads_innermost_was_given_away(self):
-        traced = self.start()
-        monitor = self.monitor("tag=request", [traced])
-        self.do(traced, f"from 0 request {PARENT}", "begin 1 call")
-        out = traced.ask("parent")
-        self.do(traced, "end 1", "end 0")
-        spans = self.by_tag(monitor, 2)
-        self.assertEqual((out, spans["call"]["kind"]), (f"00-{TRACE}-{spans['call']['span']}-01", "client"))
+        for given_away in ("parent 1", "parent"):  # by its handle, or as the thread's innermost
+            self.do(traced, f"from 0 request {PARENT}", "begin 1 call")
+            out = traced.ask(given_away)
+            self.do(traced, "end 1", "end 0")
+            spans = self.by_tag(monitor, 2)
+            self.assertEqual((spans["request"]["trace"], spans["request"]["parent"],
+                              spans["request"]["kind"]), (TRACE, "b7ad6b7169203331", "server"))
+            self.assertEqual((spans["call"]["parent"], spans["call"]["kind"]),
+                             (spans["request"]["span"], "client"))
+            self.assertEqual(out, f"00-{TRACE}-{spans['call']['span']}-01")
 
     def test_are_captured_from_when_somebody_asks_until_nobody_does(self):
         traced = self.start()

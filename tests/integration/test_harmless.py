@@ -26,14 +26,10 @@ class Signals(TraceTestCase):
         output, complaints = process.communicate("\n", timeout=PATIENCE_S)
         self.assertEqual((process.returncode, output, complaints), (0, "", ""))
 
-    def test_handlers_and_timer_are_untouched_with_an_agent(self):
-        self.assert_undisturbed(self.start_undisturbed(self.environment(self.start_pmcd())))
-
-    def test_handlers_and_timer_are_untouched_without_an_agent(self):
-        self.assert_undisturbed(self.start_undisturbed(self.nobody()))
-
-    def test_handlers_and_timer_are_untouched_when_the_agent_dies(self):
+    def test_handlers_and_timer_are_untouched_with_and_without_an_agent_and_when_it_dies(self):
         pmcd = self.start_pmcd()
+        for environment in (self.environment(pmcd), self.nobody()):
+            self.assert_undisturbed(self.start_undisturbed(environment))
         process = self.start_undisturbed(self.environment(pmcd))
         pmcd.kill_agent()
         self.assert_undisturbed(process)

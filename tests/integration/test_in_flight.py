@@ -48,25 +48,19 @@ class InFlight(TraceTestCase):
         traced.end()
         self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 0})
 
-    def assert_seen_after_silence(self, traced, begin, end, tag):
-        for _ in range(2):  # the second begin makes nothing any more: it is a quick one
-            wait_until(lambda: self.flusher_sleeps(traced), what="the flusher to sleep")
-            self.assertEqual(traced.call(begin), 0)
-            self.assert_in_flight({tag: 1})
-            self.assertEqual(self.where(), {tag: f"{traced.pid}/{traced.pid}"})
-            self.assertEqual(traced.call(end), 0)
-            self.assert_in_flight({tag: 0})
-
-    def test_is_seen_by_name_and_after_a_long_silence(self):
-        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5))
-        self.assertEqual(traced.call("point quiet"), 0)
-        self.assert_seen_after_silence(traced, "begin named", "abort named", "named")
-
-    def test_is_seen_by_handle_after_a_long_silence(self):
-        traced = self.start_program(PCP_TRACE_FLUSH=5)
-        traced.call("begin 0 request")
-        traced.call("end 0")
-        self.assert_seen_after_silence(traced, "begin 0 request", "end 0", "request")
+    def test_is_seen_after_a_long_silence(self):
+        """By name, and by handle."""
+        for name, begin, end in (("traced", "begin request", "abort request"), ("in_flight", "begin 0 request", "end 0")):
+            traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), name)
+            for call in (begin, end):
+                traced.call(call)
+            for _ in range(2):  # the second begin makes nothing any more: it is a quick one
+                wait_until(lambda: self.flusher_sleeps(traced), what="the flusher to sleep")
+                self.assertEqual(traced.call(begin), 0)
+                self.assert_in_flight({"request": 1})
+                self.assertEqual(self.where(), {"request": f"{traced.pid}/{traced.pid}"})
+                self.assertEqual(traced.call(end), 0)
+                self.assert_in_flight({"request": 0})
 
     @staticmethod
     def flusher_sleeps(traced):

@@ -350,64 +350,63 @@ class Never(MmvTestCase):
 
 
 class WithoutAFile(TraceTestCase):
-    def environment_in(self, directory, **variables):
-        return library_environment(OUR_LIBRARY, PCP_TRACE_MMV="shop", PCP_TMP_DIR=directory, PCP_TRACE_NOAGENT=1, **variables)
+    def setUp(self):
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+        self.mmv = os.path.join(self.directory, "mmv")
 
-    def run_with(self, directory, *before, lines="point a\npoint b\nflush 60\npoint c\n" * 3):
-        return completed(*before, program("traced"), input=lines, env=self.environment_in(directory), check=True)
+    def environment_with(self, **variables):
+        return library_environment(OUR_LIBRARY, **{"PCP_TRACE_MMV": "shop", "PCP_TMP_DIR": self.directory,
+                                                   "PCP_TRACE_NOAGENT": 1} | variables)
+
+    def run_with(self, *before, lines="point a\npoint b\nflush 60\npoint c\n" * 3):
+        return completed(*before, program("traced"), input=lines, env=self.environment_with(), check=True)
 
     def test_programs_go_on_and_say_it_once(self):
-        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            done = self.run_with(directory)
-            self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
-            self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*/mmv: No such file or directory; [^\n]*\n\Z")
+        done = self.run_with()
+        self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
+        self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*/mmv: No such file or directory; [^\n]*\n\Z")
 
     @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
     def test_which_they_may_not_write_they_say_what_helps(self):
-        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            os.mkdir(os.path.join(directory, "mmv"), 0o755)
-            os.chown(os.path.join(directory, "mmv"), 65534, 65534)
-            done = self.run_with(directory, "setpriv", "--bounding-set", "-dac_override")
-            self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
-            self.assertRegex(done.stderr, r"Permission denied; .*usermod -a -G pcp USER\n\Z")
+        os.mkdir(self.mmv, 0o755)
+        os.chown(self.mmv, 65534, 65534)
+        done = self.run_with("setpriv", "--bounding-set", "-dac_override")
+        self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
+        self.assertRegex(done.stderr, r"Permission denied; .*usermod -a -G pcp USER\n\Z")
 
     def test_that_has_no_room_they_live(self):
-        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            os.mkdir(os.path.join(directory, "mmv"))
-            lines = "".join(f"point tag{number}\n" for number in range(1000)) + "flush 60\n"
-            done = self.run_with(directory, "prlimit", "--fsize=65536", lines=lines)
-            self.assertEqual(done.stdout.split(), ["0"] * 1000 + ["1"])
-            self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*: File too large\n\Z")
+        os.mkdir(self.mmv)
+        lines = "".join(f"point tag{number}\n" for number in range(1000)) + "flush 60\n"
+        done = self.run_with("prlimit", "--fsize=65536", lines=lines)
+        self.assertEqual(done.stdout.split(), ["0"] * 1000 + ["1"])
+        self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*: File too large\n\Z")
 
     def test_that_somebody_has_truncated_they_make_it_again(self):
-        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            os.mkdir(os.path.join(directory, "mmv"))
-            traced = self.start_traced(self.environment_in(directory, PCP_TRACE_FLUSH=5))
-            path = os.path.join(directory, "mmv", file_of(traced))
+        os.mkdir(self.mmv)
+        traced = self.start_traced(self.environment_with(PCP_TRACE_FLUSH=5))
+        path = os.path.join(self.mmv, file_of(traced))
 
-            def size():
-                traced.call("point a")
-                return os.path.exists(path) and os.path.getsize(path)
-            whole = wait_until(size, what="its file")
-            os.truncate(path, 0)
-            wait_until(lambda: size() == whole, what="another file")
-            self.assertEqual(traced.end(), "")
+        def size():
+            traced.call("point a")
+            return os.path.exists(path) and os.path.getsize(path)
+        whole = wait_until(size, what="its file")
+        os.truncate(path, 0)
+        wait_until(lambda: size() == whole, what="another file")
+        self.assertEqual(traced.end(), "")
 
     @needs(*WITH_OTHER_PROCESSES)
     def test_where_they_cannot_know_whose_it_is_they_say_so(self):
-        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            os.mkdir(os.path.join(directory, "mmv"))
-            traced = self.start_traced(self.environment_in(directory))
-            path = os.path.join(directory, "mmv", file_of(traced))
-            wait_until(lambda: traced.call("point a") or os.path.exists(path), what="its file")
-            no_proc = 'mount -t tmpfs none /proc && "$0"; exit 0'  # whatever a sanitizer says that needs /proc
-            done = self.run_with(directory, *WITH_OTHER_PROCESSES, "sh", "-c", no_proc)
-            self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
-            self.assertRegex(done.stderr, "PCP_TRACE_MMV: no file in .*: /proc is needed ")
-            self.assertTrue(os.path.exists(path))
+        os.mkdir(self.mmv)
+        traced = self.start_traced(self.environment_with())
+        path = os.path.join(self.mmv, file_of(traced))
+        wait_until(lambda: traced.call("point a") or os.path.exists(path), what="its file")
+        no_proc = 'mount -t tmpfs none /proc && "$0"; exit 0'  # whatever a sanitizer says that needs /proc
+        done = self.run_with(*WITH_OTHER_PROCESSES, "sh", "-c", no_proc)
+        self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
+        self.assertRegex(done.stderr, "PCP_TRACE_MMV: no file in .*: /proc is needed ")
+        self.assertTrue(os.path.exists(path))
 
     def test_of_a_wrong_name_they_say_what_is_right(self):
-        environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="my-shop", PCP_TRACE_NOAGENT=1)
-        done = completed(program("traced"), input="point a\n", env=environment, check=True)
+        done = completed(program("traced"), input="point a\n", env=self.environment_with(PCP_TRACE_MMV="my-shop"), check=True)
         self.assertEqual(done.stdout, "0\n")
         self.assertRegex(done.stderr, r'PCP_TRACE_MMV="my-shop" ignored: expected a letter, then ')
