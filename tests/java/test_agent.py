@@ -3,10 +3,9 @@
 
 import os
 import signal
-import subprocess
 import tempfile
 
-from private_pmcd import completed
+from private_pmcd import PATIENCE_S, completed
 import recorded
 from java_test import JavaTestCase, java
 from trace_test import library_environment
@@ -34,47 +33,30 @@ class Exactness(JavaTestCase):
         self.assert_values(self.pmcd, "trace.transact.count", {"request": calls - aborts})
         self.assert_values(self.pmcd, "trace.transact.aborts", {"request": aborts})
 
-    def run_to_its_end(self, end):
-        self.run_java(self.traced, "ManyThreads", str(THREADS), str(CALLS), end)
-        self.assert_counted()
-
-    def test_when_main_returns(self):
-        self.run_to_its_end("return")
-
-    def test_when_the_program_exits(self):
-        self.run_to_its_end("exit")
-
-    def test_when_the_program_halts(self):
-        self.run_to_its_end("halt")
+    def test_however_the_program_ends(self):
+        for end in ("return", "exit", "halt"):
+            with self.subTest(end):
+                self.pmcd.pmstore("trace.control.reset", 1)
+                self.run_java(self.traced, "ManyThreads", str(THREADS), str(CALLS), end)
+                self.assert_counted()
 
     def test_when_the_program_is_terminated(self):
-        with subprocess.Popen(java("ManyThreads", str(THREADS), str(CALLS), "wait"),
-                              env=self.traced, stdout=subprocess.PIPE, text=True) as program:
-            try:
-                self.assertEqual(program.stdout.readline(), "done\n")
-                program.send_signal(signal.SIGTERM)
-                program.wait(30)
-            finally:
-                program.kill()
+        program = self.start_process(*java("ManyThreads", str(THREADS), str(CALLS), "wait"), env=self.traced)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        program.send_signal(signal.SIGTERM)
+        program.wait(PATIENCE_S)
         self.assert_counted()
 
 
 class Recorded(JavaTestCase):
     def test_however_the_jvm_ends(self):
         environment = library_environment(self.library, PCP_TRACE_FLUSH=60_000)
-        calls = THREADS * CALLS
         with tempfile.TemporaryDirectory(prefix="trace-record-") as directory:
             for end in ("return", "exit", "halt"):
                 folder = os.path.join(directory, end)
-                done = recorded.record(
-                    folder, *java("ManyThreads", str(THREADS), str(CALLS), end),
-                    environment=environment)
+                done = recorded.record(folder, *java("ManyThreads", str(THREADS), str(CALLS), end), environment=environment)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                for metric, counts in (("point.count", {"größe 😀": 2 * calls}),
-                                       ("observe.count", {"value": calls}),
-                                       ("counter.total", {ADDED: calls}),
-                                       ("transact.count", {"request": calls - calls // 10})):
-                    self.assertEqual(recorded.last_values(folder, f"trace.{metric}"), counts, end)
+                self.assertEqual(recorded.last_values(folder, "trace.counter.total"), {ADDED: THREADS * CALLS}, end)
 
 
 class Interfaces(JavaTestCase):

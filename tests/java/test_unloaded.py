@@ -57,17 +57,14 @@ class UnloadedTestCase(JavaTestCase):
 
 
 class Unloaded(UnloadedTestCase):
-    def test_no_directory_to_unpack_into(self):
-        self.assert_runs_on("NoSuchFileException", f"-Djava.io.tmpdir={self.directory}/missing")
-
-    def test_no_directory_but_a_file(self):
-        self.assert_runs_on("FileSystemException", "-Djava.io.tmpdir=/proc/self/status")
-
-    def test_no_room(self):
-        self.assert_runs_on("File too large", within=["prlimit", "--fsize=4096"])
-
-    def test_another_processor(self):
-        self.assert_runs_on("the jar has none for this machine", "-Dos.arch=pdp11")
+    def test_whatever_the_reason_is(self):
+        for why, options, within in (
+                ("NoSuchFileException", [f"-Djava.io.tmpdir={self.directory}/missing"], ()),
+                ("FileSystemException", ["-Djava.io.tmpdir=/proc/self/status"], ()),
+                ("File too large", [], ["prlimit", "--fsize=4096"]),
+                ("the jar has none for this machine", ["-Dos.arch=pdp11"], ())):
+            with self.subTest(why):
+                self.assert_runs_on(why, *options, within=within)
 
     @needs(*UNSHARE)
     def test_a_file_system_that_cannot_be_used(self):

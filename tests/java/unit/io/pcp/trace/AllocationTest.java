@@ -36,121 +36,86 @@ class AllocationTest {
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
+    private static void assertNothing(String what, long bytes) {
+        assertTrue(bytes < NOTHING, () -> what + ": " + bytes + " bytes");
+    }
+
     /** From the first of the million calls on, whether interpreted or compiled. */
-    private static void assertNeverAllocates(Call call) {
-        allocatedBy(call, 1); // loads classes, and makes the thread and the tag known
-        assertNothing(allocatedBy(call, MILLION));
-    }
-
-    private static void assertNothing(long bytes) {
-        assertTrue(bytes < NOTHING, () -> bytes + " bytes");
-    }
-
-    /** For calls whose objects only an optimizing compiler can leave out. */
-    private static void assertNeverAllocatesOnceCompiled(Call call) {
-        long began = System.nanoTime();
-        long allocated;
-        do {
-            allocated = allocatedBy(call, MILLION);
-        } while (allocated >= NOTHING && System.nanoTime() - began < PATIENCE_NS);
-        assertNothing(allocated);
-    }
-
     @Test
-    void point() {
-        assertNeverAllocates(i -> POINT.hit());
-    }
-
-    @Test
-    void observation() {
-        assertNeverAllocates(i -> OBSERVATION.record(i));
-    }
-
-    @Test
-    void counter() {
-        assertNeverAllocates(i -> COUNTER.record(i));
-    }
-
-    @Test
-    void increment() {
-        assertNeverAllocates(i -> LABELLED.add(i));
-    }
-
-    @Test
-    void transactionByItsMoment() {
-        assertNeverAllocates(i -> {
-            TRANSACTION.end(TRANSACTION.start());
-            TRANSACTION.abort(TRANSACTION.start());
+    void callsWithoutObjectsNeverAllocate() {
+        Map<String, Call> calls = Map.of(
+                "point", i -> POINT.hit(),
+                "observation", i -> OBSERVATION.record(i),
+                "counter", i -> COUNTER.record(i),
+                "increment", i -> LABELLED.add(i),
+                "transaction by its moment", i -> {
+                    TRANSACTION.end(TRANSACTION.start());
+                    TRANSACTION.abort(TRANSACTION.start());
+                },
+                "calls by name", i -> {
+                    trace.pmtracebegin("größe");
+                    trace.pmtraceend("größe");
+                    trace.pmtracepoint("größe");
+                    trace.pmtraceobs("größe", i);
+                });
+        calls.forEach((what, call) -> {
+            allocatedBy(call, 1); // loads classes, and makes the thread and the tag known
+            assertNothing(what, allocatedBy(call, MILLION));
         });
     }
 
+    /** An optimizing compiler leaves out the objects of transactions in a scope. */
     @Test
-    void callsByName() {
-        assertNeverAllocates(i -> {
-            trace.pmtracebegin("größe");
-            trace.pmtraceend("größe");
-            trace.pmtracepoint("größe");
-            trace.pmtraceobs("größe", i);
-        });
-    }
-
-    @Test
-    void transactionByItsScope() {
-        assertNeverAllocatesOnceCompiled(i -> {
-            try (var running = TRANSACTION.begin()) {
-                POINT.hit();
-                if (i % 10 == 0) {
-                    running.abort();
-                }
-            }
-        });
-    }
-
-    /** Nobody has asked for these notes. */
-    @Test
-    void transactionWithNotes() {
-        assertNeverAllocatesOnceCompiled(i -> {
-            try (var running = TRANSACTION.begin()) {
-                running.note("größe", "a text");
-                running.note("rows", i);
-                running.link("no header");
-                if (running.isCaptured()) {
-                    throw new AssertionError();
-                }
-                if (i % 10 == 0) {
-                    running.fail("a reason");
-                }
-            }
-        });
-    }
-
-    /** The failure never happens, so the compiler has no profile of it. */
-    @Test
-    void transactionThatWouldFail() {
-        assertNeverAllocatesOnceCompiled(i -> {
-            try (var running = TRANSACTION.begin()) {
-                try {
-                    OBSERVATION.record(i);
-                } catch (RuntimeException e) {
-                    running.fail(e.getMessage());
-                    throw e;
-                }
-            }
-        });
-    }
-
-    /** The abort never happens, so the compiler has no profile of it. */
-    @Test
-    void transactionThatWouldBeAborted() {
-        assertNeverAllocatesOnceCompiled(i -> {
-            try (var running = TRANSACTION.begin()) {
-                try {
-                    OBSERVATION.record(i);
-                } catch (RuntimeException e) {
-                    running.abort();
-                    throw e;
-                }
-            }
+    void scopesNeverAllocateOnceCompiled() {
+        Map<String, Call> calls = Map.of(
+                "scope", i -> {
+                    try (var running = TRANSACTION.begin()) {
+                        POINT.hit();
+                        if (i % 10 == 0) {
+                            running.abort();
+                        }
+                    }
+                },
+                "notes that nobody has asked for", i -> {
+                    try (var running = TRANSACTION.begin()) {
+                        running.note("größe", "a text");
+                        running.note("rows", i);
+                        running.link("no header");
+                        if (running.isCaptured()) {
+                            throw new AssertionError();
+                        }
+                        if (i % 10 == 0) {
+                            running.fail("a reason");
+                        }
+                    }
+                },
+                "failure that never happens, so that the compiler has no profile of it", i -> {
+                    try (var running = TRANSACTION.begin()) {
+                        try {
+                            OBSERVATION.record(i);
+                        } catch (RuntimeException e) {
+                            running.fail(e.getMessage());
+                            throw e;
+                        }
+                    }
+                },
+                "abort that never happens", i -> {
+                    try (var running = TRANSACTION.begin()) {
+                        try {
+                            OBSERVATION.record(i);
+                        } catch (RuntimeException e) {
+                            running.abort();
+                            throw e;
+                        }
+                    }
+                });
+        calls.forEach((what, call) -> {
+            long began = System.nanoTime();
+            long allocated;
+            do {
+                allocated = allocatedBy(call, MILLION);
+            } while (allocated >= NOTHING && System.nanoTime() - began < PATIENCE_NS);
+            assertNothing(what, allocated);
         });
     }
 }
