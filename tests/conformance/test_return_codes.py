@@ -17,61 +17,29 @@ REFUSED, NO_ROUTE = -errno.ECONNREFUSED, -errno.EHOSTUNREACH
 NOAGENT, ASYNC, SYNC = 16, 32, 64
 
 
+# What a program calls, each in a process of its own, and what it gets.
+LINES_AND_CODES = {
+    "success": (["point a", "obs 1 a", "counter 1 a", "begin a", "end a", "begin a", "abort a"], [0] * 7),
+    "a null tag": (["null point", "null obs", "null counter", "null begin", "null end", "null abort"], [NO_TAG] * 6),
+    "an empty tag": (["point ", "obs 1 ", "counter 1 ", "begin ", "end ", "abort "], [NO_TAG] * 6),
+    "254 bytes": ([f"begin {LONGEST_TAG}", f"end {LONGEST_TAG}", f"point {LONGEST_TAG}"], [0] * 3),
+    "255 bytes": ([f"{call} {LONGEST_TAG}t" for call in ("point", "obs 1", "counter 1", "begin", "end", "abort")],
+                  [TAG_TOO_LONG] * 6),
+    "begin twice": (["begin a", "begin a", "end a", "begin a"], [0, IN_PROGRESS, 0, 0]),
+    "never begun": (["end a", "abort a", "point a", "end a"], [NO_SUCH_TAG, NO_SUCH_TAG, 0, NO_SUCH_TAG]),
+    "ended": (["begin a", "end a", "end a", "abort a"], [0, 0, NOT_IN_PROGRESS, NOT_IN_PROGRESS]),
+    "aborted": (["begin a", "abort a", "end a", "abort a"], [0, 0, NOT_IN_PROGRESS, NOT_IN_PROGRESS]),
+    "every kind at once": (["begin a", "point a", "obs 1 a", "counter 1 a", "end a"], [0] * 5),
+    "any value": (["obs nan a", "obs inf a", "obs -1e308 a", "counter -1 a"], [0] * 4)}
+
+
 @with_each_pair
 class Calls(TraceTestCase):
-    """With an agent."""
-
-    def calls(self, *lines):
-        return self.trace(self.environment(self.pmcd), *lines)
-
-    def setUp(self):
-        self.pmcd = self.start_pmcd()
-
-    def test_success_is_zero(self):
-        self.assertEqual(self.calls("point a", "obs 1 a", "counter 1 a", "begin a", "end a",
-                                    "begin a", "abort a"), [0] * 7)
-
-    def test_a_null_tag(self):
-        self.assertEqual(self.calls("null point", "null obs", "null counter", "null begin",
-                                    "null end", "null abort"), [NO_TAG] * 6)
-
-    def test_an_empty_tag(self):
-        self.assertEqual(self.calls("point ", "obs 1 ", "counter 1 ", "begin ", "end ", "abort "),
-                         [NO_TAG] * 6)
-
-    def test_a_tag_of_254_bytes_is_accepted(self):
-        self.assertEqual(self.calls(f"begin {LONGEST_TAG}", f"end {LONGEST_TAG}"), [0, 0])
-        self.assertEqual(self.calls(f"point {LONGEST_TAG}"), [0])
-
-    def test_a_tag_of_255_bytes_is_too_long(self):
-        tag = LONGEST_TAG + "t"
-        self.assertEqual(self.calls(f"point {tag}", f"obs 1 {tag}", f"counter 1 {tag}",
-                                    f"begin {tag}",
-                                    f"end {tag}", f"abort {tag}"), [TAG_TOO_LONG] * 6)
-
-    def test_begin_twice(self):
-        self.assertEqual(self.calls("begin a", "begin a", "end a", "begin a"),
-                         [0, IN_PROGRESS, 0, 0])
-
-    def test_end_and_abort_of_a_tag_that_never_began(self):
-        self.assertEqual(self.calls("end a", "abort a", "point a", "end a"),
-                         [NO_SUCH_TAG, NO_SUCH_TAG, 0, NO_SUCH_TAG])
-
-    def test_end_and_abort_after_the_end(self):
-        self.assertEqual(self.calls("begin a", "end a", "end a", "abort a"),
-                         [0, 0, NOT_IN_PROGRESS, NOT_IN_PROGRESS])
-
-    def test_end_and_abort_after_an_abort(self):
-        self.assertEqual(self.calls("begin a", "abort a", "end a", "abort a"),
-                         [0, 0, NOT_IN_PROGRESS, NOT_IN_PROGRESS])
-
-    def test_one_name_may_be_of_every_kind_at_once(self):
-        self.assertEqual(self.calls("begin a", "point a", "obs 1 a", "counter 1 a", "end a"),
-                         [0] * 5)
-
-    def test_no_value_is_refused(self):
-        self.assertEqual(self.calls("obs nan a", "obs inf a", "obs -1e308 a", "counter -1 a"),
-                         [0] * 4)
+    def test_with_an_agent_give_their_codes(self):
+        environment = self.environment(self.start_pmcd())
+        for what, (lines, codes) in LINES_AND_CODES.items():
+            with self.subTest(what):
+                self.assertEqual(self.trace(environment, *lines), codes)
 
 
 @with_each_library
@@ -95,21 +63,15 @@ class WithoutAgent(TraceTestCase):
                                     f"obs 1 {LONGEST_TAG}t"),
                          [NO_TAG, NO_TAG, NO_SUCH_TAG, NO_SUCH_TAG, TAG_TOO_LONG])
 
-    def test_the_noagent_state_makes_every_call_succeed(self):
+    def test_the_noagent_state_and_variable_make_every_call_succeed(self):
         with FakeAgent() as agent:
-            environment = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                              PCP_TRACE_PORT=agent.port)
+            environment = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=agent.port)
             returned, _ = self.trace_loudly(environment, f"state {NOAGENT}", "point a", "obs 1 a",
                                             "counter 1 a", "begin a", "end a", "begin a", "abort a")
             self.assertEqual(returned, [0] * 8)
             self.assertEqual(agent.connections, 0)
-
-    def test_the_noagent_variable_makes_every_call_succeed(self):
-        with FakeAgent() as agent:
-            environment = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                              PCP_TRACE_PORT=agent.port, PCP_TRACE_NOAGENT="")
-            returned, _ = self.trace_loudly(environment, "point a", "begin a", "begin a", "end a",
-                                            "end b")
+            returned, _ = self.trace_loudly(environment | {"PCP_TRACE_NOAGENT": ""},
+                                            "point a", "begin a", "begin a", "end a", "end b")
             self.assertEqual(returned, [0, 0, IN_PROGRESS, 0, NO_SUCH_TAG])
             self.assertEqual(agent.data(), [])
             if self.library == OUR_LIBRARY:  # stock connects, and sends nothing

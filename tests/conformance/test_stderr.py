@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Standard error belongs to the program: the library writes there only for flags and malformed variables."""
 
-
-from trace_test import (OUR_LIBRARY, TraceTestCase, library_environment, with_each_library,
-                        with_each_pair)
+from trace_test import TraceTestCase, library_environment, with_each_library, with_each_pair
 
 EVERYTHING = ("point a", "obs 1 a", "counter 1 a", "begin a", "begin a", "end a", "end a",
               "abort b", "null point", "point ", "point " + "t" * 255, "state 32", "state 0")
@@ -18,27 +16,22 @@ MALFORMED = {
     "PCP_TRACE_MAX_LABEL_SETS": ["abc", "-1", "1e3"],
 }
 
+NO_HOST = {"PCP_TRACE_HOST": "no-such-host.invalid"}
+
+
+class StderrTestCase(TraceTestCase):
+    def said_without_a_host(self, *lines, **variables):
+        """Gives standard error of a program that looks for a host that nobody knows."""
+        return self.trace_loudly(library_environment(self.library, **NO_HOST, **variables), *lines)[1]
+
 
 @with_each_pair
-class Silence(TraceTestCase):
-    def test_with_an_agent(self):
-        pmcd = self.start_pmcd()
-        _, complaints = self.trace_loudly(self.environment(pmcd), *EVERYTHING)
-        self.assertEqual(complaints, "")
-
-    def test_without_an_agent(self):
-        _, complaints = self.trace_loudly(self.nobody(), *EVERYTHING)
-        self.assertEqual(complaints, "")
-
-    def test_with_an_unknown_host(self):
-        unknown = library_environment(self.library, PCP_TRACE_HOST="no-such-host.invalid")
-        _, complaints = self.trace_loudly(unknown, *EVERYTHING)
-        self.assertEqual(complaints, "")
-
-    def test_when_refused(self):
-        pmcd = self.start_pmcd(["-A", "disallow:127.0.0.1"])
-        _, complaints = self.trace_loudly(self.environment(pmcd), *EVERYTHING)
-        self.assertEqual(complaints, "")
+class Silence(StderrTestCase):
+    def test_whether_there_is_an_agent_or_not(self):
+        for environment in (self.environment(self.start_pmcd()), self.nobody(),
+                            self.environment(self.start_pmcd(["-A", "disallow:127.0.0.1"]))):
+            self.assertEqual(self.trace_loudly(environment, *EVERYTHING)[1], "")
+        self.assertEqual(self.said_without_a_host(*EVERYTHING), "")
 
     def test_when_the_agent_goes_away(self):
         pmcd = self.start_pmcd()
@@ -52,59 +45,34 @@ class Silence(TraceTestCase):
 
 @with_each_library
 class Diagnostics(TraceTestCase):
-    def complaints(self, flags):
-        pmcd = self.start_pmcd()
-        _, complaints = self.trace_loudly(self.environment(pmcd), f"state {flags}", "point a")
-        return complaints
-
-    def test_api_shows_calls(self):
-        self.assertRegex(self.complaints(1), r"\ba\b")
-
-    def test_comms_shows_connections(self):
-        self.assertNotEqual(self.complaints(2), "")
-
-    def test_pdu_shows_pdus(self):
-        self.assertNotEqual(self.complaints(4), "")
-
-    def test_pdubuf_shows_buffers(self):
-        self.assertNotEqual(self.complaints(8), "")
+    def test_show_what_each_flag_stands_for(self):
+        environment = self.environment(self.start_pmcd())
+        for flag, shown in ((1, r"\ba\b"), (2, "."), (4, "."), (8, ".")):  # calls, connections, PDUs, buffers
+            self.assertRegex(self.trace_loudly(environment, f"state {flag}", "point a")[1], shown, flag)
 
 
-class OurDiagnostics(TraceTestCase):
-    def test_an_unknown_host_is_named(self):
+class OurDiagnostics(StderrTestCase):
+    def test_name_an_unknown_host(self):
         """The error's text, the same as PCP's, is "No route to host"."""
-        unknown = library_environment(OUR_LIBRARY, PCP_TRACE_HOST="no-such-host.invalid")
-        _, complaints = self.trace_loudly(unknown, "state 2", "point a")
-        self.assertIn('pcp_trace: unknown host "no-such-host.invalid": ', complaints)
+        self.assertIn('pcp_trace: unknown host "no-such-host.invalid": ', self.said_without_a_host("state 2", "point a"))
 
 
 @with_each_library
-class MalformedVariable(TraceTestCase):
-    def test_a_port_that_is_no_number_is_named(self):
-        environment = library_environment(self.library, PCP_TRACE_HOST="no-such-host.invalid",
-                                          PCP_TRACE_PORT="abc")
-        _, complaints = self.trace_loudly(environment, "point a", "point a")
-        self.assertIn("PCP_TRACE_PORT", complaints)
-
-    def test_a_timeout_that_is_no_number_is_named(self):
-        environment = library_environment(self.library, PCP_TRACE_HOST="no-such-host.invalid",
-                                          PCP_TRACE_TIMEOUT="abc")
-        _, complaints = self.trace_loudly(environment, "point a", "point a")
-        self.assertIn("PCP_TRACE_TIMEOUT", complaints)
+class MalformedVariable(StderrTestCase):
+    def test_is_named(self):
+        for name in ("PCP_TRACE_PORT", "PCP_TRACE_TIMEOUT"):
+            self.assertIn(name, self.said_without_a_host("point a", "point a", **{name: "abc"}))
 
 
-class OurMalformedVariable(TraceTestCase):
+class OurMalformedVariable(StderrTestCase):
     def test_is_named_in_one_line_that_quotes_it(self):
         for name, values in MALFORMED.items():
             for value in values:
                 with self.subTest(f"{name}={value}"):
-                    environment = library_environment(
-                        self.library, **{"PCP_TRACE_HOST": "no-such-host.invalid", name: value})
-                    _, complaints = self.trace_loudly(environment, "point a", "point a", "obs 1 b")
-                    self.assertEqual(complaints.count("\n"), 1, complaints)
-                    self.assertTrue(complaints.endswith("\n"), complaints)
-                    self.assertIn(name, complaints)
-                    self.assertIn(value, complaints)
+                    said = self.said_without_a_host("point a", "point a", "obs 1 b", **{name: value})
+                    self.assertRegex(said, r"\A.*\n\Z")
+                    self.assertIn(name, said)
+                    self.assertIn(value, said)
 
     def test_leaves_the_default_in_force(self):
         pmcd = self.start_pmcd()
