@@ -192,9 +192,8 @@ class InstalledConsumer(ConsumerTestCase):
 class Header(unittest.TestCase):
     def test_disabled_calls_need_no_library(self):
         program = os.path.join(installed.work, "disabled")
-        run(CC, "-DPMTRACE_DISABLE", "-Wall", "-Wextra", "-Werror", "-I",
-            os.path.join(installed.prefix, "include/pcp-trace"), "-o", program,
-            os.path.join(HERE, "disabled.c"))
+        run(CC, "-Wall", "-Wextra", "-Werror", "-I", os.path.join(installed.prefix, "include/pcp-trace"), "-o", program,
+            os.path.join(HERE, "../c_api/disabled.c"))
         run(program)
 
 
