@@ -17,7 +17,7 @@ REFUSED, NO_ROUTE = -errno.ECONNREFUSED, -errno.EHOSTUNREACH
 NOAGENT, ASYNC, SYNC = 16, 32, 64
 
 
-# What a program calls, each in a process of its own, and what it gets.
+# By case: the calls of one process, and the codes that it gets.
 LINES_AND_CODES = {
     "success": (["point a", "obs 1 a", "counter 1 a", "begin a", "end a", "begin a", "abort a"], [0] * 7),
     "a null tag": (["null point", "null obs", "null counter", "null begin", "null end", "null abort"], [NO_TAG] * 6),
