@@ -49,6 +49,29 @@ bool complete_increments(DeltaEntry& entry, const std::optional<double>& sum) {
   return delta.sum >= 0 && make_sum_finite(delta, delta.count, std::numeric_limits<double>::max());
 }
 
+// False if these numbers of so many finite values contradict each other.
+bool has_sane_sums(Delta& delta, std::uint64_t finite) {
+  return std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max &&
+         make_sum_finite(delta, finite, delta.sum > 0 ? delta.max : delta.min);
+}
+
+// Older libraries do not send durations of failures.
+bool complete_failures(DeltaEntry& entry, const ReceivedDelta& received) {
+  Delta& failed = entry.failed;
+  if (!received.failed_sum) {
+    failed.nonfinite = failed.count;
+    return entry.failed_histogram.empty() && !received.failed_min && !received.failed_max;
+  }
+  std::uint64_t binned = 0;
+  if (!Histogram::read_packed_total(entry.failed_histogram, binned)) return false;
+  if (failed.count == 0 || binned > failed.count) return false;
+  failed.unbinned = failed.count - binned;
+  failed.sum = *received.failed_sum;
+  failed.min = received.failed_min.value_or(failed.sum);
+  failed.max = received.failed_max.value_or(failed.sum);
+  return has_sane_sums(failed, failed.count);
+}
+
 }  // namespace
 
 template <>
@@ -59,9 +82,10 @@ bool Description<ReceivedDelta>::is_valid(ReceivedDelta& received) {
   DeltaEntry& entry = received.entry;
   Delta& delta = entry.delta;
   if (!is_trace_type(static_cast<std::uint64_t>(entry.type))) return false;
-  if (delta.empty() || delta.nonfinite > delta.count) return false;
-  if (delta.count > kMaxDeltaCalls || delta.aborts > kMaxDeltaCalls) return false;
-  if (delta.aborts > 0 && entry.type != TraceType::Transact) return false;
+  if ((delta.empty() && entry.failed.empty()) || delta.nonfinite > delta.count) return false;
+  if (delta.count > kMaxDeltaCalls || entry.failed.count > kMaxDeltaCalls) return false;
+  if (!entry.failed.empty() && entry.type != TraceType::Transact) return false;
+  if (!complete_failures(entry, received)) return false;
 
   std::uint64_t binned = 0;
   if (!Histogram::read_packed_total(entry.histogram, binned)) return false;
@@ -76,9 +100,7 @@ bool Description<ReceivedDelta>::is_valid(ReceivedDelta& received) {
   delta.sum = received.sum.value_or(delta.last);
   delta.min = received.min.value_or(delta.last);
   delta.max = received.max.value_or(delta.last);
-  return std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max &&
-         has_sane_last(delta, finite) &&
-         make_sum_finite(delta, finite, delta.sum > 0 ? delta.max : delta.min);
+  return has_sane_sums(delta, finite) && has_sane_last(delta, finite);
 }
 
 bool Description<Welcome>::is_valid(Welcome& welcome) {
@@ -113,7 +135,6 @@ void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const
   sent.entry.tag_id = tag_id;
   sent.entry.type = type;
   sent.entry.delta.count = delta.count;
-  if (type == TraceType::Transact) sent.entry.delta.aborts = delta.aborts;
   if (type != TraceType::Point && delta.count > 0) {
     sent.entry.delta.nonfinite = delta.nonfinite;
     sent.last = delta.last;
@@ -124,6 +145,21 @@ void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const
       if (!histogram.empty()) sent.histogram = &histogram;
     }
   }
+  append_field(body, Description<Batch>::kEntries, sent);
+}
+
+void append_failures(std::string& body, std::uint32_t tag_id, const Delta& failed,
+                     const Histogram& histogram) {
+  SentDelta sent;
+  sent.entry.tag_id = tag_id;
+  sent.entry.type = TraceType::Transact;
+  sent.entry.failed.count = failed.count;
+  if (failed.nonfinite == 0) sent.failed_sum = failed.sum;
+  if (failed.nonfinite == 0 && failed.count > 1) {
+    sent.failed_min = failed.min;
+    sent.failed_max = failed.max;
+  }
+  if (!histogram.empty()) sent.failed_histogram = &histogram;
   append_field(body, Description<Batch>::kEntries, sent);
 }
 

@@ -85,17 +85,20 @@ struct BatchAge {
   std::uint64_t last_ns = 0;
 };
 
-// Most calls, and most aborts, of one delta. A thousand processors that only trace one tag reach it
-// after four months without an agent.
+// Most calls, and most failures, of one delta. A thousand processors that only trace one tag reach
+// it after four months without an agent.
 inline constexpr std::uint64_t kMaxDeltaCalls = std::uint64_t{1} << 60;
 
-// One tag's delta in a received batch. `histogram` points into the payload.
+// One tag's delta in a received batch, for transactions with those that failed. The histograms
+// point into the payload.
 struct DeltaEntry {
   std::uint32_t tag_id = 0;
   TraceType type{};
   bool is_added = false;  // increments of a counter; delta.sum is their sum
   Delta delta;
   std::string_view histogram;  // packed
+  Delta failed;                // nonfinite: without a duration, from older libraries
+  std::string_view failed_histogram;
 };
 
 // A tag's open transactions in a process, when the batch was sent.
@@ -140,6 +143,9 @@ void append_bye(std::string& out, std::uint32_t pid, ByeReason reason);
 // acknowledged, and resent unchanged; only the head is made again.
 void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
                   const Histogram& histogram);
+// The same for the durations of failed transactions.
+void append_failures(std::string& body, std::uint32_t tag_id, const Delta& failed,
+                     const Histogram& histogram);
 // The same for a counter's increments: their number, their sum, and the process's total in `last`.
 void append_increments(std::string& body, std::uint32_t tag_id, const Delta& delta);
 
@@ -168,8 +174,8 @@ std::optional<Welcome> decode_welcome(std::string_view payload);
 std::optional<std::uint64_t> decode_batch_ack(std::string_view payload);
 std::optional<ByeReason> decode_bye(std::string_view payload);
 
-// These reuse the caller's memory. Every name is a valid tag. Every entry has a known type, a count
-// or aborts, consistent numbers, and a histogram that merge_packed takes. Open counts are within
+// These reuse the caller's memory. Every name is a valid tag. Every entry has a known type, calls
+// or failures, consistent numbers, and histograms that merge_packed takes. Open counts are within
 // their limits. False otherwise; then the output is unusable.
 bool decode_tags(std::string_view payload, std::vector<TagDefinition>& tags);
 bool decode_batch(std::string_view payload, Batch& batch);

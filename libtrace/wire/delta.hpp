@@ -30,8 +30,7 @@ inline void add_value(double& sum, double value) {
 }
 
 struct Delta {
-  std::uint64_t count = 0;      // calls, completed transactions
-  std::uint64_t aborts = 0;     // aborted transactions, not in count
+  std::uint64_t count = 0;      // calls; completed, or failed transactions
   std::uint64_t nonfinite = 0;  // of count: NaN and infinite values, kept out of sum, min and max
   std::uint64_t unbinned = 0;   // of count: finite values that no histogram has seen
   double sum = 0;
@@ -39,7 +38,7 @@ struct Delta {
   double max = -std::numeric_limits<double>::infinity();  // of the finite values; -infinity if none
   double last = 0;
 
-  bool empty() const { return count == 0 && aborts == 0; }
+  bool empty() const { return count == 0; }
 
   // Adds a value. True if finite: then a histogram may take it.
   bool add(double value) {
@@ -61,7 +60,6 @@ struct Delta {
   void merge(const Delta& later) {
     if (later.count > 0) last = later.last;
     add_calls(count, later.count);
-    add_calls(aborts, later.aborts);
     add_calls(nonfinite, later.nonfinite);
     add_calls(unbinned, later.unbinned);
     add_value(sum, later.sum);

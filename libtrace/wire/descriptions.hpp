@@ -109,6 +109,10 @@ struct ReceivedDelta {
   std::optional<double> sum{};
   std::optional<double> min{};
   std::optional<double> max{};
+  std::string_view& failed_histogram = entry.failed_histogram;
+  std::optional<double> failed_sum{};
+  std::optional<double> failed_min{};
+  std::optional<double> failed_max{};
 };
 
 struct SentDelta {
@@ -118,15 +122,21 @@ struct SentDelta {
   std::optional<double> sum{};
   std::optional<double> min{};
   std::optional<double> max{};
+  const Histogram* failed_histogram = nullptr;
+  std::optional<double> failed_sum{};
+  std::optional<double> failed_min{};
+  std::optional<double> failed_max{};
 };
 
 struct DeltaDescription {
   [[gnu::always_inline]] static bool fields(auto& field, auto& sent) {
-    auto& [entry, last, histogram, sum, min, max] = sent;
+    auto& [entry, last, histogram, sum, min, max, failed_histogram, failed_sum, failed_min,
+           failed_max] = sent;
     return field(1, entry.tag_id) || field(2, entry.type) || field(3, entry.delta.count) ||
-           field(4, entry.delta.aborts) || field(5, entry.delta.nonfinite) || field(6, last) ||
+           field(4, entry.failed.count) || field(5, entry.delta.nonfinite) || field(6, last) ||
            field(7, sum) || field(8, min) || field(9, max) || field(10, histogram) ||
-           field(11, entry.is_added);
+           field(11, entry.is_added) || field(12, failed_sum) || field(13, failed_min) ||
+           field(14, failed_max) || field(15, failed_histogram);
   }
 };
 

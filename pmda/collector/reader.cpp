@@ -71,14 +71,14 @@ void Reader::begin_cumulative(Instant now) const {
   shared_->engine.begin_cumulative(now);
 }
 
-void Reader::cumulative(TraceType type, Instant now,
+void Reader::cumulative(TraceType type, Outcome outcome, Instant now,
                         const std::function<bool(std::int32_t)>& wanted,
                         const std::function<void(CumulativeSample&&)>& take) const {
   copy_all<CumulativeSample>(
       0,
       [&](std::size_t from, std::size_t max, std::vector<CumulativeSample>& out) {
         const Lock lock(shared_->mutex);
-        return shared_->engine.cumulative(type, from, max, now, wanted, out);
+        return shared_->engine.cumulative(type, outcome, from, max, now, wanted, out);
       },
       take);
 }

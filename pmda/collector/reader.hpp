@@ -34,7 +34,8 @@ class Reader {
 
   // Hands out the cumulative distributions of all `wanted` tags.
   // `wanted` is called with the mutex held.
-  void cumulative(TraceType type, Instant now, const std::function<bool(std::int32_t)>& wanted,
+  void cumulative(TraceType type, Outcome outcome, Instant now,
+                  const std::function<bool(std::int32_t)>& wanted,
                   const std::function<void(CumulativeSample&&)>& take) const;
 
   // Hands out the names of a type's instances, starting at index `from`, in the order of

@@ -98,6 +98,7 @@ class Fetcher {
   using AskedOfIndom = std::span<const Asked>;
 
   void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now);
+  template <typename Text>
   void add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now);
   void add_clients(AskedOfIndom asked, const pmProfile* profile, Instant now);
   void add_events(AskedOfIndom asked, Instant now);

@@ -22,7 +22,7 @@ std::uint64_t finite_in_window(const TagValues& tag) {
 // No value for a tag without ended calls, which is shown because of open transactions.
 template <typename Value>
 std::optional<Value> once_ended(const TagValues& tag, Value value) {
-  if (tag.total.empty()) return {};
+  if (tag.total.empty() && tag.failed.empty()) return {};
   return value;
 }
 
@@ -30,7 +30,7 @@ constexpr auto count = [](const TagValues& tag, double) {
   return once_ended(tag, tag.total.count);
 };
 constexpr auto aborts = [](const TagValues& tag, double) {
-  return once_ended(tag, tag.total.aborts);
+  return once_ended(tag, tag.failed.count);
 };
 constexpr auto sum = [](const TagValues& tag, double) { return once_ended(tag, tag.total.sum); };
 constexpr auto nonfinite = [](const TagValues& tag, double) {
@@ -68,6 +68,18 @@ constexpr auto least = [](const TagValues& tag, double) -> std::optional<double>
 constexpr auto greatest = [](const TagValues& tag, double) -> std::optional<double> {
   if (finite_in_window(tag) == 0) return {};
   return tag.window.max;
+};
+
+// Nothing is known of failures if some came without a duration.
+constexpr auto abort_time = [](const TagValues& tag, double) -> std::optional<double> {
+  if (tag.failed.nonfinite > 0) return {};
+  return once_ended(tag, tag.failed.sum);
+};
+
+template <double Delta::*Extreme>
+constexpr auto of_aborts = [](const TagValues& tag, double) -> std::optional<double> {
+  if (tag.failed_window.empty() || tag.failed_window.nonfinite > 0) return {};
+  return tag.failed_window.*Extreme;
 };
 
 template <std::size_t Index>
@@ -172,6 +184,12 @@ std::vector<Metric> tag_metrics(const ValueUnits& units) {
        where_the_oldest_is},
       {1, 10, "trace.transact.vanished", kTransactIndom, PM_SEM_COUNTER, kCount,
        [](const TagValues& tag, double) { return tag.in_flight.vanished; }},
+
+      {1, 11, "trace.transact.abort_time", kTransactIndom, PM_SEM_COUNTER, kSeconds, abort_time},
+      {1, 12, "trace.transact.abort_min", kTransactIndom, PM_SEM_INSTANT, kSeconds,
+       of_aborts<&Delta::min>},
+      {1, 13, "trace.transact.abort_max", kTransactIndom, PM_SEM_INSTANT, kSeconds,
+       of_aborts<&Delta::max>},
   };
 }
 

@@ -28,7 +28,7 @@ struct Three {
 
 Three of(const Numbers& numbers) { return {numbers.count, numbers.aborts, numbers.sum}; }
 
-Three of(const Delta& delta, TraceType type) {
+Three of(const Total& delta, TraceType type) {
   return {delta.count, delta.aborts,
           type == TraceType::Observe || type == TraceType::Counter
               ? static_cast<std::uint64_t>(delta.sum)
@@ -75,7 +75,7 @@ class Judge {
     const std::string name = tag_name(plan.number, tag);
     for (const auto& totals : agents_) {
       const auto found = totals.find({type, name});
-      const Delta total = found == totals.end() ? Delta() : found->second;
+      const Total total = found == totals.end() ? Total() : found->second;
       last = of(total, type);
       all.add(last);
       if (!last.within(begun))

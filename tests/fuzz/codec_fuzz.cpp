@@ -20,10 +20,15 @@ using fuzz::same;
 // The header's promises about an accepted entry.
 void check_entry(const DeltaEntry& entry) {
   const Delta& delta = entry.delta;
-  require(!delta.empty() && delta.nonfinite <= delta.count);
-  require(delta.count <= kMaxDeltaCalls && delta.aborts <= kMaxDeltaCalls);
-  require(delta.aborts == 0 || entry.type == TraceType::Transact);
+  const Delta& failed = entry.failed;
+  require(!(delta.empty() && failed.empty()) && delta.nonfinite <= delta.count);
+  require(delta.count <= kMaxDeltaCalls && failed.count <= kMaxDeltaCalls);
+  require(failed.empty() || entry.type == TraceType::Transact);
   std::uint64_t binned = 0;
+  require(Histogram::read_packed_total(entry.failed_histogram, binned));
+  require(binned + failed.unbinned + failed.nonfinite == failed.count);
+  require(failed.nonfinite == failed.count ||
+          (failed.nonfinite == 0 && std::isfinite(failed.sum) && failed.min <= failed.max));
   require(Histogram::read_packed_total(entry.histogram, binned));
   if (entry.is_added)
     require(entry.type == TraceType::Counter && delta.nonfinite == 0 && delta.sum >= 0 &&
@@ -44,8 +49,8 @@ void check_same(const DeltaEntry& entry, const DeltaEntry& again) {
   const Delta& a = entry.delta;
   const Delta& b = again.delta;
   require(again.tag_id == entry.tag_id && again.type == entry.type &&
-          again.is_added == entry.is_added && b.count == a.count && b.aborts == a.aborts &&
-          again.histogram == entry.histogram);
+          again.is_added == entry.is_added && b.count == a.count &&
+          again.failed.count == entry.failed.count && again.histogram == entry.histogram);
   if (entry.type == TraceType::Point || a.count == 0) return;
   require(b.nonfinite == a.nonfinite && same(b.last, a.last));
   if (entry.is_added) require(b.sum == a.sum);
@@ -92,8 +97,7 @@ void encode_and_check(Input input) {
     const TraceType type = kTraceTypes[input.pick(4)];
     Delta delta;
     Histogram histogram;
-    if (type == TraceType::Transact) delta.aborts = input.pick(3);
-    for (unsigned values = input.pick(5) + (delta.aborts == 0); values > 0; --values) {
+    for (unsigned values = input.pick(5) + 1; values > 0; --values) {
       const double value = input.real();
       if (delta.add(value) && has_histogram(type) && input.pick(4) > 0)
         histogram.add(value);  // not all: some came from a full queue
@@ -102,7 +106,7 @@ void encode_and_check(Input input) {
     delta.unbinned = has_histogram(type) ? delta.count - delta.nonfinite - histogram.total() : 0;
     append_delta(body, static_cast<std::uint32_t>(deltas.size()), type, delta, histogram);
     append_open_count(
-        in_flight, {static_cast<std::uint32_t>(deltas.size()), delta.aborts, sequence >> 2, kPid});
+        in_flight, {static_cast<std::uint32_t>(deltas.size()), delta.count, sequence >> 2, kPid});
     deltas.push_back(delta);
     types.push_back(type);
   }
@@ -112,7 +116,8 @@ void encode_and_check(Input input) {
   require(decode_batch(payload_of(pdu), batch));
   require(batch.entries.size() == deltas.size() && batch.in_flight.size() == deltas.size());
   for (std::uint32_t i = 0; i < deltas.size(); ++i)
-    check_same({i, types[i], false, deltas[i], batch.entries[i].histogram}, batch.entries[i]);
+    check_same({i, types[i], false, deltas[i], batch.entries[i].histogram, {}, {}},
+               batch.entries[i]);
   check_batch(batch);
   require(pdu_of(batch) == pdu);
 }

@@ -60,11 +60,18 @@ const std::vector<const Tag*>& all_tags() {
   return tags;
 }
 
-using Totals = std::map<std::pair<TraceType, std::string>, Delta>;
+RecordKind kind_of(TraceType type) { return static_cast<RecordKind>(type); }
+// Increments are received as values of their counter.
+RecordKind shown_kind(RecordKind kind) {
+  return kind == RecordKind::Abort ? kind : kind_of(type_of(kind));
+}
+
+// By kind of call: transactions that failed are a kind of their own.
+using Totals = std::map<std::pair<RecordKind, std::string>, Delta>;
 
 std::uint64_t calls_in(const Totals& totals) {
   std::uint64_t calls = 0;
-  for (const auto& [tag, delta] : totals) calls += delta.count + delta.aborts;
+  for (const auto& [tag, delta] : totals) calls += delta.count;
   return calls;
 }
 
@@ -163,7 +170,7 @@ class Agent {
     require(pdu.type == PduType::Data && data && data->tag.size() <= 124);
     Delta one;
     one.add(data->value);
-    receive(data->type, std::string(data->tag), one);
+    receive(kind_of(data->type), std::string(data->tag), one);
   }
 
   void take_tags(const wire::Frame& pdu) {
@@ -183,25 +190,29 @@ class Agent {
       require(names_.contains(entry.tag_id));
       if (entry.is_added)
         wire::append_increments(body, entry.tag_id, entry.delta);
+      else if (!entry.failed.empty())
+        wire::append_failures(body, entry.tag_id, entry.failed, {});
       else
         wire::append_delta(body, entry.tag_id, entry.type, entry.delta, {});
-      body += entry.histogram;
+      body.append(entry.histogram).append(entry.failed_histogram);
     }
     const auto [before, is_new] = bodies_.emplace(batch.sequence, body);
     require(before->second == body);
     if (!is_new) return;
     highest_ = std::max(highest_, batch.sequence);
     for (const wire::DeltaEntry& entry : batch.entries)
-      receive(entry.type, names_[entry.tag_id], entry.delta);
+      if (entry.failed.empty())
+        receive(kind_of(entry.type), names_[entry.tag_id], entry.delta);
+      else
+        receive(RecordKind::Abort, names_[entry.tag_id], entry.failed);
   }
 
-  void receive(TraceType type, const std::string& name, const Delta& delta) {
-    const auto recorded = recorded_.find({type, name});
+  void receive(RecordKind kind, const std::string& name, const Delta& delta) {
+    const auto recorded = recorded_.find({kind, name});
     require(recorded != recorded_.end());
-    Delta& received = received_[{type, name}];
+    Delta& received = received_[{kind, name}];
     received.merge(delta);
     require(received.count <= recorded->second.count);
-    require(received.aborts <= recorded->second.aborts);
   }
 
   inline static const int listener_ = listen_there();
@@ -232,7 +243,7 @@ class Library {
   void record(std::span<const Record> records, Totals& totals) {
     add_records(outbox_.pending, records, now_);
     const Record& first = records.front();
-    Delta& total = totals[{type_of(first.kind()), std::string(name_of(*first.tag()))}];
+    Delta& total = totals[{shown_kind(first.kind()), std::string(name_of(*first.tag()))}];
     for (const Record& each : records) add_to(total, each);
   }
 
@@ -240,7 +251,7 @@ class Library {
   void record_merged(const OverflowCell& cell, Totals& totals) {
     outbox_.pending.make_room(1);
     outbox_.pending.add(cell, now_);
-    Delta& total = totals[{type_of(cell.kind), std::string(name_of(*cell.tag))}];
+    Delta& total = totals[{shown_kind(cell.kind), std::string(name_of(*cell.tag))}];
     if (cell.kind == RecordKind::Add)
       add_increments(total, cell.delta.count, cell.delta.sum);
     else
@@ -527,11 +538,12 @@ class Story {
       }
   }
 
-  void check_same(TraceType type, const Delta& recorded, const Delta& received) const {
-    require(received.count == recorded.count && received.aborts == recorded.aborts);
+  void check_same(RecordKind kind, const Delta& recorded, const Delta& received) const {
+    const TraceType type = type_of(kind);
+    require(received.count == recorded.count);
     if (type == TraceType::Point || recorded.count == 0) return;
     require(received.nonfinite == recorded.nonfinite);
-    require(received.last == recorded.last ||
+    require(kind == RecordKind::Abort || received.last == recorded.last ||
             (std::isnan(received.last) && std::isnan(recorded.last)));
     const bool is_added = recorded.min > recorded.max;  // increments have no min and max
     if (type == TraceType::Counter && recorded.nonfinite == 0 && is_added)

@@ -255,12 +255,14 @@ class House {
       const TraceType type = kTraceTypes[kind % 4];
       Delta delta;
       Histogram histogram;
-      if (type == TraceType::Transact) delta.aborts = input_.pick(3);
+      const bool has_failed = type == TraceType::Transact && input_.pick(3) == 0;
       for (unsigned values = input_.pick(8); values > 0; --values)
         if (const double value = this->value(); delta.add(value)) histogram.add(value);
       if (input_.pick(8) == 0) delta.count += input_.number() >> 4;  // absurd, but valid
       if (kind == 7)  // increments of a counter; not always valid
         wire::append_increments(body, tag, delta);
+      else if (has_failed)
+        wire::append_failures(body, tag, delta, histogram);
       else
         wire::append_delta(body, tag, type, delta, histogram);
     }

@@ -118,7 +118,8 @@ class OfAProgram(MmvTestCase):
         self.check_calls(self.start())
         self.assert_values(self.pmcd, "trace.point.count", {"miss": 2})
         for metric, text in (("observe.p50", "length"), ("transact.p99", "buy"), ("transact.max_time", "buy"),
-                             ("transact.total_time", "buy")):
+                             ("transact.total_time", "buy"),
+                             ("transact.abort_time", "buy"), ("transact.abort_max", "buy")):
             wait_until(lambda: text in self.values(metric), what=metric)
         self.assertAlmostEqual(self.values("observe.p50")["length"], 3, delta=0.06)
         self.assertEqual(set(self.values("transact.min_time")), {"buy"})  # none has ended of the other

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 
+import histogram_text
 import legacy_wire
 from private_pmcd import wait_until
 from trace_test import STOCK_AGENT, TraceTestCase
@@ -14,12 +15,25 @@ QUANTILES = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
 
 
 class Metrics(TraceTestCase):
-    def test_show_aborted_transactions(self):
-        pmcd = self.start_pmcd()
-        self.trace(self.environment(pmcd), "begin a", "abort a", "begin a", "abort a", "begin a",
-                   "end a")
-        self.assertEqual(pmcd.values("trace.transact.aborts"), {"a": 2})
-        self.assertEqual(pmcd.values("trace.transact.count"), {"a": 1})
+    def test_show_transactions_that_failed_apart_from_the_others(self):
+        pmcd = self.start_pmcd(["-T", "8", "-N", "8"])
+        pmcd.values("tracing.histogram.abort")
+        self.trace(self.environment(pmcd), "begin a", "sleep 0.5", "abort a", "begin a", "abort a", "begin a",
+                   "end a", "begin b", "end b")
+        self.assertEqual(pmcd.values("trace.transact.aborts"), {"a": 2, "b": 0})
+        self.assertEqual(pmcd.values("trace.transact.count"), {"a": 1, "b": 1})
+        spent = pmcd.values("trace.transact.abort_time")
+        self.assertEqual(spent, {"a": spent["a"], "b": 0})
+        wait_until(lambda: pmcd.values("trace.transact.abort_max"), what="the window")
+        longest = pmcd.value("trace.transact.abort_max", "a")
+        shortest = pmcd.value("trace.transact.abort_min", "a")
+        self.assertGreater(longest, max(0.5, shortest))
+        self.assertAlmostEqual(spent["a"], longest + shortest)
+        completed = pmcd.value("trace.transact.total_time", "a")
+        self.assertAlmostEqual(pmcd.value("trace.transact.max_time", "a") / completed, 1, places=5)
+        failed = pmcd.values("tracing.histogram.abort")
+        self.assertEqual(set(failed), {"a"})
+        self.assertEqual(histogram_text.parse(failed["a"]).bins, histogram_text.bins_of([shortest, longest]))
 
     def assert_percentiles(self, pmcd, metrics, divisor):
         """Checks those of 1 to 1000, which were divided."""

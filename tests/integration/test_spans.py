@@ -114,6 +114,14 @@ class OfOneHost(SpansTestCase):
         clock.step_to(1000)
         self.assertEqual(self.end(process), ("", ""))
 
+    def test_end_when_nobody_reads_them(self):
+        program = self.program()
+        process = self.start()
+        program.wait_for_filters("tag=*")
+        process.stdout.close()
+        program.send(encode_span(begin_ns=BEGIN))
+        self.assertEqual(process.wait(PATIENCE_S), 0)
+
     def test_end_with_a_pipe_whatever_becomes_of_the_signal(self):
         program = self.program()
         for trap in ("trap - PIPE", "trap '' PIPE"):

@@ -51,12 +51,19 @@ class Exactness(JavaTestCase):
 class Recorded(JavaTestCase):
     def test_however_the_jvm_ends(self):
         environment = library_environment(self.library, PCP_TRACE_FLUSH=60_000)
+        calls = THREADS * CALLS
         with tempfile.TemporaryDirectory(prefix="trace-record-") as directory:
             for end in ("return", "exit", "halt"):
                 folder = os.path.join(directory, end)
-                done = recorded.record(folder, *java("ManyThreads", str(THREADS), str(CALLS), end), environment=environment)
+                done = recorded.record(
+                    folder, *java("ManyThreads", str(THREADS), str(CALLS), end),
+                    environment=environment)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.assertEqual(recorded.last_values(folder, "trace.counter.total"), {ADDED: THREADS * CALLS}, end)
+                for metric, counts in (("point.count", {"größe 😀": 2 * calls}),
+                                       ("observe.count", {"value": calls}),
+                                       ("counter.total", {ADDED: calls}),
+                                       ("transact.count", {"request": calls - calls // 10})):
+                    self.assertEqual(recorded.last_values(folder, f"trace.{metric}"), counts, end)
 
 
 class Interfaces(JavaTestCase):

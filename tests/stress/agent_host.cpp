@@ -45,10 +45,10 @@ struct Location {
   std::uint16_t port;
 };
 
-struct Total {
+struct TotalOfTag {
   std::array<char, kMaxTagLength + 1> tag;
   TraceType type;
-  Delta delta;
+  Total total;
 };
 
 bool receive_bytes(int socket, void* bytes, std::size_t size) {
@@ -81,12 +81,12 @@ Location location_of(const TestAgent& agent) {
   return location;
 }
 
-std::vector<Total> totals_of(TestAgent& agent) {
-  std::vector<Total> all;
+std::vector<TotalOfTag> totals_of(TestAgent& agent) {
+  std::vector<TotalOfTag> all;
   for (const TraceType type : kTraceTypes)
-    for (const auto& [tag, delta] : agent.totals(type)) {
-      Total& total = all.emplace_back(Total{{}, type, delta});
-      tag.copy(total.tag.data(), kMaxTagLength);
+    for (const auto& [tag, total] : agent.totals(type)) {
+      TotalOfTag& made = all.emplace_back(TotalOfTag{{}, type, total});
+      tag.copy(made.tag.data(), kMaxTagLength);
     }
   return all;
 }
@@ -146,9 +146,9 @@ void serve(int socket) {
         send(socket, location_of(agent));
         break;
       case Question::Totals: {
-        const std::vector<Total> all = totals_of(agent);
+        const std::vector<TotalOfTag> all = totals_of(agent);
         send(socket, all.size());
-        send_bytes(socket, all.data(), all.size() * sizeof(Total));
+        send_bytes(socket, all.data(), all.size() * sizeof(TotalOfTag));
         break;
       }
       case Question::Counters:
@@ -266,11 +266,11 @@ std::uint64_t AgentHost::captured() {
 AgentHost::Totals AgentHost::totals() {
   std::size_t size;
   ask(socket_, Question::Totals, size);
-  std::vector<Total> all(size);
-  if (!receive_bytes(socket_, all.data(), size * sizeof(Total)))
+  std::vector<TotalOfTag> all(size);
+  if (!receive_bytes(socket_, all.data(), size * sizeof(TotalOfTag)))
     throw std::runtime_error("the agent is gone");
   Totals totals;
-  for (const Total& each : all) totals[{each.type, each.tag.data()}] = each.delta;
+  for (const TotalOfTag& each : all) totals[{each.type, each.tag.data()}] = each.total;
   return totals;
 }
 

@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "wire/delta.hpp"
+#include "stress/test_agent.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace {
 
 class AgentHost {
  public:
-  using Totals = std::map<std::pair<TraceType, std::string>, Delta>;
+  using Totals = std::map<std::pair<TraceType, std::string>, Total>;
 
   struct Counters {
     std::uint64_t connections;  // now
@@ -63,7 +63,7 @@ class AgentHost {
   void stop();
   void start();
   Totals totals();
-  Delta total(TraceType type, const std::string& tag) { return totals()[{type, tag}]; }
+  Total total(TraceType type, const std::string& tag) { return totals()[{type, tag}]; }
   Counters counters();
 
  private:

@@ -101,7 +101,7 @@ TEST(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
     EXPECT_EQ(own.last, kRounds);
   }
   EXPECT_EQ(agent.total(TraceType::Point, "point").count, std::uint64_t{kThreads} * kRounds);
-  const Delta work = agent.total(TraceType::Transact, "work");
+  const Total work = agent.total(TraceType::Transact, "work");
   EXPECT_EQ(work.count, std::uint64_t{kThreads} * kRounds * 3 / 4);
   EXPECT_EQ(work.aborts, std::uint64_t{kThreads} * kRounds / 4);
   EXPECT_GT(stats().merged, 0u);

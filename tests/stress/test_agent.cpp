@@ -40,10 +40,10 @@ void TestAgent::start() {
 
 void TestAgent::stop() { collector_->stop(); }
 
-std::map<std::string, Delta> TestAgent::totals(TraceType type) {
-  std::map<std::string, Delta> totals;
+std::map<std::string, Total> TestAgent::totals(TraceType type) {
+  std::map<std::string, Total> totals;
   for (const agent::KnownTag& known : agent::all_tags(collector_->reader(), type)) {
-    Delta& total = totals[known.name.tag] = known.values.total;
+    Total& total = totals[known.name.tag] = {known.values.total, known.values.failed.count};
     if (type == TraceType::Counter) total.sum = known.values.increments.sum;
   }
   return totals;

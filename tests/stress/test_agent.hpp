@@ -14,6 +14,11 @@
 
 namespace pcp::trace {
 
+// An agent's numbers of a tag and type.
+struct Total : Delta {
+  std::uint64_t aborts = 0;
+};
+
 class TestAgent {
  public:
   // Requires: this process has traced nothing yet.
@@ -26,8 +31,8 @@ class TestAgent {
   void start();
 
   // Totals by tag.
-  std::map<std::string, Delta> totals(TraceType type);
-  Delta total(TraceType type, const std::string& tag) { return totals(type)[tag]; }
+  std::map<std::string, Total> totals(TraceType type);
+  Total total(TraceType type, const std::string& tag) { return totals(type)[tag]; }
 
   const agent::IngestCounters& counters() const { return collector_->reader().ingest_counters(); }
   agent::SharedSpans& spans() { return collector_->spans(); }

@@ -33,11 +33,15 @@ inline std::string pdu_of(const Batch& batch) {
   std::string body;
   for (const DeltaEntry& entry : batch.entries) {
     Histogram histogram;
-    if (!histogram.merge_packed(entry.histogram)) return "a histogram that is none";
+    Histogram of_failures;
+    if (!histogram.merge_packed(entry.histogram) ||
+        !of_failures.merge_packed(entry.failed_histogram))
+      return "a histogram that is none";
     if (entry.is_added)
       append_increments(body, entry.tag_id, entry.delta);
-    else
+    else if (!entry.delta.empty())
       append_delta(body, entry.tag_id, entry.type, entry.delta, histogram);
+    if (!entry.failed.empty()) append_failures(body, entry.tag_id, entry.failed, of_failures);
   }
   std::string in_flight;
   for (const OpenCount& count : batch.in_flight) append_open_count(in_flight, count);

@@ -380,7 +380,7 @@ class [[nodiscard]] Running {
       end_as(tag());
   }
 
-  // Aborts: counts as aborted, without a time.
+  // Aborts: counts as failed.
   void abort() noexcept {
     if (!is_open()) return;
     if (labels_.empty())

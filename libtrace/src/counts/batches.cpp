@@ -24,7 +24,10 @@ void append_entry(std::string& body, Pending::Entry& entry) {
     entry.delta.unbinned = has_histogram(entry.type())
                                ? entry.delta.count - entry.delta.nonfinite - entry.histogram.total()
                                : 0;
-    wire::append_delta(body, entry.tag->id, entry.type(), entry.delta, entry.histogram);
+    if (entry.is_of_failures())
+      wire::append_failures(body, entry.tag->id, entry.delta, entry.histogram);
+    else
+      wire::append_delta(body, entry.tag->id, entry.type(), entry.delta, entry.histogram);
     if (body.size() - before <= wire::kMaxBatchBytes || entry.histogram.empty()) return;
     body.resize(before);
     if (entry.histogram.coarseness() < Histogram::kMaxCoarseness)
@@ -100,7 +103,7 @@ void Batches::fill(CountBatch& batch, std::uint64_t until) {
     batch.records += entry.records();
     counters_.sent += entry.records();
     counters_.thinned += entry.delta.unbinned;
-    counters_.aborted += entry.delta.aborts;
+    if (entry.is_of_failures()) counters_.aborted += entry.records();
     if (entry.records() > 0) {
       batch.first_ns = std::min(batch.first_ns, entry.first_ns);
       batch.last_ns = std::max(batch.last_ns, entry.last_ns);

@@ -104,13 +104,12 @@ bool LegacySession::take_entry(std::uint64_t until) {
     rest_.series = entry.series;
     rest_.first_ns = entry.first_ns;
     rest_.last_ns = entry.last_ns;
-    rest_.delta = fits ? entry.delta : Delta{};
-    rest_.delta.aborts = 0;
-    counters_.aborted += entry.delta.aborts;
-    if (fits)
-      counters_.acknowledged += entry.delta.aborts;  // not counted by a stock agent
-    else
+    rest_.delta = fits && !entry.is_of_failures() ? entry.delta : Delta{};
+    if (entry.is_of_failures()) counters_.aborted += entry.records();
+    if (!fits)
       counters_.undeliverable += entry.records();
+    else if (entry.is_of_failures())
+      counters_.acknowledged += entry.records();  // not counted by a stock agent
     pending_.pop();
     if (rest_.delta.count > 0) return true;
   }

@@ -43,7 +43,7 @@ class Growing {
 // If a signal handler of this thread finds what is written after this, it finds all before, too.
 void write_in_order() { std::atomic_signal_fence(std::memory_order_release); }
 
-bool has_value(RecordKind kind) { return kind != RecordKind::Point && kind != RecordKind::Abort; }
+bool has_value(RecordKind kind) { return kind != RecordKind::Point; }
 
 }  // namespace
 
@@ -123,10 +123,6 @@ OverflowCell OverflowSlab::read(const Cell& cell) const {
   const auto kind = static_cast<RecordKind>(cell.kind);
   OverflowCell result{cell.tag, kind, {}};
   Delta& delta = result.delta;
-  if (kind == RecordKind::Abort) {
-    delta.aborts = cell.count;
-    return result;
-  }
   delta.count = cell.count;
   if (!has_value(kind)) return result;
   // Also if a handler has interrupted add().

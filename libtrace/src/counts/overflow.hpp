@@ -26,7 +26,7 @@
 
 namespace pcp::trace::client {
 
-// One thread's sums for a tag and kind. Aborts are apart from ended transactions.
+// One thread's sums for a tag and kind.
 struct OverflowCell {
   const Tag* tag;
   RecordKind kind;

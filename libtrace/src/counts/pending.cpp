@@ -38,7 +38,7 @@ void Pending::add(std::span<const Fetched> some, std::uint64_t now_ns) {
   for (const auto& [entry, record] : some) {
     Entry* target = entry;
     if (target == nullptr || target->last_ns == 0) [[unlikely]]
-      target = &queued_entry(record.tag(), series_of(record.kind()), now_ns);
+      target = &queued_entry(record.tag(), record.kind(), now_ns);
     target->last_ns = now_ns;
     if (!add_to(target->delta, record)) continue;
     try {
@@ -49,7 +49,7 @@ void Pending::add(std::span<const Fetched> some, std::uint64_t now_ns) {
 }
 
 void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
-  Entry& target = queued_entry(cell.tag, series_of(cell.kind), now_ns);
+  Entry& target = queued_entry(cell.tag, cell.kind, now_ns);
   target.last_ns = now_ns;
   if (target.is_added()) {
     add_increments(target.delta, cell.delta.count, cell.delta.sum);

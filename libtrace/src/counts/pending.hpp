@@ -33,9 +33,10 @@ class Pending {
 
     TraceType type() const { return type_of(series); }
     bool is_added() const { return series == RecordKind::Add; }
-    std::uint64_t records() const { return delta.count + delta.aborts; }  // 0: redefine()
+    bool is_of_failures() const { return series == RecordKind::Abort; }
+    std::uint64_t records() const { return delta.count; }  // 0: redefine()
   };
-  static_assert(sizeof(Delta) == 64);
+  static_assert(sizeof(Delta) + sizeof(std::uint64_t) == 64);
 
   // A record whose entry is being prefetched: with many tags none is in a near cache.
   struct Fetched {
@@ -44,7 +45,7 @@ class Pending {
   };
   Fetched fetch(const Record& record) const noexcept {
     Fetched fetched;
-    fetched.entry = find(record.tag(), series_of(record.kind()));
+    fetched.entry = find(record.tag(), record.kind());
     fetched.record = record;
     const auto address = reinterpret_cast<std::uintptr_t>(fetched.entry);  // null does no harm
     __builtin_prefetch(reinterpret_cast<const void*>(address), 1);

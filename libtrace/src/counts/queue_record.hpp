@@ -13,25 +13,22 @@
 
 namespace pcp::trace::client {
 
-// The trace types with their numbers, and two that only the client has. Each kind is a series with
-// its own delta, except aborts, which belong to transactions.
+// The trace types with their numbers, and two that only the client has. Each kind is a series of a
+// tag with its own delta.
 enum class RecordKind : std::uint64_t {
   Transact = 1,
   Point = 2,
   Observe = 3,
   Counter = 4,
-  Add = 5,  // an increment of a counter
-  Abort = 6
+  Add = 5,   // an increment of a counter
+  Abort = 6  // a transaction that failed
 };
 
-inline constexpr std::size_t kSeries = 5;
-
-constexpr RecordKind series_of(RecordKind kind) {
-  return kind == RecordKind::Abort ? RecordKind::Transact : kind;
-}
+inline constexpr std::size_t kSeries = 6;
 
 constexpr TraceType type_of(RecordKind kind) {
-  return kind == RecordKind::Add ? TraceType::Counter : static_cast<TraceType>(series_of(kind));
+  if (kind == RecordKind::Add) return TraceType::Counter;
+  return kind == RecordKind::Abort ? TraceType::Transact : static_cast<TraceType>(kind);
 }
 
 // The compiler's own prefetch asks for writing only if told that every processor can. This one
@@ -91,8 +88,7 @@ inline bool add_to(Delta& delta, const Record& record) {
   if (kind == RecordKind::Transact || kind == RecordKind::Observe) return delta.add(record.value);
   switch (kind) {
     case RecordKind::Abort:
-      ++delta.aborts;
-      break;
+      return delta.add(record.value);
     case RecordKind::Add:
       add_increments(delta, 1, record.value);
       break;

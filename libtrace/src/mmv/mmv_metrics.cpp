@@ -17,28 +17,32 @@ std::uint64_t bits_of(double value) {
 }
 std::uint64_t bits_of(std::uint64_t value) { return value; }
 
-template <auto Member>
+template <auto Member, auto Values = &MmvInstance::calls>
 std::uint64_t calls(const MmvInstance& instance) {
-  return bits_of(instance.calls.*Member);
+  return bits_of((instance.*Values).since_start.*Member);
 }
 
-template <auto Member>
+template <auto Member, auto Values = &MmvInstance::calls>
 std::uint64_t window(const MmvInstance& instance) {
-  return bits_of(instance.in_window.*Member);
+  return bits_of((instance.*Values).in_window.*Member);
 }
 
-template <std::size_t Index>
+template <std::size_t Index, auto Values = &MmvInstance::calls>
 std::uint64_t quantile(const MmvInstance& instance) {
-  return bits_of(instance.in_window.quantiles[Index]);
+  return bits_of((instance.*Values).in_window.quantiles[Index]);
 }
 
 // A sum that has overflowed is not known.
 double known(double sum) { return is_known_sum(sum) ? sum : MmvWindow::Values::kNone; }
 
-std::uint64_t sum(const MmvInstance& instance) { return bits_of(known(instance.calls.sum)); }
+template <auto Values = &MmvInstance::calls>
+std::uint64_t sum(const MmvInstance& instance) {
+  return bits_of(known((instance.*Values).since_start.sum));
+}
 
 std::uint64_t last(const MmvInstance& instance) {
-  return bits_of(instance.calls.count > 0 ? instance.calls.last : MmvWindow::Values::kNone);
+  const Delta& calls = instance.calls.since_start;
+  return bits_of(calls.count > 0 ? calls.last : MmvWindow::Values::kNone);
 }
 
 std::uint64_t total(const MmvInstance& instance) {
@@ -57,9 +61,24 @@ constexpr std::array kAllMetrics{
     MmvMetric{"transact.count", TraceType::Transact, 1, Unsigned64, Counter, MmvUnits::Count,
               "completed transactions, by tag", kSinceStart, calls<&Delta::count>},
     MmvMetric{"transact.total_time", TraceType::Transact, 2, Double, Counter, MmvUnits::Seconds,
-              "time in completed transactions, by tag", kSinceStart, sum},
+              "time in completed transactions, by tag", kSinceStart, sum<>},
     MmvMetric{"transact.aborts", TraceType::Transact, 3, Unsigned64, Counter, MmvUnits::Count,
-              "aborted transactions, by tag", kSinceStart, calls<&Delta::aborts>},
+              "transactions that failed, by tag", kSinceStart,
+              calls<&Delta::count, &MmvInstance::failed>},
+    MmvMetric{"transact.abort_time", TraceType::Transact, 13, Double, Counter, MmvUnits::Seconds,
+              "time in transactions that failed, by tag", kSinceStart, sum<&MmvInstance::failed>},
+    MmvMetric{"transact.abort_min", TraceType::Transact, 14, Double, Gauge, MmvUnits::Seconds,
+              "shortest transaction that failed, by tag", kOfTheLastMinute,
+              window<&MmvWindow::Values::min, &MmvInstance::failed>},
+    MmvMetric{"transact.abort_max", TraceType::Transact, 15, Double, Gauge, MmvUnits::Seconds,
+              "longest transaction that failed, by tag", kOfTheLastMinute,
+              window<&MmvWindow::Values::max, &MmvInstance::failed>},
+    MmvMetric{"transact.abort_p50", TraceType::Transact, 16, Double, Gauge, MmvUnits::Seconds,
+              "50th percentile of the time of transactions that failed, by tag", kPercentile,
+              quantile<0, &MmvInstance::failed>},
+    MmvMetric{"transact.abort_p99", TraceType::Transact, 17, Double, Gauge, MmvUnits::Seconds,
+              "99th percentile of the time of transactions that failed, by tag", kPercentile,
+              quantile<3, &MmvInstance::failed>},
     MmvMetric{"transact.min_time", TraceType::Transact, 4, Double, Gauge, MmvUnits::Seconds,
               "shortest transaction, by tag", kOfTheLastMinute, window<&MmvWindow::Values::min>},
     MmvMetric{"transact.max_time", TraceType::Transact, 5, Double, Gauge, MmvUnits::Seconds,
@@ -86,7 +105,7 @@ constexpr std::array kAllMetrics{
               "values observed, by tag", kSinceStart, calls<&Delta::count>},
     MmvMetric{"observe.sum", TraceType::Observe, 32, Double, Gauge, MmvUnits::None,
               "sum of the values observed, by tag",
-              "Since the start of the process; without NaN and infinite values.", sum},
+              "Since the start of the process; without NaN and infinite values.", sum<>},
     MmvMetric{"observe.value", TraceType::Observe, 33, Double, Gauge, MmvUnits::None,
               "value observed last, by tag", "By any thread of the process.", last},
     MmvMetric{"observe.min", TraceType::Observe, 34, Double, Gauge, MmvUnits::None,
@@ -106,10 +125,10 @@ constexpr std::array kAllMetrics{
     MmvMetric{"observe.nonfinite", TraceType::Observe, 41, Unsigned64, Counter, MmvUnits::Count,
               "observed values that are not finite, by tag",
               "Since the start of the process; included in count.", calls<&Delta::nonfinite>},
-    MmvMetric{
-        "counter.count", TraceType::Counter, 51, Unsigned64, Counter, MmvUnits::Count,
-        "reports of a counter, by tag", kSinceStart,
-        [](const MmvInstance& instance) { return instance.calls.count + instance.added.count; }},
+    MmvMetric{"counter.count", TraceType::Counter, 51, Unsigned64, Counter, MmvUnits::Count,
+              "reports of a counter, by tag", kSinceStart,
+              [](const MmvInstance&
+                     instance) { return instance.calls.since_start.count + instance.added.count; }},
     MmvMetric{"counter.value", TraceType::Counter, 52, Double, Counter, MmvUnits::None,
               "value last reported for a counter, by tag", "By any thread of the process.", last},
     MmvMetric{"counter.total", TraceType::Counter, 53, Double, Counter, MmvUnits::None,

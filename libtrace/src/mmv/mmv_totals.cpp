@@ -11,6 +11,14 @@ constexpr int kMostRefreshed = 32;
 constexpr std::uint64_t kNextRefreshNs = 10'000'000;
 constexpr std::uint64_t kNextAgeNs = 1'000'000'000;
 
+MmvValues& values_of(MmvInstance& instance, RecordKind kind) {
+  return kind == RecordKind::Abort ? instance.failed : instance.calls;
+}
+
+bool has_values(const MmvInstance& instance, std::uint64_t part) {
+  return instance.calls.window.has_values(part) || instance.failed.window.has_values(part);
+}
+
 }  // namespace
 
 void MmvTotals::make_room(std::size_t records) {
@@ -51,9 +59,10 @@ void MmvTotals::add(std::span<const Pending::Fetched> some, std::uint64_t now_ns
     const Record& record = fetched.record;
     MmvInstance& instance = find_or_make(record.tag(), type_of(record.kind()));
     instance.is_changed = true;
-    Delta& delta = record.kind() == RecordKind::Add ? instance.added : instance.calls;
-    if (!add_to(delta, record)) continue;
-    instance.window.add(record.value, part);
+    MmvValues& values = values_of(instance, record.kind());
+    if (!add_to(record.kind() == RecordKind::Add ? instance.added : values.since_start, record))
+      continue;
+    values.window.add(record.value, part);
     make_due(instance);
   }
 }
@@ -65,9 +74,10 @@ void MmvTotals::add(const OverflowCell& cell, std::uint64_t now_ns) {
     add_increments(instance.added, cell.delta.count, cell.delta.sum);
     return;
   }
-  instance.calls.merge(cell.delta);
+  MmvValues& values = values_of(instance, cell.kind);
+  values.since_start.merge(cell.delta);
   if (!has_histogram(instance.type)) return;
-  instance.window.add(cell.delta, MmvWindow::part_at(now_ns));
+  values.window.add(cell.delta, MmvWindow::part_at(now_ns));
   make_due(instance);
 }
 
@@ -90,12 +100,13 @@ void MmvTotals::refresh(std::uint64_t now_ns) {
   const std::uint64_t part = MmvWindow::part_at(now_ns);
   if (part_ != part) {
     for (MmvInstance& each : instances_)
-      if (each.window.has_values(part_)) make_due(each);
+      if (has_values(each, part_)) make_due(each);
     part_ = part;
   }
   for (int left = kMostRefreshed; left > 0 && !due_.empty(); --left) {
     MmvInstance& instance = instances_[due_.front()];
-    instance.in_window = instance.window.values(part);  // may throw
+    for (MmvValues* const values : {&instance.calls, &instance.failed})
+      values->in_window = values->window.values(part);  // may throw
     instance.is_changed = true;
     instance.is_due = false;
     due_.erase(due_.begin());
@@ -106,7 +117,7 @@ std::uint64_t MmvTotals::next_refresh_ns(std::uint64_t now_ns) const {
   if (!due_.empty()) return now_ns + kNextRefreshNs;
   if (has_open_) return now_ns + kNextAgeNs;  // the oldest grows older
   const bool is_of_now = std::any_of(instances_.begin(), instances_.end(), [&](const auto& each) {
-    return each.window.has_values(MmvWindow::part_at(now_ns));
+    return has_values(each, MmvWindow::part_at(now_ns));
   });
   return is_of_now ? (MmvWindow::part_at(now_ns) + 1) * MmvWindow::kPartNs : kNever;
 }

@@ -21,14 +21,19 @@
 
 namespace pcp::trace::client {
 
+struct MmvValues {
+  Delta since_start;
+  MmvWindow window;
+  MmvWindow::Values in_window;  // as last computed
+};
+
 struct MmvInstance {
   const Tag* tag = nullptr;  // null: all tags beyond kMostInstances
   TraceType type{};
-  Delta calls;  // since the start
-  Delta added;  // a counter's increments, since the start
-  MmvWindow window;
-  MmvWindow::Values in_window;  // as last computed
-  std::uint64_t open = 0;       // transactions in flight
+  MmvValues calls;         // completed ones
+  MmvValues failed;        // transactions that failed
+  Delta added;             // a counter's increments, since the start
+  std::uint64_t open = 0;  // transactions in flight
   double oldest_s = 0;
   std::uint64_t open_seen = 0;  // the look at which `open` was found
   bool is_changed = true;       // not yet in the file

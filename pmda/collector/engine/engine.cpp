@@ -120,15 +120,16 @@ TagHistory& Engine::add_history(TagIndex tag, Instant now) {
   return history;
 }
 
-void Engine::add(TagHistory& history, const Delta& delta, std::string_view histogram,
-                 const wire::BatchAge& age, Instant now) {
+// Adds to `values`, which are the history itself or those that failed.
+void Engine::add(TagHistory& history, TagHistory& values, const Delta& delta,
+                 std::string_view histogram, const wire::BatchAge& age, Instant now) {
   const auto recent = static_cast<std::uint64_t>(clock_.interval_length().count());
   if (age.first_ns <= recent || delta.count == 0 || options_.is_paced_by_reader) {
-    history.add(delta, histogram, pool_);
+    values.add(delta, histogram, pool_);
   } else {
     const BatchShares shares(age, clock_, current_, now);
     add_calls(counters_.late,
-              history.add_late(delta, histogram, shares, options_.buckets, pool_, cumulative_));
+              values.add_late(delta, histogram, shares, options_.buckets, pool_, cumulative_));
     coarsen_cumulative();
   }
   activate(history);
@@ -274,7 +275,16 @@ void Engine::apply(TagIndex tag, const Delta& delta, std::string_view histogram,
                    const wire::BatchAge& age, Instant now) {
   if (delta.empty()) return;
   advance_to(now);
-  add(history_of(tag, delta.count + delta.aborts, now), delta, histogram, age, now);
+  TagHistory& history = history_of(tag, delta.count, now);
+  add(history, history, delta, histogram, age, now);
+}
+
+void Engine::apply_failures(TagIndex tag, const Delta& failed, std::string_view histogram,
+                            const wire::BatchAge& age, Instant now) {
+  if (failed.empty()) return;
+  advance_to(now);
+  TagHistory& history = history_of(tag, failed.count, now);
+  add(history, history.failures(now, cumulative_), failed, histogram, age, now);
 }
 
 void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age,
@@ -282,7 +292,7 @@ void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::Batc
   if (delta.empty()) return;
   advance_to(now);
   TagHistory& history = history_of(tag, delta.count, now);
-  add(history, history.apply_increments(delta), {}, age, now);
+  add(history, history, history.apply_increments(delta), {}, age, now);
 }
 
 TagIndex Engine::enter(TagIndex tag, const OpenShare& share, Instant now) {
@@ -376,17 +386,19 @@ void Engine::begin_cumulative(Instant now) {
   cumulative_.first_interval = current_;
 }
 
-std::size_t Engine::cumulative(TraceType type, std::size_t from, std::size_t max, Instant now,
-                               const std::function<bool(std::int32_t)>& wanted,
+std::size_t Engine::cumulative(TraceType type, Outcome outcome, std::size_t from, std::size_t max,
+                               Instant now, const std::function<bool(std::int32_t)>& wanted,
                                std::vector<CumulativeSample>& out) {
   if (!cumulative_.begun) return 0;
   return visit(type, from, max, now, [&](TagHistory& history) -> std::size_t {
     const std::int32_t instance = tags_.instance(history.tag());
     if (!wanted(instance)) return 0;
     const std::size_t work = 1 + bring_up(history);
+    const TagHistory* const values = outcome == Outcome::Failed ? history.failures() : &history;
+    if (values == nullptr) return work;
     CumulativeSample& sample = out.emplace_back();
     sample.instance = instance;
-    history.copy_to(sample, cumulative_);
+    values->copy_to(sample, cumulative_);
     return work;
   });
 }

@@ -73,6 +73,10 @@ class Engine {
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
              const wire::BatchAge& age, Instant now);
 
+  // The same for transactions that failed.
+  void apply_failures(TagIndex tag, const Delta& failed, std::string_view histogram,
+                      const wire::BatchAge& age, Instant now);
+
   // The same for increments of a counter: their count and their sum.
   void apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age, Instant now);
 
@@ -129,8 +133,8 @@ class Engine {
   // Copies the cumulative histograms of up to `max` instances, if `wanted`. Gives the number looked
   // at: 0 only at the end, or if none are kept. They hold the values of intervals completed since
   // begin_cumulative(), and late values. Each other finite value counts as unbinned.
-  std::size_t cumulative(TraceType type, std::size_t from, std::size_t max, Instant now,
-                         const std::function<bool(std::int32_t)>& wanted,
+  std::size_t cumulative(TraceType type, Outcome outcome, std::size_t from, std::size_t max,
+                         Instant now, const std::function<bool(std::int32_t)>& wanted,
                          std::vector<CumulativeSample>& out);
 
   // The same for instance names.
@@ -174,7 +178,7 @@ class Engine {
   TagHistory& overflow_history(TraceType type, Instant now);
   bool admit(TagIndex tag, std::uint64_t most);
   TagHistory& add_history(TagIndex tag, Instant now);
-  void add(TagHistory& history, const Delta& delta, std::string_view histogram,
+  void add(TagHistory& history, TagHistory& values, const Delta& delta, std::string_view histogram,
            const wire::BatchAge& age, Instant now);
   static std::size_t work_of(const TagHistory& history);
   std::size_t bring_up(TagHistory& history);

@@ -77,6 +77,7 @@ std::uint64_t finite(std::uint64_t count, std::uint64_t nonfinite) {
 
 bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool,
                          CumulativePool& cumulative) {
+  if (failures_) failures_->advance(interval, buckets, pool, cumulative);
   const std::int64_t oldest = interval - static_cast<std::int64_t>(buckets);
   const bool is_kept =
       cumulative.begun && interval_ >= cumulative.first_interval && window_.working().count > 0;
@@ -94,7 +95,16 @@ bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPo
   interval_ = interval;
   summary_ = window_.total_of_completed();
   if (histograms_) histograms_->summarise(summary_, pool);
-  return !window_.empty();
+  return !is_window_empty();
+}
+
+TagHistory& TagHistory::failures(Instant now, CumulativePool& cumulative) {
+  if (!failures_) {
+    failures_ = std::make_unique<TagHistory>(tag_, type_);
+    failures_->interval_ = interval_;
+    if (cumulative.begun) failures_->begin_cumulative(now, cumulative);
+  }
+  return *failures_;
 }
 
 void TagHistory::add(const Delta& delta, std::string_view histogram, HistogramPool& pool) {
@@ -182,17 +192,27 @@ void TagHistory::copy_to(CumulativeSample& sample, const CumulativePool& cumulat
   sample.packed = cumulative_->packed();
 }
 
+// In the form of a window in TagValues.
+Delta TagHistory::summary() const {
+  Delta window;
+  window.count = summary_.count;
+  window.nonfinite = summary_.nonfinite;
+  window.sum = summary_.sum;
+  window.min = summary_.min;
+  window.max = summary_.max;
+  return window;
+}
+
 void TagHistory::copy_to(TagValues& values, Instant now) const {
   values.total = total_;
+  if (failures_) {
+    values.failed = failures_->total_;
+    values.failed_window = failures_->summary();
+  }
   values.increments = increments_;
   if (in_flight_) in_flight_->copy_to(values.in_flight, now);
   values.in_window = summary_.count > 0;
-  values.window = {};
-  values.window.count = summary_.count;
-  values.window.nonfinite = summary_.nonfinite;
-  values.window.sum = summary_.sum;
-  values.window.min = summary_.min;
-  values.window.max = summary_.max;
+  values.window = summary();
   values.has_quantiles = histograms_ && histograms_->quantiles().has_value();
   if (!values.has_quantiles) return;
   values.quantiles = *histograms_->quantiles();

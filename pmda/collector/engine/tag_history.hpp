@@ -128,6 +128,10 @@ class TagHistory {
   }
   void add(const Delta& delta, std::string_view histogram, HistogramPool& pool);
 
+  // The transactions that failed, in a history of their own, which begins with the first one.
+  TagHistory& failures(Instant now, CumulativePool& cumulative);
+  const TagHistory* failures() const { return failures_.get(); }  // null: none
+
   // Adds increments to a counter's. Gives the rest to add elsewhere: calls that keep the last
   // value.
   Delta apply_increments(const Delta& delta);
@@ -143,10 +147,12 @@ class TagHistory {
   }
   void coarsen_cumulative(HistogramPool& pool) {
     if (cumulative_) cumulative_->coarsen(pool);
+    if (failures_) failures_->coarsen_cumulative(pool);
   }
 
   void coarsen(HistogramPool& pool) {
     if (histograms_) histograms_->coarsen(pool);
+    if (failures_) failures_->coarsen(pool);
   }
 
   // Transactions in flight; see TagInFlight.
@@ -157,8 +163,12 @@ class TagHistory {
   }
   void vanish(std::uint64_t open) { in_flight().vanish(open); }
 
-  bool is_window_empty() const { return window_.empty(); }
-  std::size_t window_size() const { return window_.size(); }
+  bool is_window_empty() const {
+    return window_.empty() && (!failures_ || failures_->is_window_empty());
+  }
+  std::size_t window_size() const {
+    return window_.size() + (failures_ ? failures_->window_size() : 0);
+  }
 
   void copy_to(TagValues& values, Instant now) const;
 
@@ -180,6 +190,7 @@ class TagHistory {
                 HistogramPool& pool);
   std::uint64_t completed() const;
   TagCumulative* cumulative(CumulativePool& cumulative);
+  Delta summary() const;
   TagInFlight& in_flight() {
     if (!in_flight_) in_flight_ = std::make_unique<TagInFlight>();
     return *in_flight_;
@@ -194,6 +205,7 @@ class TagHistory {
   std::unique_ptr<WindowHistograms> histograms_;  // null if the window has none
   std::unique_ptr<TagCumulative> cumulative_;     // null before the first value that is kept
   std::unique_ptr<TagInFlight> in_flight_;        // null if it would be empty
+  std::unique_ptr<TagHistory> failures_;          // null before the first one
   WindowSums summary_;
 };
 

@@ -65,11 +65,13 @@ struct TagValues {
   std::int32_t instance = 0;
   Delta total;  // since the tag appeared or returned after a reset; `last` is the last value
   Increments increments;  // in the same time
+  Delta failed;  // transactions that failed, in the same time. Nonfinite: without a duration
 
   // Over the completed buckets; only valid if in_window. In `window` only count, nonfinite, sum,
   // min and max are set.
   bool in_window = false;
   Delta window;
+  Delta failed_window;  // the same of `failed`; empty: none
   bool has_quantiles = false;
   std::array<double, kQuantiles.size()> quantiles{};
   double quantile_error = 0;  // the greatest relative error; grows when memory is short
@@ -84,6 +86,9 @@ struct TagValues {
   };
   InFlight in_flight;
 };
+
+// Which transactions a distribution has. Values of other types are completed.
+enum class Outcome : std::uint8_t { Completed, Failed };
 
 // The distribution of one instance's values since some time.
 struct CumulativeSample {

@@ -242,7 +242,8 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
     engine.apply_increments(index, entry.delta, age, turn.now());
   else
     engine.apply(index, entry.delta, entry.histogram, age, turn.now());
-  tally(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
+  engine.apply_failures(index, entry.failed, entry.failed_histogram, age, turn.now());
+  tally(context_.shared.counters.records, entry.delta.count + entry.failed.count);
   if (disagrees) [[unlikely]]
     say_disagreement(tag, turn);
 }

@@ -13,8 +13,8 @@
 namespace pcp::trace {
 
 inline auto numbers_of(const Delta& delta) {
-  return std::make_tuple(delta.count, delta.aborts, delta.nonfinite, delta.unbinned, delta.sum,
-                         delta.min, delta.max, delta.last);
+  return std::make_tuple(delta.count, delta.nonfinite, delta.unbinned, delta.sum, delta.min,
+                         delta.max, delta.last);
 }
 inline bool operator==(const Delta& one, const Delta& other) {
   return numbers_of(one) == numbers_of(other);

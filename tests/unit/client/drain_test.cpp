@@ -167,7 +167,7 @@ TEST_F(DrainTest, TakesEachCallOnceForTheAgentAndForMmvThoughMemoryRunsOut) {
     std::uint64_t agents_calls = 0;
     std::uint64_t mmvs_calls = 0;
     for (; !agents.empty(); agents.pop()) agents_calls += agents.front().records();
-    for (const MmvInstance& each : mmvs.instances()) mmvs_calls += each.calls.count;
+    for (const MmvInstance& each : mmvs.instances()) mmvs_calls += each.calls.since_start.count;
     EXPECT_EQ(agents_calls, recorder.recorded() - before) << bytes;
     EXPECT_EQ(mmvs_calls, agents_calls) << bytes;
   }

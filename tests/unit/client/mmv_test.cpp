@@ -92,8 +92,8 @@ TEST_F(MmvTotalsTest, AreApartForEachTagAndType) {
   add("mmv b", 0, RecordKind::Point);
   add("mmv b", 0, RecordKind::Point);
   ASSERT_EQ(totals.instances().size(), 3U);
-  EXPECT_EQ(totals.instances()[0].calls.sum, 3);
-  EXPECT_EQ(totals.instances()[2].calls.count, 2U);
+  EXPECT_EQ(totals.instances()[0].calls.since_start.sum, 3);
+  EXPECT_EQ(totals.instances()[2].calls.since_start.count, 2U);
 }
 
 TEST_F(MmvTotalsTest, HaveWhatWasReportedOfACounterAndWhatWasAddedToIt) {
@@ -101,8 +101,24 @@ TEST_F(MmvTotalsTest, HaveWhatWasReportedOfACounterAndWhatWasAddedToIt) {
   add("mmv counter", 2, RecordKind::Add);
   add("mmv counter", 4, RecordKind::Add);
   ASSERT_EQ(totals.instances().size(), 1U);
-  EXPECT_EQ(totals.instances()[0].calls.last, 5);
+  EXPECT_EQ(totals.instances()[0].calls.since_start.last, 5);
   EXPECT_EQ(totals.instances()[0].added.sum, 6);
+}
+
+TEST_F(MmvTotalsTest, KeepFailuresApart) {
+  add("mmv failing", 1, RecordKind::Transact);
+  add("mmv failing", 3, RecordKind::Abort);
+  add("mmv failing", 5, RecordKind::Abort);
+  totals.refresh(now);
+  ASSERT_EQ(totals.instances().size(), 1U);
+  const MmvInstance& instance = totals.instances()[0];
+  EXPECT_EQ(instance.calls.since_start.sum, 1);
+  EXPECT_EQ(instance.calls.in_window.max, 1);
+  EXPECT_EQ(instance.failed.since_start.count, 2U);
+  EXPECT_EQ(instance.failed.since_start.sum, 8);
+  EXPECT_EQ(instance.failed.in_window.min, 3);
+  EXPECT_EQ(instance.failed.in_window.max, 5);
+  EXPECT_NEAR(instance.failed.in_window.quantiles.back(), 5, 0.1);
 }
 
 TEST_F(MmvTotalsTest, TakeOneInstanceOfATypeForAllTagsBeyondAThousand) {
@@ -113,8 +129,8 @@ TEST_F(MmvTotalsTest, TakeOneInstanceOfATypeForAllTagsBeyondAThousand) {
   ASSERT_EQ(totals.instances().size(), MmvTotals::kMostInstances + 2);
   const MmvInstance& points = totals.instances()[MmvTotals::kMostInstances];
   EXPECT_EQ(points.tag, nullptr);
-  EXPECT_EQ(points.calls.count, 10U);
-  EXPECT_EQ(totals.instances()[5].calls.count, 2U);
+  EXPECT_EQ(points.calls.since_start.count, 10U);
+  EXPECT_EQ(totals.instances()[5].calls.since_start.count, 2U);
 }
 
 TEST_F(MmvTotalsTest, ComputeTheirWindowsFewAtATimeAndAgainWhenTheyMoveOn) {
@@ -122,7 +138,7 @@ TEST_F(MmvTotalsTest, ComputeTheirWindowsFewAtATimeAndAgainWhenTheyMoveOn) {
   const auto computed = [this] {
     int count = 0;
     for (const MmvInstance& each : totals.instances())
-      count += std::isnan(each.in_window.max) ? 0 : 1;
+      count += std::isnan(each.calls.in_window.max) ? 0 : 1;
     return count;
   };
   int calls = 0;

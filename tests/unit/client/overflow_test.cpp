@@ -37,7 +37,7 @@ Cells take(Overflow& overflow, OverflowSlab& spare) {
   if (!overflow.is_written()) return cells;
   EXPECT_EQ(overflow.exchange(spare, overflow.needed_room()), Overflow::Exchanged::Yes);
   spare.for_each([&](const OverflowCell& cell) {
-    cells[{cell.tag->text(), series_of(cell.kind)}].merge(cell.delta);
+    cells[{cell.tag->text(), cell.kind}].merge(cell.delta);
   });
   spare.clear();
   return cells;
@@ -62,13 +62,12 @@ TEST(Overflow, AddsUpWhatItIsGivenForEachTagAndSeries) {
                                                   {tag("b"), 0.5, RecordKind::Transact},
                                                   {tag("b"), 9, RecordKind::Abort}})
     ASSERT_TRUE(overflow.add(record, 0));
-  Delta with_abort = delta_of({0.5}, 1);
-  with_abort.aborts = 1;
   EXPECT_EQ(take(overflow), (Cells{{{"a", RecordKind::Observe}, delta_of({3, -1, 2}, 3)},
                                    {{"a", RecordKind::Counter}, delta_of({7})},
                                    {{"a", RecordKind::Add}, delta_of({1, 2, 4})},
                                    {{"b", RecordKind::Point}, {.count = 1}},
-                                   {{"b", RecordKind::Transact}, with_abort}}));
+                                   {{"b", RecordKind::Transact}, delta_of({0.5}, 1)},
+                                   {{"b", RecordKind::Abort}, delta_of({9}, 1)}}));
 }
 
 TEST(Overflow, KeepsASumFinite) {

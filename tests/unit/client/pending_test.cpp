@@ -46,22 +46,26 @@ TEST(Pending, AddsManyRecordsAtOnce) {
   }
 }
 
-TEST(Pending, AddsUpPerTagAndType) {
+TEST(Pending, AddsUpPerTagAndKind) {
   Pending pending;
   add(pending, {tag("t"), 0.5, RecordKind::Transact}, 10);
   add(pending, {tag("t"), 1.5, RecordKind::Transact}, 20);
   add(pending, {tag("t"), 9.0, RecordKind::Abort}, 30);
   add(pending, {tag("t"), 0.0, RecordKind::Point}, 40);
-  EXPECT_EQ(pending.queued(), 2u);
+  EXPECT_EQ(pending.queued(), 3u);
   const Pending::Entry& entry = pending.front();
   EXPECT_EQ(entry.type(), TraceType::Transact);
-  Delta expected = delta_of({0.5, 1.5});
-  expected.aborts = 1;
-  EXPECT_EQ(entry.delta, expected);
+  EXPECT_EQ(entry.delta, delta_of({0.5, 1.5}));
   EXPECT_EQ(entry.histogram.total(), 2u);
   EXPECT_EQ(entry.first_ns, 10u);
-  EXPECT_EQ(entry.last_ns, 30u);
-  EXPECT_EQ(entry.records(), 3u);
+  EXPECT_EQ(entry.last_ns, 20u);
+  EXPECT_EQ(entry.records(), 2u);
+  pending.pop();
+  const Pending::Entry& failed = pending.front();
+  EXPECT_EQ(failed.type(), TraceType::Transact);
+  EXPECT_TRUE(failed.is_of_failures());
+  EXPECT_EQ(failed.delta, delta_of({9}));
+  EXPECT_EQ(failed.histogram.total(), 1u);
 }
 
 TEST(Pending, HandsEntriesOverInOrderAndForgetsThem) {

@@ -221,6 +221,21 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   EXPECT_EQ(with_notes, 2);
 }
 
+TEST_F(SlowTreesTest, RequestsThatOverlapTakeNothingOfEachOther) {
+  ask(kSlow);
+  const auto one = begin(request);
+  detach(request, one);
+  const auto other = begin(request);
+  detach(request, other);
+  for (const auto* const around : {&one, &other, &one})
+    end(part, recorder.begin_in(part, inside(*around)));
+  end(request, other);
+  EXPECT_EQ(kept().size(), 2U);
+  EXPECT_EQ(waiting(), 2);
+  end(request, one);
+  EXPECT_EQ(kept().size(), 3U);
+}
+
 TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
   for (const std::string& filter : {kFast, kSlow}) {
     for (const bool entry_is_used_again : {false, true}) {

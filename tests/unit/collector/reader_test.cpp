@@ -40,17 +40,18 @@ TEST_F(ReaderTest, GivesWhatIsKeptSinceATimeOfTheWallClock) {
   const auto all = [](std::int32_t) { return true; };
   const auto nobody = [](CumulativeSample&&) { FAIL() << "none is kept"; };
   for (int i = 1; i <= 1000; ++i) apply(TraceType::Observe, "tag" + std::to_string(i), i);
-  reader_.cumulative(TraceType::Observe, now_, all, nobody);
+  reader_.cumulative(TraceType::Observe, Outcome::Completed, now_, all, nobody);
   now_ += 1s;
   reader_.begin_cumulative(now_);
   now_ += 1s;
   std::int32_t expected = 0;
   const auto odd = [](std::int32_t instance) { return instance % 2 == 1; };
-  reader_.cumulative(TraceType::Observe, now_, odd, [&](CumulativeSample&& sample) {
-    EXPECT_EQ(sample.instance, std::exchange(expected, expected + 2) + 1);
-    EXPECT_EQ(reader_.wall_time(sample.since), kWall + 1s);
-    EXPECT_EQ(sample.count, 1u);
-  });
+  reader_.cumulative(TraceType::Observe, Outcome::Completed, now_, odd,
+                     [&](CumulativeSample&& sample) {
+                       EXPECT_EQ(sample.instance, std::exchange(expected, expected + 2) + 1);
+                       EXPECT_EQ(reader_.wall_time(sample.since), kWall + 1s);
+                       EXPECT_EQ(sample.count, 1u);
+                     });
   EXPECT_EQ(expected, 1000);
 }
 

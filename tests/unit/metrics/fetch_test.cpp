@@ -84,13 +84,24 @@ TEST_F(Fetch, GivesACounterTheValuesThatItHas) {
   EXPECT_EQ(fetch("trace.counter.count"), (Values{{1, 1}, {2, 2}, {3, 3}}));
 }
 
-TEST_F(Fetch, GivesNoRateForATagThatOnlyAborts) {
-  Delta aborted;
-  aborted.aborts = 3;
-  shared_.engine.apply(shared_.engine.tag(TraceType::Transact, "a"), aborted, {}, {}, now_);
+TEST_F(Fetch, GivesNoRateButTheDurationsOfATagThatOnlyFails) {
+  const auto fail = [this](const char* tag, const Delta& failed) {
+    shared_.engine.apply_failures(shared_.engine.tag(TraceType::Transact, tag), failed, {}, {},
+                                  now_);
+  };
+  Delta failed;
+  for (const double each : {3, 1, 2}) failed.add(each);
+  fail("a", failed);
+  Delta untimed;  // from an older library
+  untimed.count = untimed.nonfinite = 1;
+  fail("b", failed);
+  fail("b", untimed);
   now_ += seconds(2);
-  EXPECT_EQ(fetch("trace.transact.aborts"), (Values{{1, 3}}));
-  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 0}}));
+  EXPECT_EQ(fetch("trace.transact.aborts"), (Values{{1, 3}, {2, 4}}));
+  EXPECT_EQ(fetch("trace.transact.abort_time"), (Values{{1, 6}}));
+  EXPECT_EQ(fetch("trace.transact.abort_min"), (Values{{1, 1}}));
+  EXPECT_EQ(fetch("trace.transact.abort_max"), (Values{{1, 3}}));
+  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 0}, {2, 0}}));
   EXPECT_EQ(fetch("trace.transact.rate"), Values{});
 }
 
@@ -127,8 +138,8 @@ TEST_F(Fetch, GivesNothingElseOfATagThatHasNeverEnded) {
   shared_.engine.enter(tag, {1, 1, now_, 1, 1}, now_);
   now_ += seconds(2);
   EXPECT_EQ(fetch("trace.transact.inflight"), (Values{{1, 1}}));
-  for (const char* name : {"count", "total_time", "aborts", "rate", "ave_time", "min_time",
-                           "max_time", "p50", "percentile_error"})
+  for (const char* name : {"count", "total_time", "aborts", "abort_time", "abort_max", "rate",
+                           "ave_time", "min_time", "max_time", "p50", "percentile_error"})
     EXPECT_EQ(fetch(std::string("trace.transact.") + name), Values{}) << name;
 }
 

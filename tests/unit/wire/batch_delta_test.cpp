@@ -39,7 +39,6 @@ struct Arrival {
 
 void expect_equal(const Delta& a, const Delta& b) {
   EXPECT_EQ(a.count, b.count);
-  EXPECT_EQ(a.aborts, b.aborts);
   EXPECT_EQ(a.nonfinite, b.nonfinite);
   EXPECT_EQ(a.unbinned, b.unbinned);
   EXPECT_EQ(a.sum, b.sum);
@@ -80,10 +79,25 @@ TEST(Delta, OfAPointOrACounterIsItsCountAndItsLastValue) {
   EXPECT_EQ(arrival.entry.histogram, "");
 }
 
-TEST(Delta, OfNothingButAbortsIsOne) {
-  Collected collected;
-  collected.delta.aborts = 2;
-  expect_equal(Arrival(TraceType::Transact, collected).entry.delta, collected.delta);
+TEST(Delta, OfFailuresKeepsEveryNumberAndTheHistogramApart) {
+  Collected unseen{0.5, 1.5};
+  unseen.delta.unbinned = 1;
+  unseen.delta.add(2);
+  Collected untimed;  // as older libraries send them
+  untimed.delta.count = untimed.delta.nonfinite = 3;
+  for (const Collected& collected :
+       {Collected{0.25}, Collected{3, 1, 2}, Collected{1, 1}, unseen, untimed}) {
+    std::string body;
+    append_failures(body, 7, collected.delta, collected.histogram);
+    DeltaEntry entry = Arrival(body).entry;
+    EXPECT_EQ(entry.type, TraceType::Transact);
+    EXPECT_TRUE(entry.delta.empty());
+    entry.failed.last = collected.delta.last;  // is not sent
+    expect_equal(entry.failed, collected.delta);
+    Histogram histogram;
+    ASSERT_TRUE(histogram.merge_packed(entry.failed_histogram));
+    EXPECT_EQ(histogram.total(), collected.histogram.total());
+  }
 }
 
 TEST(Delta, CountsWhatItsHistogramHasNotSeen) {
@@ -95,7 +109,6 @@ TEST(Delta, CountsWhatItsHistogramHasNotSeen) {
 
 TEST(Delta, TakesAtMost64BytesAnd2Point5ForEachBin) {
   Collected collected;
-  collected.delta.aborts = 100'000'000;
   std::size_t bins = 0;
   for (int i = 32; i < 512; i += i / 32, ++bins) {
     for (int k = 0; k < 1000; ++k) collected.add(i);
@@ -142,6 +155,10 @@ struct RawDelta {
   std::optional<double> max{};
   std::optional<std::string> bins{};
   bool is_added = false;
+  std::optional<double> failed_sum{};
+  std::optional<double> failed_min{};
+  std::optional<double> failed_max{};
+  std::optional<std::string> failed_bins{};
 };
 
 constexpr std::uint64_t number_of(TraceType type) { return static_cast<std::uint64_t>(type); }
@@ -177,6 +194,10 @@ std::optional<Delta> decoded(const RawDelta& raw) {
     if (raw.max) delta.add_double(9, *raw.max);
     if (raw.bins) delta.add_bytes(10, *raw.bins);
     if (raw.is_added) delta.add_bool(11, true);
+    if (raw.failed_sum) delta.add_double(12, *raw.failed_sum);
+    if (raw.failed_min) delta.add_double(13, *raw.failed_min);
+    if (raw.failed_max) delta.add_double(14, *raw.failed_max);
+    if (raw.failed_bins) delta.add_bytes(15, *raw.failed_bins);
   });
 }
 
@@ -192,6 +213,26 @@ TEST(Delta, IsRefusedIfAnythingButATransactionWasAborted) {
   EXPECT_TRUE(is_taken({.type = kTransact, .aborts = 1}));
   for (const std::uint64_t type : {kPoint, kObserve, kCounter})
     EXPECT_FALSE(is_taken({.type = type, .aborts = 1})) << type;
+}
+
+TEST(Delta, IsRefusedWithFailuresThatContradictThemselves) {
+  std::string two_bins;
+  Collected{1, 2}.histogram.pack(two_bins);
+  const auto failed = [](RawDelta raw) {
+    raw.type = kTransact;
+    return is_taken(raw);
+  };
+  EXPECT_TRUE(failed({.aborts = 2, .failed_sum = 3, .failed_bins = two_bins}));
+  EXPECT_FALSE(failed({.aborts = 1, .failed_sum = 3, .failed_bins = two_bins}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_bins = two_bins}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_sum = 3, .failed_bins = "x"}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_min = 1}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_max = 1}));
+  EXPECT_FALSE(failed({.count = 1, .last = 1, .failed_sum = 1}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_sum = 3, .failed_min = 2, .failed_max = 1}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_sum = kNaN, .failed_min = 1, .failed_max = 2}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_sum = 3, .failed_min = kNaN, .failed_max = 2}));
+  EXPECT_FALSE(failed({.aborts = 2, .failed_sum = 3, .failed_min = 1, .failed_max = kInfinity}));
 }
 
 TEST(Delta, IsRefusedWithMoreNonfiniteValuesThanValues) {
@@ -303,11 +344,10 @@ TEST(Delta, KeepsASumFiniteThatWasTooGreat) {
 TEST(Delta, CountsNoFurtherThanToItsGreatestCount) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   Delta part;
-  part.count = part.aborts = part.nonfinite = part.unbinned = std::uint64_t{1} << 60;
+  part.count = part.nonfinite = part.unbinned = std::uint64_t{1} << 60;
   Delta all;
   for (int i = 0; i < 20; ++i) all.merge(part);
   EXPECT_EQ(all.count, kMost);
-  EXPECT_EQ(all.aborts, kMost);
   EXPECT_EQ(all.nonfinite, kMost);
   EXPECT_EQ(all.unbinned, kMost);
 }

@@ -123,7 +123,7 @@ TEST(Batch, HasWhatIsInFlightOutsideOfItsBody) {
   EXPECT_TRUE(pdu.ends_with(sample_body()));
   Batch batch;
   ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
-  EXPECT_EQ(batch.entries.size(), 5u);
+  EXPECT_EQ(batch.entries.size(), 6u);
   EXPECT_FALSE(batch.in_flight_anew);
   ASSERT_EQ(batch.in_flight.size(), 1u);
   EXPECT_EQ(batch.in_flight[0], sample_open_counts()[0]);
@@ -169,7 +169,7 @@ TEST(Messages, OfANewerPeerAreUnderstood) {
   EXPECT_TRUE(decode_tags(with(tags_pdu()), tags));
   EXPECT_EQ(tags.size(), 2u);
   EXPECT_TRUE(decode_batch(with(batch_pdu()), batch));
-  EXPECT_EQ(batch.entries.size(), 5u);
+  EXPECT_EQ(batch.entries.size(), 6u);
   EXPECT_EQ(decode_batch_ack(with(batch_ack_pdu())), 8u);
   EXPECT_EQ(decode_bye(with(bye_pdu())), ByeReason::Malformed);
   Events events;

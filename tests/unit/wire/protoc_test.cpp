@@ -68,8 +68,12 @@ counters {
   recorded: 1000 sent: 900 merged: 20 thinned: 10 uncertain: 5 reconnects: 2 folded: SOME
 }
 deltas {
-  tag: 1 type: TRANSACT count: 3 aborts: 1 last: 1 sum: 1.75 min: 0.25
+  tag: 1 type: TRANSACT count: 3 last: 1 sum: 1.75 min: 0.25
   histogram: "\000\300\376\003\002\003\036\003\036"
+}
+deltas {
+  tag: 1 type: TRANSACT aborts: 2 failed_sum: 6 failed_min: 2 failed_max: 4
+  failed_histogram: "\000\200\200\004\002\003\036"
 }
 deltas { type: POINT count: 3 }
 deltas { tag: 2 type: OBSERVE count: 1 last: -2 histogram: "\000\201\200\004\002" }

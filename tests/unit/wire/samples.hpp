@@ -51,13 +51,14 @@ struct Collected {
   }
 };
 
-// A transaction with three values and an abort, a point, an observation of one value, a counter,
-// and two increments of another.
+// A transaction with three values, and two that failed; a point, an observation of one value, a
+// counter, and two increments of another.
 inline std::string sample_body() {
   std::string body;
-  Collected transaction{0.5, 0.25, 1.0};
-  transaction.delta.aborts = 1;
+  const Collected transaction{0.5, 0.25, 1.0};
   append_delta(body, 1, TraceType::Transact, transaction.delta, transaction.histogram);
+  const Collected failed{2.0, 4.0};
+  append_failures(body, 1, failed.delta, failed.histogram);
   const Collected point{-1, -1, -1};
   append_delta(body, 0, TraceType::Point, point.delta, {});
   const Collected observation{-2.0};

@@ -12,12 +12,6 @@
 namespace pcp::trace::agent {
 namespace {
 
-std::string packed(const std::vector<double>& values) {
-  Histogram histogram;
-  for (const double value : values) histogram.add(value);
-  return agent::packed(histogram);
-}
-
 // Intervals of two seconds.
 struct EngineCumulative : testing::Test {
   void begin_at(Duration time) {
@@ -207,7 +201,7 @@ TEST_F(EngineCumulative, IsAsCoarseAsTheCoarsestThatIsInIt) {
   Histogram coarse;
   coarse.add(1);
   coarse.coarsen_to(2);
-  world.engine.apply(world.engine.tag(Observe, "x"), delta, agent::packed(coarse), {}, world.now);
+  world.engine.apply(world.engine.tag(Observe, "x"), delta, packed(coarse), {}, world.now);
   value_at(3s, 1);
   const CumulativeSample sample = sample_at(4s);
   EXPECT_EQ(sample.packed.front(), 2);
@@ -222,7 +216,7 @@ TEST_F(EngineCumulative, IsCopiedInSlicesOfThoseThatAreWanted) {
   const auto wanted = [](std::int32_t instance) { return instance % 3 == 0; };
   std::size_t at = 0;
   for (std::size_t more = 1; more > 0; at += more) {
-    more = world.engine.cumulative(Observe, at, 7, world.now, wanted, samples);
+    more = world.engine.cumulative(Observe, Outcome::Completed, at, 7, world.now, wanted, samples);
     ASSERT_LE(more, 7u);
   }
   EXPECT_EQ(at, 100u);
@@ -281,7 +275,7 @@ struct Arrived {
       world.engine.apply_value(tag, arrival.values.front(), world.now);
       return;
     }
-    world.engine.apply(tag, delta, agent::packed(histogram), arrival.age, world.now);
+    world.engine.apply(tag, delta, packed(histogram), arrival.age, world.now);
   }
 };
 
@@ -320,7 +314,7 @@ void expect_exact(std::uint32_t seed, Duration oldest) {
     before = samples.front();
     if (step % 200 < 170) continue;
     ASSERT_EQ(before.count + before.unbinned, arrived.finite) << seed << ' ' << step;
-    ASSERT_EQ(before.packed, agent::packed(arrived.binned));
+    ASSERT_EQ(before.packed, packed(arrived.binned));
   }
 }
 

@@ -115,17 +115,44 @@ TEST(EngineWindow, ShowsQuantilesNoFurtherOutThanTheExtrema) {
   EXPECT_GE(values->quantiles.front(), 100.0);
 }
 
-TEST(EngineWindow, CountsAbortsButKeepsThemOutOfTheWindow) {
+TEST(EngineWindow, KeepsFailuresApart) {
   World world;
-  Delta delta;
-  delta.aborts = 3;
-  world.engine.apply(world.engine.tag(Transact, "t"), delta, {}, {}, world.now);
+  world.engine.begin_cumulative(world.now);
+  world.batch(Transact, "t", {7});
+  world.fail("t", {3, 1});
+  world.fail("only failed", {2});
+  EXPECT_EQ(world.find(Transact, "t")->failed_window.count, 0u);
   world.at(5s);
   const auto values = world.find(Transact, "t");
-  ASSERT_TRUE(values);
-  EXPECT_EQ(values->total.aborts, 3u);
-  EXPECT_EQ(values->total.count, 0u);
-  EXPECT_FALSE(values->in_window);
+  EXPECT_EQ(values->failed.count, 2u);
+  EXPECT_EQ(values->failed.sum, 4);
+  EXPECT_EQ(values->failed_window.min, 1);
+  EXPECT_EQ(values->failed_window.max, 3);
+  EXPECT_EQ(values->total.sum, 7);
+  EXPECT_EQ(values->window.max, 7);
+  EXPECT_EQ(values->quantiles.back(), 7);
+  const auto failed = world.find(Transact, "only failed");
+  EXPECT_EQ(failed->total.count, 0u);
+  EXPECT_FALSE(failed->in_window);
+  EXPECT_EQ(failed->failed_window.max, 2);
+  ASSERT_EQ(world.cumulative(Transact, Outcome::Failed).size(), 2u);
+  EXPECT_EQ(world.cumulative(Transact, Outcome::Failed).front().packed, packed({3, 1}));
+  EXPECT_EQ(world.cumulative(Transact).front().packed, packed({7}));
+  world.at(70s);
+  EXPECT_EQ(world.find(Transact, "only failed")->failed_window.count, 0u);
+  EXPECT_EQ(world.find(Transact, "only failed")->failed.count, 1u);
+}
+
+// A batch from an outage fails in the past, too.
+TEST(EngineWindow, PutsLateFailuresWhereTheyHappened) {
+  World world;
+  world.at(30s);
+  const auto seconds = [](int s) { return static_cast<std::uint64_t>(s) * 1'000'000'000; };
+  world.fail("late", {1, 2}, {seconds(20), seconds(20)});
+  world.at(35s);
+  EXPECT_EQ(world.find(Transact, "late")->failed_window.count, 2u);
+  world.at(75s);
+  EXPECT_EQ(world.find(Transact, "late")->failed_window.count, 0u);
 }
 
 TEST(EngineWindow, AnEmptyDeltaShowsNoInstance) {

@@ -36,6 +36,11 @@ inline std::string packed(const Histogram& histogram) {
   histogram.pack(bytes);
   return bytes;
 }
+inline std::string packed(const std::vector<double>& values) {
+  Histogram histogram;
+  for (const double value : values) histogram.add(value);
+  return packed(histogram);
+}
 
 // The origin of a process with these labels.
 inline std::shared_ptr<const Origin> process(
@@ -71,6 +76,16 @@ struct World {
                  now);
   }
 
+  void fail(std::string_view name, const std::vector<double>& durations,
+            const wire::BatchAge& age = {}) {
+    Delta failed;
+    Histogram histogram;
+    for (const double each : durations)
+      if (failed.add(each)) histogram.add(each);
+    engine.apply_failures(engine.tag(TraceType::Transact, name), failed, packed(histogram), age,
+                          now);
+  }
+
   void add(std::string_view name, std::uint64_t calls, double sum, const wire::BatchAge& age = {}) {
     Delta delta;
     delta.count = calls;
@@ -94,11 +109,11 @@ struct World {
     return std::nullopt;
   }
 
-  std::vector<CumulativeSample> cumulative(TraceType type) {
+  std::vector<CumulativeSample> cumulative(TraceType type, Outcome outcome = Outcome::Completed) {
     std::vector<CumulativeSample> samples;
     const auto all = [](std::int32_t) { return true; };
     for (std::size_t at = 0, more = 1; more > 0; at += more)
-      more = engine.cumulative(type, at, kAll, now, all, samples);
+      more = engine.cumulative(type, outcome, at, kAll, now, all, samples);
     return samples;
   }
 

@@ -53,7 +53,7 @@ public final class Running implements AutoCloseable {
         finish(this);
     }
 
-    /** Aborts the transaction: it counts as aborted, without a time. */
+    /** Aborts the transaction: it counts as failed. */
     public void abort() {
         fail(null);
     }

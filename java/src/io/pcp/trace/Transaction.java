@@ -91,8 +91,7 @@ public final class Transaction extends Tagged {
     }
 
     /**
-     * Does some work in a transaction. An exception aborts it: it counts as aborted, without a
-     * time.
+     * Does some work in a transaction. An exception aborts it: it counts as failed.
      *
      * @param <T> the type of the work's result
      * @param work what to do
@@ -162,7 +161,7 @@ public final class Transaction extends Tagged {
     }
 
     /**
-     * Aborts a transaction of {@link #start}: it counts as aborted, without a time.
+     * Aborts a transaction of {@link #start}: it counts as failed.
      *
      * @param started the number from {@code start}; 0 does nothing
      */
