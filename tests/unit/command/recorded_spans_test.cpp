@@ -194,8 +194,7 @@ TEST_F(RecordedSpansOf, ATimeOfWhichNothingIsKnownAreAGap) {
 }
 
 TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {
-  ArchiveOfTags& archive = begun();
-  archive;
+  begun();
   const auto read = read_spans(request({"run"}, {}));
   ASSERT_TRUE(read);
   EXPECT_FALSE(*read);
