@@ -168,7 +168,7 @@ TEST_F(SlowTreesTest, EachFilterSelectsForItself) {
   EXPECT_EQ(waiting(), 0);
 
   ask(kFast, kSlow);
-  const auto another = begin(request);
+  const auto second = begin(request);
   const auto slow = begin(query);
   end_some_inside(1);
   end(query, slow);
@@ -176,7 +176,7 @@ TEST_F(SlowTreesTest, EachFilterSelectsForItself) {
   EXPECT_EQ(spans.size(), 2U);
   EXPECT_EQ(spans.at(slow.context.own), kQuery);
   EXPECT_EQ(waiting(), 2);  // for the other filter
-  end(request, another);
+  end(request, second);
   EXPECT_EQ(kept(), Spans{});
   EXPECT_EQ(waiting(), 0);
 
