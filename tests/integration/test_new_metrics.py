@@ -18,6 +18,7 @@ class Metrics(TraceTestCase):
     def test_show_transactions_that_failed_apart_from_the_others(self):
         pmcd = self.start_pmcd(["-T", "8", "-N", "8"])
         pmcd.values("tracing.histogram.abort")
+        # load: the program takes this long to fail.
         self.trace(self.environment(pmcd), "begin a", "sleep 0.5", "abort a", "begin a", "abort a", "begin a",
                    "end a", "begin b", "end b")
         self.assertEqual(pmcd.values("trace.transact.aborts"), {"a": 2, "b": 0})
