@@ -89,7 +89,8 @@ TEST(Delta, OfFailuresKeepsEveryNumberAndTheHistogramApart) {
        {Collected{0.25}, Collected{3, 1, 2}, Collected{1, 1}, unseen, untimed}) {
     std::string body;
     append_failures(body, 7, collected.delta, collected.histogram);
-    DeltaEntry entry = Arrival(body).entry;
+    Arrival arrival(body);  // owns the histogram
+    DeltaEntry& entry = arrival.entry;
     EXPECT_EQ(entry.type, TraceType::Transact);
     EXPECT_TRUE(entry.delta.empty());
     entry.failed.last = collected.delta.last;  // is not sent
