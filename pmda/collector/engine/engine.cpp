@@ -124,7 +124,7 @@ TagHistory& Engine::add_history(TagIndex tag, Instant now) {
 void Engine::add(TagHistory& history, TagHistory& values, const Delta& delta,
                  std::string_view histogram, const wire::BatchAge& age, Instant now) {
   const auto recent = static_cast<std::uint64_t>(clock_.interval_length().count());
-  if (age.first_ns <= recent || delta.count == 0 || options_.is_paced_by_reader) {
+  if (age.first_ns <= recent || options_.is_paced_by_reader) {
     values.add(delta, histogram, pool_);
   } else {
     const BatchShares shares(age, clock_, current_, now);
@@ -391,11 +391,10 @@ std::size_t Engine::cumulative(TraceType type, Outcome outcome, std::size_t from
                                std::vector<CumulativeSample>& out) {
   if (!cumulative_.begun) return 0;
   return visit(type, from, max, now, [&](TagHistory& history) -> std::size_t {
-    const std::int32_t instance = tags_.instance(history.tag());
-    if (!wanted(instance)) return 0;
-    const std::size_t work = 1 + bring_up(history);
     const TagHistory* const values = outcome == Outcome::Failed ? history.failures() : &history;
-    if (values == nullptr) return work;
+    const std::int32_t instance = tags_.instance(history.tag());
+    if (values == nullptr || !wanted(instance)) return 0;
+    const std::size_t work = 1 + bring_up(history);
     CumulativeSample& sample = out.emplace_back();
     sample.instance = instance;
     values->copy_to(sample, cumulative_);
