@@ -135,7 +135,7 @@ void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const
   sent.entry.tag_id = tag_id;
   sent.entry.type = type;
   sent.entry.delta.count = delta.count;
-  if (type != TraceType::Point && delta.count > 0) {
+  if (type != TraceType::Point) {
     sent.entry.delta.nonfinite = delta.nonfinite;
     sent.last = delta.last;
     if (has_histogram(type) && delta.count != delta.nonfinite) {

@@ -76,9 +76,9 @@ constexpr auto abort_time = [](const TagValues& tag, double) -> std::optional<do
   return once_ended(tag, tag.failed.sum);
 };
 
-template <double Delta::*Extreme>
+template <double WindowSums::*Extreme>
 constexpr auto of_aborts = [](const TagValues& tag, double) -> std::optional<double> {
-  if (tag.failed_window.empty() || tag.failed_window.nonfinite > 0) return {};
+  if (tag.failed_window.count == 0 || tag.failed_window.nonfinite > 0) return {};
   return tag.failed_window.*Extreme;
 };
 
@@ -187,9 +187,9 @@ std::vector<Metric> tag_metrics(const ValueUnits& units) {
 
       {1, 11, "trace.transact.abort_time", kTransactIndom, PM_SEM_COUNTER, kSeconds, abort_time},
       {1, 12, "trace.transact.abort_min", kTransactIndom, PM_SEM_INSTANT, kSeconds,
-       of_aborts<&Delta::min>},
+       of_aborts<&WindowSums::min>},
       {1, 13, "trace.transact.abort_max", kTransactIndom, PM_SEM_INSTANT, kSeconds,
-       of_aborts<&Delta::max>},
+       of_aborts<&WindowSums::max>},
   };
 }
 

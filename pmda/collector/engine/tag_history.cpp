@@ -109,7 +109,6 @@ TagHistory& TagHistory::failures(Instant now, CumulativePool& cumulative) {
 
 void TagHistory::add(const Delta& delta, std::string_view histogram, HistogramPool& pool) {
   total_.merge(delta);
-  if (delta.count == 0) return;
   window_.working().merge(delta);
   if (histogram.empty() || !has_histogram(type_)) return;
   const std::uint64_t binned = delta.count - delta.nonfinite - delta.unbinned;
@@ -192,27 +191,16 @@ void TagHistory::copy_to(CumulativeSample& sample, const CumulativePool& cumulat
   sample.packed = cumulative_->packed();
 }
 
-// In the form of a window in TagValues.
-Delta TagHistory::summary() const {
-  Delta window;
-  window.count = summary_.count;
-  window.nonfinite = summary_.nonfinite;
-  window.sum = summary_.sum;
-  window.min = summary_.min;
-  window.max = summary_.max;
-  return window;
-}
-
 void TagHistory::copy_to(TagValues& values, Instant now) const {
   values.total = total_;
   if (failures_) {
     values.failed = failures_->total_;
-    values.failed_window = failures_->summary();
+    values.failed_window = failures_->summary_;
   }
   values.increments = increments_;
   if (in_flight_) in_flight_->copy_to(values.in_flight, now);
   values.in_window = summary_.count > 0;
-  values.window = summary();
+  values.window = summary_;
   values.has_quantiles = histograms_ && histograms_->quantiles().has_value();
   if (!values.has_quantiles) return;
   values.quantiles = *histograms_->quantiles();

@@ -190,7 +190,6 @@ class TagHistory {
                 HistogramPool& pool);
   std::uint64_t completed() const;
   TagCumulative* cumulative(CumulativePool& cumulative);
-  Delta summary() const;
   TagInFlight& in_flight() {
     if (!in_flight_) in_flight_ = std::make_unique<TagInFlight>();
     return *in_flight_;

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "collector/engine/label_text.hpp"
+#include "collector/engine/window_sums.hpp"
 #include "wire/delta.hpp"
 #include "wire/trace_type.hpp"
 
@@ -67,11 +68,10 @@ struct TagValues {
   Increments increments;  // in the same time
   Delta failed;  // transactions that failed, in the same time. Nonfinite: without a duration
 
-  // Over the completed buckets; only valid if in_window. In `window` only count, nonfinite, sum,
-  // min and max are set.
+  // Over the completed buckets; only valid if in_window.
   bool in_window = false;
-  Delta window;
-  Delta failed_window;  // the same of `failed`; empty: none
+  WindowSums window;
+  WindowSums failed_window;  // the same of `failed`; no count: none
   bool has_quantiles = false;
   std::array<double, kQuantiles.size()> quantiles{};
   double quantile_error = 0;  // the greatest relative error; grows when memory is short

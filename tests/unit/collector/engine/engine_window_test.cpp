@@ -26,7 +26,7 @@ TEST(EngineWindow, ChangesItsLengthWithTheRunningIntervalAndLosesNothing) {
   EXPECT_EQ(window_at(130ms).max, 1);  // the completed one is still to be read
   observe(550ms, 3);
   EXPECT_EQ(window_at(599ms).max, 1);
-  const Delta longer = window_at(600ms);
+  const WindowSums longer = window_at(600ms);
   EXPECT_EQ(longer.count, 2u);
   EXPECT_EQ(longer.min, 2);
   EXPECT_EQ(longer.max, 3);
