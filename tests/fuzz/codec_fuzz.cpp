@@ -50,7 +50,11 @@ void check_same(const DeltaEntry& entry, const DeltaEntry& again) {
   const Delta& b = again.delta;
   require(again.tag_id == entry.tag_id && again.type == entry.type &&
           again.is_added == entry.is_added && b.count == a.count &&
-          again.failed.count == entry.failed.count && again.histogram == entry.histogram);
+          again.histogram == entry.histogram);
+  const Delta& c = entry.failed;
+  const Delta& d = again.failed;
+  require(d.count == c.count && d.nonfinite == c.nonfinite && d.unbinned == c.unbinned &&
+          d.sum == c.sum && d.min == c.min && d.max == c.max);
   if (entry.type == TraceType::Point || a.count == 0) return;
   require(b.nonfinite == a.nonfinite && same(b.last, a.last));
   if (entry.is_added) require(b.sum == a.sum);
@@ -91,33 +95,40 @@ void encode_and_check(Input input) {
   const ClientCounters counters{input.number(), input.number(), 1, 2, 3, input.number()};
   std::string in_flight;
   std::string body;
-  std::vector<Delta> deltas;
-  std::vector<TraceType> types;
+  std::vector<DeltaEntry> entries;
   while (!input.empty()) {
     const TraceType type = kTraceTypes[input.pick(4)];
+    const bool has_failed = type == TraceType::Transact && input.pick(3) == 0;
     Delta delta;
     Histogram histogram;
     for (unsigned values = input.pick(5) + 1; values > 0; --values) {
-      const double value = input.real();
+      double value = input.real();
+      if (has_failed && !std::isfinite(value)) value = 1;  // they are durations
       if (delta.add(value) && has_histogram(type) && input.pick(4) > 0)
         histogram.add(value);  // not all: some came from a full queue
     }
     for (unsigned steps = input.pick(7); steps > 0; --steps) histogram.coarsen();
     delta.unbinned = has_histogram(type) ? delta.count - delta.nonfinite - histogram.total() : 0;
-    append_delta(body, static_cast<std::uint32_t>(deltas.size()), type, delta, histogram);
-    append_open_count(
-        in_flight, {static_cast<std::uint32_t>(deltas.size()), delta.count, sequence >> 2, kPid});
-    deltas.push_back(delta);
-    types.push_back(type);
+    DeltaEntry entry;
+    entry.tag_id = static_cast<std::uint32_t>(entries.size());
+    entry.type = type;
+    (has_failed ? entry.failed : entry.delta) = delta;
+    if (has_failed)
+      append_failures(body, entry.tag_id, delta, histogram);
+    else
+      append_delta(body, entry.tag_id, type, delta, histogram);
+    append_open_count(in_flight, {entry.tag_id, delta.count, sequence >> 2, kPid});
+    entries.push_back(entry);
   }
   const std::string pdu =
-      pdu_of(append_batch, sequence, {age, counters, in_flight, deltas.size() % 2 == 1}, body);
+      pdu_of(append_batch, sequence, {age, counters, in_flight, entries.size() % 2 == 1}, body);
   Batch batch;
   require(decode_batch(payload_of(pdu), batch));
-  require(batch.entries.size() == deltas.size() && batch.in_flight.size() == deltas.size());
-  for (std::uint32_t i = 0; i < deltas.size(); ++i)
-    check_same({i, types[i], false, deltas[i], batch.entries[i].histogram, {}, {}},
-               batch.entries[i]);
+  require(batch.entries.size() == entries.size() && batch.in_flight.size() == entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].histogram = batch.entries[i].histogram;
+    check_same(entries[i], batch.entries[i]);
+  }
   check_batch(batch);
   require(pdu_of(batch) == pdu);
 }

@@ -373,6 +373,12 @@ class Permitted(EventsTestCase):
         self.assertIn("No permission", shown)
         self.assertEqual(self.captures(), 0)
 
+    def test_is_anybody_on_another_host_if_the_agent_says_so(self):
+        self.pmcd.restart_agent(["--capture-remote"])
+        program, monitor = self.capturing(unix=False)
+        expected = program.send_some(3, 1)
+        self.assertEqual(monitor.spans(), expected)
+
     @only_root
     def test_is_another_user_to_see_his_own_programs(self):
         become = self.as_stranger()

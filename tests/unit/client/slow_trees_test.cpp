@@ -236,6 +236,19 @@ TEST_F(SlowTreesTest, RequestsThatOverlapTakeNothingOfEachOther) {
   EXPECT_EQ(kept().size(), 3U);
 }
 
+TEST_F(SlowTreesTest, PartsOnOtherThreadsBelongToTheTree) {
+  for (const std::string& filter : {kFast, kSlow}) {
+    ask(filter);
+    const auto top = begin(request);
+    const auto there = another.begin_in(query, inside(top));
+    end_on(another, part, another.begin_traced(part));
+    end_on(another, query, there);
+    end_on(another, request, top);
+    EXPECT_EQ(kept().size(), filter == kSlow ? 3U : 0U);
+    EXPECT_EQ(waiting(), 0);
+  }
+}
+
 TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
   for (const std::string& filter : {kFast, kSlow}) {
     for (const bool entry_is_used_again : {false, true}) {
