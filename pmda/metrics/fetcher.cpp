@@ -151,9 +151,8 @@ pmapi::AgentResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const p
     if (const Metric* const metric = find(pmids[index])) {
       const Asked one{pmids[index], metric, index};
       if (metric->read.reads<HistogramText>())
-        asked_histograms[metric->indom].push_back(one);
-      else if (metric->read.reads<FailureText>())
-        asked_failures.push_back(one);
+        (metric->outcome == Outcome::Failed ? asked_failures : asked_histograms[metric->indom])
+            .push_back(one);
       else if (metric->read.reads<EventBlock>())
         asked_events.push_back(one);
       else
@@ -165,9 +164,9 @@ pmapi::AgentResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const p
   histogram_room_ = kMaxHistogramBytes;
   for (const TraceType type : kTraceTypes) {
     add_tags(type, asked[index_of(type)], profile, now);
-    add_histograms<HistogramText>(type, asked_histograms[index_of(type)], profile, now);
+    add_histograms(type, Outcome::Completed, asked_histograms[index_of(type)], profile, now);
   }
-  add_histograms<FailureText>(TraceType::Transact, asked_failures, profile, now);
+  add_histograms(TraceType::Transact, Outcome::Failed, asked_failures, profile, now);
   add_clients(asked[kClientIndom], profile, now);
   add_events(asked_events, now);  // before add_status(), which counts the waiting spans
   add_status(asked[kNoIndom], now);
@@ -200,15 +199,14 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
 }
 
 // Each text counts once for each metric. After the first text without room, no more are copied.
-template <typename Text>
-void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile,
-                             Instant now) {
+void Fetcher::add_histograms(TraceType type, Outcome outcome, AskedOfIndom asked,
+                             const pmProfile* profile, Instant now) {
   if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
   const std::vector<ValueSet*> sets = make_sets(asked, reader_.instance_count(type));
   reader_.begin_cumulative(now);
   reader_.cumulative(
-      type, Text::kOutcome, now,
+      type, outcome, now,
       [&](std::int32_t instance) {
         if (!filter.includes(instance)) return false;
         if (histogram_room_ == 0) ++histograms_left_out_;
@@ -216,8 +214,9 @@ void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile
       },
       [&](CumulativeSample&& sample) {
         const auto since = reader_.wall_time(sample.since).time_since_epoch();
-        const Text text{cumulative_histogram_text(static_cast<std::uint64_t>(since.count()),
-                                                  sample.count, sample.unbinned, sample.packed)};
+        const HistogramText text{
+            cumulative_histogram_text(static_cast<std::uint64_t>(since.count()), sample.count,
+                                      sample.unbinned, sample.packed)};
         const std::size_t bytes = asked.size() * text.text.size();
         const bool has_room = bytes <= histogram_room_;
         if (sample.left_out || !has_room) {

@@ -98,8 +98,8 @@ class Fetcher {
   using AskedOfIndom = std::span<const Asked>;
 
   void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now);
-  template <typename Text>
-  void add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now);
+  void add_histograms(TraceType type, Outcome outcome, AskedOfIndom asked, const pmProfile* profile,
+                      Instant now);
   void add_clients(AskedOfIndom asked, const pmProfile* profile, Instant now);
   void add_events(AskedOfIndom asked, Instant now);
   void add_status(AskedOfIndom asked, Instant now);

@@ -66,20 +66,13 @@ struct Unwrapped<std::optional<Value>> {
 
 // A tag's cumulative histogram in the form of cumulative_histogram.hpp.
 struct HistogramText {
-  static constexpr Outcome kOutcome = Outcome::Completed;
-  std::string text;
-};
-// The same for transactions that failed.
-struct FailureText {
-  static constexpr Outcome kOutcome = Outcome::Failed;
   std::string text;
 };
 
 // Reads one value of a metric, and knows its type. Made from a lambda without captures that returns
-// the value, or an optional one, from one of six sources:
+// the value, or an optional one, from one of five sources:
 // - (const TagValues&, double period_s)
 // - (const HistogramText&)
-// - (const FailureText&)
 // - (const EventBlock&)
 // - (const wire::ClientCounters&)
 // - (const AgentStatus&)
@@ -91,8 +84,6 @@ class ValueReader {
       use<Function, TagValues, double>();
     } else if constexpr (std::is_invocable_v<Function, const HistogramText&>) {
       use<Function, HistogramText>();
-    } else if constexpr (std::is_invocable_v<Function, const FailureText&>) {
-      use<Function, FailureText>();
     } else if constexpr (std::is_invocable_v<Function, const EventBlock&>) {
       use<Function, EventBlock>();
     } else if constexpr (std::is_invocable_v<Function, const wire::ClientCounters&>) {
@@ -131,7 +122,7 @@ class ValueReader {
   }
 
   int type_ = PM_TYPE_UNKNOWN;
-  std::variant<Read<TagValues, double>, Read<HistogramText>, Read<FailureText>, Read<EventBlock>,
+  std::variant<Read<TagValues, double>, Read<HistogramText>, Read<EventBlock>,
                Read<wire::ClientCounters>, Read<AgentStatus>>
       read_;
 };
@@ -179,6 +170,7 @@ struct Metric {
   pmUnits units;
   ValueReader read;
   Store store = Store::Refused;
+  Outcome outcome = Outcome::Completed;  // of histograms
 
   int type() const { return read.type(); }
 };

@@ -95,8 +95,8 @@ std::vector<Metric> tracing_metrics() {
       {7, 0, "tracing.histogram.transact", kTransactIndom, PM_SEM_INSTANT, kNoUnits,
        histogram_text},
       {7, 1, "tracing.histogram.observe", kObserveIndom, PM_SEM_INSTANT, kNoUnits, histogram_text},
-      {7, 2, "tracing.histogram.abort", kTransactIndom, PM_SEM_INSTANT, kNoUnits,
-       [](const FailureText& histogram) { return histogram.text.c_str(); }},
+      {7, 2, "tracing.histogram.abort", kTransactIndom, PM_SEM_INSTANT, kNoUnits, histogram_text,
+       Store::Refused, Outcome::Failed},
   };
 }
 
