@@ -421,9 +421,9 @@ class Ends(Recording):
 
     def test_whose_recorder_acknowledged_nothing_to_a_program_that_ended(self):
         """The program has sent all, and said so."""
-        stopping = ('cd "$1" && mkfifo calls answers; PCP_TRACE_LINGER=1 "$0" <calls >answers & exec 3>calls 4<answers;'
-                    ' echo point a >&3; read answer <&4; kill -STOP $PPID;'
-                    ' echo point a >&3; exec 3>&-; wait; kill -CONT $PPID')
+        stopping = ('cd "$1" && mkfifo calls answers; "$0" <calls >answers & exec 3>calls 4<answers;'
+                    f' echo point a >&3; read answer <&4; echo flush {PATIENCE_S} >&3; read answer <&4;'
+                    ' kill -STOP $PPID; echo point a >&3; exec 3>&-; wait; kill -CONT $PPID')
         self.record_well("sh", "-c", stopping, program("traced"), self.directory)
         self.assertEqual(recorded.statement(self.folder), "complete")
         self.assertEqual(self.last("trace.point.count"), {"a": 2})
