@@ -76,6 +76,11 @@ constexpr auto abort_time = [](const TagValues& tag, double) -> std::optional<do
   return once_ended(tag, tag.failed.sum);
 };
 
+constexpr auto abort_rate = [](const TagValues& tag, double period_s) -> std::optional<float> {
+  if (tag.failed_window.count == 0) return {};
+  return static_cast<float>(static_cast<double>(tag.failed_window.count) / period_s);
+};
+
 template <double WindowSums::*Extreme>
 constexpr auto of_aborts = [](const TagValues& tag, double) -> std::optional<double> {
   if (tag.failed_window.count == 0 || tag.failed_window.nonfinite > 0) return {};
@@ -190,6 +195,7 @@ std::vector<Metric> tag_metrics(const ValueUnits& units) {
        of_aborts<&WindowSums::min>},
       {1, 13, "trace.transact.abort_max", kTransactIndom, PM_SEM_INSTANT, kSeconds,
        of_aborts<&WindowSums::max>},
+      {1, 14, "trace.transact.abort_rate", kTransactIndom, PM_SEM_INSTANT, kPerSecond, abort_rate},
   };
 }
 

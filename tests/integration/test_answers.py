@@ -43,7 +43,7 @@ class ByLabel(ReportTestCase):
         calls = ["point request"] + ["point request{status=%d}" % status for status in (200, 404, 500)] * 3
         for limit, status in (("3", 0), ("2", 2)):
             folder = self.record_programs(calls, PCP_TRACE_MAX_LABEL_SETS=limit)
-            done = report("--fail-if", "request{status=404} count > 3", "--fail-if", "request{status=*} count > 3", folder)
+            done = report("--fail-if", "request{status=404} calls > 3", "--fail-if", "request{status=*} calls > 3", folder)
             self.assertEqual(done.returncode, status, done.stdout)
             self.assertEqual("folded: up to 4 calls of request may be" in done.stdout, limit == "2", done.stdout)
             shutil.rmtree(folder)

@@ -145,7 +145,7 @@ class Programs(Recording):
 
     def test_too_long_for_their_labels_let_no_gate_pass(self):
         self.record_well("sh", "-c", "printf 'obs 1 solve\\nobs 1 %0250d\\nobs 1 %0250d\\n' | PMI_RANK=0 $0", program("traced"), options=["--split=rank"])
-        done = completed(recorded.COMMAND, "report", "--fail-if", "*{rank=*} count > 1", self.folder)
+        done = completed(recorded.COMMAND, "report", "--fail-if", "*{rank=*} calls > 1", self.folder)
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("count > 1: tags were too long for the labels of --split: make them shorter", done.stdout)
 
@@ -370,7 +370,7 @@ class Ends(Recording):
         self.assertRegex(errors, "pcp-trace record: too many traced programs at a time for"
                          r" the limit of 66 open files \(ulimit -n\); some of their calls may be"
                          " missing\n$")
-        self.assertEqual(recorded.doubt(self.folder, "a count > 5"), "too many traced programs at a"
+        self.assertEqual(recorded.doubt(self.folder, "a calls > 5"), "too many traced programs at a"
                          " time for the limit of 66 open files (ulimit -n)")
 
     def test_with_a_mistake_on_the_command_line(self):
@@ -393,7 +393,7 @@ class Ends(Recording):
         recording.wait(PATIENCE_S)
         recorded.cut_half_a_sample(self.folder)
         self.assertEqual(recorded.complaints(self.folder), "")
-        self.assertEqual(recorded.doubt(self.folder, "tag1 count > 1"), "it has no end mark: the recording still runs,"
+        self.assertEqual(recorded.doubt(self.folder, "tag1 calls > 1"), "it has no end mark: the recording still runs,"
                          " or record was killed")
         self.assertTrue(is_running(pid))
         self.assertGreater(len(recorded.samples(self.folder)), 2)
@@ -410,13 +410,13 @@ class Ends(Recording):
         self.assertEqual((done.returncode, done.stdout), (125, "well\n"))
         self.assertIn("File too large", done.stderr)
         self.assertEqual(recorded.complaints(self.folder), "")
-        self.assertRegex(recorded.doubt(self.folder, "tag1 count > 1"),
+        self.assertRegex(recorded.doubt(self.folder, "tag1 calls > 1"),
                          rf"^{self.folder}/trace\.\w+: File too large$")
 
     def test_whose_recorder_answered_nothing_to_a_program(self):
         stopping = 'export PCP_TRACE_LINGER=1; echo point a | "$0"; kill -STOP $PPID; echo point a | "$0"; kill -CONT $PPID'
         self.record("sh", "-c", stopping, program("traced"))
-        self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
+        self.assertEqual(recorded.doubt(self.folder, "a calls > 1"),
                          "a traced program disconnected before record could answer")
 
     def test_whose_recorder_acknowledged_nothing_to_a_program_that_ended(self):
@@ -432,7 +432,7 @@ class Ends(Recording):
         self.record_well(program("traced"), input="point a\n")
         self.assertEqual(self.last("trace.point.count"), {"a": 1})
         self.assertEqual(recorded.statement(self.folder), "complete")
-        done = completed(recorded.COMMAND, "report", "--fail-if", "a count > 1", self.folder)
+        done = completed(recorded.COMMAND, "report", "--fail-if", "a calls > 1", self.folder)
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertNotIn("incomplete", done.stdout)
 
@@ -446,7 +446,7 @@ class Ends(Recording):
         for options in (["-c", metrics.name], ["-S", "0.25sec"]):
             part = tempfile.mkdtemp(dir=self.directory)
             subprocess.run([extract, *options, f"{self.folder}/trace", f"{part}/trace"], check=True, timeout=PATIENCE_S)
-            self.assertEqual(recorded.doubt(part, "b count < 20"),
+            self.assertEqual(recorded.doubt(part, "b calls < 20"),
                              "it is a part of a recording, without its begin, or of an older release")
 
     def test_of_programs_that_were_killed_say_so(self):
@@ -466,12 +466,12 @@ class Ends(Recording):
                 os.kill(pid, signal.SIGKILL)
                 recording.communicate(timeout=PATIENCE_S)
                 self.assertEqual(recording.returncode, status)
-                self.assertRegex(recorded.doubt(self.folder, "a count > 1"), f"^{why}$")
+                self.assertRegex(recorded.doubt(self.folder, "a calls > 1"), f"^{why}$")
 
     def test_of_orphans_that_were_killed_say_so(self):
         """Only the recorder sees their end, and they may not even have connected."""
         self.record("sh", "-c", "$0 -q a; (sh -c 'kill -KILL $$' &)", OUR_PMTRACE)
-        self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
+        self.assertEqual(recorded.doubt(self.folder, "a calls > 1"),
                          "a signal ended one of its processes, which may not have sent all calls")
 
     def test_of_programs_that_leave_right_after_their_first_call_say_so(self):
@@ -677,7 +677,7 @@ class Hosts(Recording):
                     pmcd.restart_agent()
                 self.count_points(pmcd, a=1)
                 self.interrupt(recording)
-                self.assertRegex(recorded.doubt(self.folder, "a count > 1"), "^it has gaps: ")
+                self.assertRegex(recorded.doubt(self.folder, "a calls > 1"), "^it has gaps: ")
                 shown = self.report()
                 self.assertEqual({tag["name"]: tag["count"] for tag in shown["tags"]}, {"a": 1})
                 self.assertEqual(len(shown["run"]["gaps"]), 1)

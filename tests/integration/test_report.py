@@ -152,7 +152,7 @@ class OfARecording(ReportTestCase):
         self.assertIn(", 0 s, 1 sample\n", done.stdout)
         for tag in tags_of(*arguments).values():
             self.assertEqual((tag["count"], tag["rate"], tag["busy"]), (0, None, None))
-        done = report("--fail-if", "a count < 5", *arguments)
+        done = report("--fail-if", "a calls < 5", *arguments)
         self.assertEqual(done.returncode, 2)
         self.assertIn("unknown: only one sample: no duration", done.stdout)
 
@@ -219,23 +219,23 @@ class OfARecording(ReportTestCase):
     def test_can_be_compared_per_call_of_a_tag(self):
         before = self.record(*CALLS * 2, *["point query"] * 4, name="before.trace")
         now = self.record(*CALLS * 3, *["point query"] * 60, name="now.trace")
-        arguments = ("--compare", before, now, "--fail-if", "query count > +20%")
+        arguments = ("--compare", before, now, "--fail-if", "query calls > +20%")
         done = report("--per", "a", *arguments)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn("\nsums per call of a: 2 before, 3 now\n", done.stdout)
-        self.assertTrue(done.stdout.endswith("true: query count > +20%: query has +900%, from 2 to 20 per call of a\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith("true: query calls > +20%: query has +900%, from 2 to 20 per call of a\n"), done.stdout)
         self.assert_one_line(report("--per", "b\n", *arguments), "--per b\\x0a: no tag of this name is in both runs")
 
     def test_fails_if_it_has_changed(self):
         before = self.record(*CALLS * 3, name="before.trace")
         now = self.record(*CALLS * 3, *["point p"] * 3, *[f"point new{i}" for i in range(5)])
-        for condition, status in (("p count > +99%", 1), ("p count > +100%", 0)):
+        for condition, status in (("p calls > +99%", 1), ("p calls > +100%", 0)):
             done = report("--compare", before, now, "--fail-if", condition)
             self.assertEqual(done.returncode, status, (condition, done.stdout))
-        done = report("--compare", before, now, "--fail-if", "new* count > +1%")
+        done = report("--compare", before, now, "--fail-if", "new* calls > +1%")
         self.assertEqual(done.returncode, 2)
         self.assertIn("\nonly now (5): new0", done.stdout)
-        self.assertTrue(done.stdout.endswith("\nunknown: new* count > +1%: new0, new1, new2 and 2 more tags each have no calls in "
+        self.assertTrue(done.stdout.endswith("\nunknown: new* calls > +1%: new0, new1, new2 and 2 more tags each have no calls in "
                                              "the older run\n"), done.stdout)
         done = report("--fail-if", "a mean > +20%", now)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -244,30 +244,30 @@ class OfARecording(ReportTestCase):
     def test_can_be_a_junit_report(self):
         folder = self.record(*CALLS, "point <&\u20ac")
         file = self.path("report.xml")
-        done = report("--junit", file, "--fail-if", "* count > 0", "--fail-if", "a count > 1", "--fail-if", "b count > 1", folder)
+        done = report("--junit", file, "--fail-if", "* calls > 0", "--fail-if", "a calls > 1", "--fail-if", "b calls > 1", folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         suite = xml.etree.ElementTree.parse(file).getroot()[0]
         self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("7", "5", "1"))
         cases = {case.get("name"): case for case in suite}
-        self.assertEqual(cases["* count > 0: a"][0].tag, "failure")
-        self.assertEqual(len(cases["a count > 1: a"]), 0)
-        self.assertEqual(cases["b count > 1"][0].text, "unknown: b count > 1: no tag matches")
-        self.assertIn("* count > 0: <&\u20ac", cases)
+        self.assertEqual(cases["* calls > 0: a"][0].tag, "failure")
+        self.assertEqual(len(cases["a calls > 1: a"]), 0)
+        self.assertEqual(cases["b calls > 1"][0].text, "unknown: b calls > 1: no tag matches")
+        self.assertIn("* calls > 0: <&\u20ac", cases)
         for lost in (["--html", self.path("nowhere/page.html"), folder], [self.path("nowhere")]):
-            self.assertEqual(report("--junit", file, "--fail-if", "a count > 1", *lost).returncode, 2)
+            self.assertEqual(report("--junit", file, "--fail-if", "a calls > 1", *lost).returncode, 2)
             suite = xml.etree.ElementTree.parse(file).getroot()[0]
             self.assertEqual((suite.get("tests"), suite.get("errors")), ("1", "1"), lost)
-        done = report("--junit", self.path("nowhere/report.xml"), "--fail-if", "a count > 1", folder)
+        done = report("--junit", self.path("nowhere/report.xml"), "--fail-if", "a calls > 1", folder)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("nowhere/report.xml: cannot write the JUnit report: ", done.stderr)
 
     def test_can_be_markdown(self):
         before = self.record(*CALLS, name="before.trace")
         now = self.record(*CALLS * 2)
-        done = report("--markdown", "--fail-if", "a count > 1", now)
+        done = report("--markdown", "--fail-if", "a calls > 1", now)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("\n| `a` | 2 | 0 | ", done.stdout)
-        self.assertTrue(done.stdout.endswith("**Conditions:** 1 true\n\n- **!** `true: a count > 1: a has 2`\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith("**Conditions:** 1 true\n\n- **!** `true: a calls > 1: a has 2`\n"), done.stdout)
         done = report("--markdown", "--compare", before, now)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("\n| `a` | 1 → 2 (+100%) | ", done.stdout)
@@ -287,11 +287,11 @@ class OfARecording(ReportTestCase):
 
     def test_fails_if_it_shall(self):
         folder = self.record(*CALLS)
-        for condition, status in (("a count != 1", 0), ("b count > 0", 2), ("a max > 1h", 2), ("a max > 50s", 0)):
+        for condition, status in (("a calls != 1", 0), ("b calls > 0", 2), ("a max > 1h", 2), ("a max > 50s", 0)):
             self.assertEqual(report("--fail-if", condition, folder).returncode, status, condition)
-        conditions = [word for text in ("a count > 0", "a count > 1", "b count > 0")
+        conditions = [word for text in ("a calls > 0", "a calls > 1", "b calls > 0")
                       for word in ("--fail-if", text)]
-        lines = "true: a count > 0: a has 1\nunknown: b count > 0: no tag matches\n"
+        lines = "true: a calls > 0: a has 1\nunknown: b calls > 0: no tag matches\n"
         done = report(*conditions, folder)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stdout.endswith("\n" + lines), done.stdout)
@@ -410,7 +410,7 @@ class OfWhatIsNoArchive(ReportTestCase):
             with open(archive + ".meta", "wb") as file:
                 file.write(whole[:at] + b"\0\x0f\xff\xff" + whole[at + 4:])
             base = self.record(*CALLS, name=f"base{kind}")
-            for arguments in (["report", archive], ["report", "--json", "--fail-if", "a count > 9", archive],
+            for arguments in (["report", archive], ["report", "--json", "--fail-if", "a calls > 9", archive],
                               ["report", "--html", self.path("page.html"), archive],
                               ["report", "--compare", archive, base],
                               ["export", "--chrome", self.path("spans.json"), "-a", archive]):

@@ -75,7 +75,7 @@ bool ArchiveChanges::is_before_window() const {
 // Calls, failures and sums of different times cannot be set against each other.
 bool ArchiveChanges::has_all_that_grows() {
   const auto is_missing = [this](const RecordedQuantity& what) {
-    return only_grows(what.quantity) && source_.has(what.type, what.quantity) &&
+    return only_grows(what.quantity) && source_.has(what.type, what.quantity, what.ending) &&
            sampled_at(what) != at_;
   };
   return source_.is_sparse() ||
@@ -255,7 +255,7 @@ void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& v
 
 // A fallen value means a restart from 0. Sums of values that may be negative can fall without one.
 double ArchiveChanges::growth(const QuantityValues& values, Known& known, double now) const {
-  const auto [metric, type, quantity] = values.what;
+  const auto [metric, type, quantity, ending] = values.what;
   const double before = known.last[index_of(quantity)];
   if (!is_known_sum(now)) return std::numeric_limits<double>::quiet_NaN();
   const bool may_fall =
@@ -267,40 +267,45 @@ double ArchiveChanges::growth(const QuantityValues& values, Known& known, double
 // A restarted agent may number tags differently.
 void ArchiveChanges::forget_names_if_begun_anew(const QuantityValues& calls) {
   const auto all = calls.values();
+  auto& tags = tags_[table_of(calls.what)];
   const bool has_fallen = std::any_of(all.begin(), all.end(), [&](const pmValue& value) {
-    const auto tag = tags_[index_of(calls.what.type)].find(value.inst);
-    if (tag == tags_[index_of(calls.what.type)].end()) return false;
+    const auto tag = tags.find(value.inst);
+    if (tag == tags.end()) return false;
     const Known& its = known(tag->second);
     return its.is_known[0] && calls.number(value) < its.last[0];
   });
-  if (has_fallen) tags_[index_of(calls.what.type)].clear();
+  if (has_fallen) tags.clear();
+}
+
+std::size_t ArchiveChanges::table_of(const RecordedQuantity& what) {
+  return what.ending == Ending::Failed ? kTables - 1 : index_of(what.type);
 }
 
 std::size_t ArchiveChanges::tag_of(const QuantityValues& values, int instance) {
-  const TraceType type = values.what.type;
-  auto& tags = tags_[index_of(type)];
+  auto& tags = tags_[table_of(values.what)];
   if (const auto found = tags.find(instance); found != tags.end()) return found->second;
-  if (std::uint64_t& read_at = names_read_at_[index_of(type)]; read_at != samples_) {
+  if (std::uint64_t& read_at = names_read_at_[table_of(values.what)]; read_at != samples_) {
     read_at = samples_;
     read_names(values);
     if (const auto found = tags.find(instance); found != tags.end()) return found->second;
   }
-  return tags[instance] = names_.find_or_add(type, "instance " + std::to_string(instance));
+  return tags[instance] = names_.find_or_add(
+             values.what.type, "instance " + std::to_string(instance), values.what.ending);
 }
 
 // Takes long. A name from another time is better than none.
 void ArchiveChanges::read_names(const QuantityValues& values) {
-  const TraceType type = values.what.type;
+  const auto [metric, type, quantity, ending] = values.what;
   const pmInDom domain = values.metric.indom;
-  auto& tags = tags_[index_of(type)];
+  auto& tags = tags_[table_of(values.what)];
   for (const auto& [number, name] : source_.instances(domain))
-    tags[number] = names_.find_or_add(type, name);
+    tags[number] = names_.find_or_add(type, name, ending);
   const auto all = values.values();
   if (std::all_of(all.begin(), all.end(),
                   [&](const pmValue& each) { return tags.contains(each.inst); }))
     return;
   for (const auto& [number, name] : source_.instances(domain, true))
-    if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name);
+    if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name, ending);
 }
 
 ArchiveChanges::Known& ArchiveChanges::known(std::size_t tag) {
@@ -309,7 +314,7 @@ ArchiveChanges::Known& ArchiveChanges::known(std::size_t tag) {
 }
 
 std::optional<WallTime>& ArchiveChanges::sampled_at(const RecordedQuantity& what) {
-  return sampled_[index_of(what.quantity) * kTraceTypes.size() + index_of(what.type)];
+  return sampled_[index_of(what.quantity) * kTables + table_of(what)];
 }
 
 }  // namespace pcp::trace::command

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,20 +23,31 @@
 namespace pcp::trace::command {
 
 // Numbers the tags of all archives of a report. The same type and name is the same tag, whatever
-// its number in an archive or on a host.
+// its number in an archive or on a host. Its failed calls have a number of their own.
 class TagNames {
  public:
-  using Key = std::pair<TraceType, std::string>;
+  using Key = std::tuple<TraceType, std::string, Ending>;
 
-  std::size_t find_or_add(TraceType type, const std::string& name) {
-    const auto [found, is_new] = numbers_.try_emplace(Key(type, name), keys_.size());
+  std::size_t find_or_add(TraceType type, const std::string& name,
+                          Ending ending = Ending::Completed) {
+    const auto [found, is_new] = numbers_.try_emplace(Key(type, name, ending), keys_.size());
     if (is_new) keys_.push_back(&found->first);
     return found->second;
   }
 
+  // The number of the calls of this tag that ended otherwise, if they have one.
+  std::optional<std::size_t> other_ending(std::size_t tag) const {
+    const auto& [type, name, ending] = *keys_[tag];
+    const bool has_failed = ending == Ending::Failed;
+    const auto found =
+        numbers_.find(Key(type, name, has_failed ? Ending::Completed : Ending::Failed));
+    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   std::size_t size() const { return keys_.size(); }
-  TraceType type(std::size_t tag) const { return keys_[tag]->first; }
-  const std::string& name(std::size_t tag) const { return keys_[tag]->second; }
+  TraceType type(std::size_t tag) const { return std::get<TraceType>(*keys_[tag]); }
+  const std::string& name(std::size_t tag) const { return std::get<std::string>(*keys_[tag]); }
+  Ending ending(std::size_t tag) const { return std::get<Ending>(*keys_[tag]); }
 
  private:
   std::map<Key, std::size_t> numbers_;
@@ -109,7 +121,9 @@ class ArchiveChanges {
   const Room& room() const { return room_; }
 
  private:
-  static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
+  // A table for each type and, last, for failed transactions.
+  static constexpr std::size_t kTables = kTraceTypes.size() + 1;
+  static constexpr std::size_t kSlots = kTables * (index_of(Quantity::Histogram) + 1);
   static constexpr std::size_t kKept = index_of(Quantity::Rate);  // what grows, and levels
 
   // A tag's last values. Agents count from 0.
@@ -143,6 +157,7 @@ class ArchiveChanges {
                     std::optional<WallTime> from, ChangeTaker& taker);
   double growth(const QuantityValues& values, Known& known, double now) const;
   void forget_names_if_begun_anew(const QuantityValues& calls);
+  static std::size_t table_of(const RecordedQuantity& what);
   std::size_t tag_of(const QuantityValues& values, int instance);
   void read_names(const QuantityValues& values);
   Known& known(std::size_t tag);
@@ -172,9 +187,9 @@ class ArchiveChanges {
   std::set<double> starts_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag
-  std::unordered_map<std::size_t, NearbyText> nearby_;                         // by tag
-  std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
-  std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
+  std::unordered_map<std::size_t, NearbyText> nearby_;              // by tag
+  std::array<std::unordered_map<int, std::size_t>, kTables> tags_;  // by instance
+  std::array<std::uint64_t, kTables> names_read_at_{};              // sample
 };
 
 }  // namespace pcp::trace::command

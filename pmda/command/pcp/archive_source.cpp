@@ -129,7 +129,7 @@ Result<void> ArchiveSource::find_metrics() {
         (is_of_all ? of_all + std::string(name.substr(kOfAgent.size())) : what.metric).c_str());
     if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
     metrics_.emplace(id, metric);
-    if (what.quantity == Quantity::Calls) has_tags = true;
+    has_tags |= what.quantity == Quantity::Calls && what.ending == Ending::Completed;
   }
   events_ = lookup(kEventsMetric);
   state_metric_ = lookup(kStateMetric);
@@ -143,9 +143,10 @@ Result<void> ArchiveSource::find_metrics() {
 
 std::string ArchiveSource::host() const { return host_name_of(context_.number()); }
 
-bool ArchiveSource::has(TraceType type, Quantity quantity) const {
+bool ArchiveSource::has(TraceType type, Quantity quantity, Ending ending) const {
   return std::any_of(metrics_.begin(), metrics_.end(), [&](const auto& metric) {
-    return metric.second.what.type == type && metric.second.what.quantity == quantity;
+    const RecordedQuantity& what = metric.second.what;
+    return what.type == type && what.quantity == quantity && what.ending == ending;
   });
 }
 

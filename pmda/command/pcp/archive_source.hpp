@@ -76,7 +76,7 @@ class ArchiveSource {
 
   // True if samples omit metrics that did not change: those of `record`.
   bool is_sparse() const { return is_sparse_; }
-  bool has(TraceType type, Quantity quantity) const;
+  bool has(TraceType type, Quantity quantity, Ending ending = Ending::Completed) const;
   std::string unit_of(TraceType type) const;
 
   // The archive's time zone, in the form of TZ.

@@ -22,6 +22,9 @@ inline constexpr std::string_view kBegins = "begins";          // before the fir
 inline constexpr std::string_view kHasAll = "has all values";  // after a gap, before a sample
 inline constexpr std::string_view kComplete = "complete";      // at the end; or why not
 
+// How a call ended. Only transactions can fail. A tag's failed calls have values of their own.
+enum class Ending : std::uint8_t { Completed, Failed };
+
 // In the order in which a sample's metrics must be handled.
 enum class Quantity : std::uint8_t {
   Uptime,      // of the agent, in seconds
@@ -35,7 +38,7 @@ enum class Quantity : std::uint8_t {
   Period,    // length of the agent's window, in seconds
   Interval,  // after which the agent's window moves on
   Calls,     // from here on of tags; these six only grow, until the agent or the tag restarts
-  Failed,
+  Failed,    // only in reports: the calls that failed
   Sum,
   Vanished,
   Counted,
@@ -78,6 +81,7 @@ struct RecordedQuantity {
   const char* metric;
   TraceType type;  // only meaningful for quantities of tags
   Quantity quantity;
+  Ending ending = Ending::Completed;
 };
 
 inline constexpr auto kNoType = TraceType::Transact;
@@ -95,7 +99,6 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
     {"trace.agent.interval", kNoType, Quantity::Interval},
 
     {"trace.transact.count", TraceType::Transact, Quantity::Calls},
-    {"trace.transact.aborts", TraceType::Transact, Quantity::Failed},
     {"trace.transact.vanished", TraceType::Transact, Quantity::Vanished},
     {"trace.transact.total_time", TraceType::Transact, Quantity::Sum},
     {"trace.transact.inflight", TraceType::Transact, Quantity::InFlight},
@@ -108,6 +111,13 @@ inline constexpr RecordedQuantity kRecordedQuantities[] = {
     {"trace.transact.p99", TraceType::Transact, Quantity::P99},
     {"trace.transact.p999", TraceType::Transact, Quantity::P999},
     {"tracing.histogram.transact", TraceType::Transact, Quantity::Histogram},
+
+    {"trace.transact.aborts", TraceType::Transact, Quantity::Calls, Ending::Failed},
+    {"trace.transact.abort_time", TraceType::Transact, Quantity::Sum, Ending::Failed},
+    {"trace.transact.abort_rate", TraceType::Transact, Quantity::Rate, Ending::Failed},
+    {"trace.transact.abort_min", TraceType::Transact, Quantity::Min, Ending::Failed},
+    {"trace.transact.abort_max", TraceType::Transact, Quantity::Max, Ending::Failed},
+    {"tracing.histogram.abort", TraceType::Transact, Quantity::Histogram, Ending::Failed},
 
     {"trace.point.count", TraceType::Point, Quantity::Calls},
 

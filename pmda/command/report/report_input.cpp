@@ -87,6 +87,7 @@ Result<ReadRequest> request_base(const ReportOptions& options, const ReadRequest
   ReadRequest request;
   request.time_zone = options.time_zone;
   request.choice = options.choice;
+  request.times_of = options.times_of;
   request.are_runs = options.are_runs;
   WallTime begin = WallTime::max();
   WallTime end = WallTime::min();
@@ -180,6 +181,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
   }
   request.time_zone = options.time_zone;
   request.choice = options.choice;
+  request.times_of = options.times_of;
   request.are_runs = options.are_runs;
   RecordingsByHost recordings;
   WallTime begin = WallTime::max();

@@ -53,6 +53,14 @@ Result<std::string> parse_base(const std::string& text) {
                " comes before --compare, or after that recording"};
 }
 
+Result<void> choose_times(ReportOptions& options, Ending ending) {
+  if (options.times_of.value_or(ending) != ending)
+    return Error{
+        "--completed and --failed exclude each other; without them times are of all calls"};
+  options.times_of = ending;
+  return {};
+}
+
 std::vector<Option> table_for(ReportOptions& options) {
   return {
       {"by", 0, "LABELS",
@@ -63,6 +71,10 @@ std::vector<Option> table_for(ReportOptions& options) {
        appends(parse_where, options.choice.where)},
       {"filter", 0, "GLOB", "show only tags with such a name",
        parses([](const std::string& text) { return Glob::parse(text); }, options.choice.names)},
+      {"completed", 0, nullptr, "show times and percentiles of completed calls only",
+       [&options](const std::string&) { return choose_times(options, Ending::Completed); }},
+      {"failed", 0, nullptr, "show times and percentiles of failed calls only",
+       [&options](const std::string&) { return choose_times(options, Ending::Failed); }},
       {"sort", 0, "COLUMN",
        "the greatest first: calls, rate, failed, total, mean, p50, p95,\n"
        "p99, max or busy",
@@ -189,10 +201,12 @@ logged "trace" of our agent or PCP's own.
 A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
   TAG   a pattern as in a shell (* ? [...]), or an exact tag in double quotes;
         with labels, name{status=5*}: all label sets that have these labels
-  WHAT  count, rate, failed, failed%, vanished (open when their program ended),
-        total, mean, min, p50, p75, p90, p95, p99, p999, max; value (the last one),
-        added (to a counter); share (of the calls of a name, for TAG with labels);
-        max/mean by LABEL (how uneven the total is over the values of a label)
+  WHAT  calls (all), completed, failed, failed%, rate, vanished (open when their
+        program ended); total, mean, min, p50, p75, p90, p95, p99, p999, max of all
+        calls, or behind the word completed or failed of these, as in failed max;
+        value (the last one), added (to a counter); share (of the calls of a name,
+        for TAG with labels); max/mean by LABEL (how uneven the total is over the
+        values of a label)
   OP    < <= > >= == !=
   UNIT  ns, us, ms, s or min for times of transactions; without a unit total, mean,
         min, percentiles and max are those of observed values; % for shares

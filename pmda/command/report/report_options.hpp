@@ -25,6 +25,7 @@ struct ReportOptions {
   bool is_markdown = false;           // --markdown
   LabelChoice choice;                 // --by, --where, --filter
   TableChoice table;                  // --top, --all, --sort
+  std::optional<Ending> times_of;     // --completed, --failed
 
   // -S, -T, -A, -O, as typed.
   std::optional<std::string> start;

@@ -49,16 +49,23 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
 }
 
 // The series of a group are those of its members.
-std::vector<WantedSeries> wanted_series(const RunTotals& totals, const Members& groups) {
+std::vector<WantedSeries> wanted_series(const RunTotals& totals, const Members& groups,
+                                        const TagNames& names, const std::vector<Tag>& tags) {
   std::vector<WantedSeries> wanted;
   const std::size_t count = std::min(groups.size(), kFineSeries + kCoarseSeries);
   for (std::size_t i = 0; i < count; ++i) {
     WantedSeries& series = wanted.emplace_back();
     series.in_model = i;
     series.is_coarse = i >= kFineSeries;
-    for (const std::size_t member : groups[i]) series.tags.push_back(totals.order()[member]);
-    series.is_of_one_archive =
-        series.tags.size() == 1 && totals.archives_with(series.tags.front()) == 1;
+    series.times_of = tags[i].times_of;
+    for (const std::size_t member : groups[i])
+      for (const std::size_t number : totals.order()[member])
+        (names.ending(number) == Ending::Failed ? series.failed : series.tags).push_back(number);
+    series.is_of_one_archive = groups[i].size() == 1 &&
+                               totals.archives_with(totals.order()[groups[i].front()].front()) == 1;
+    // An agent gives percentiles of completed calls only.
+    series.has_percentiles =
+        series.is_of_one_archive && (!tags[i].endings || tags[i].times_of == Ending::Completed);
   }
   return wanted;
 }
@@ -67,7 +74,7 @@ Result<void> read_series(const ReadRequest& request, const RunTotals& totals, co
                          TagNames& names, Model& model) {
   model.fine = make_grid(totals.samples(), kFinePoints);
   model.coarse = make_grid(totals.samples(), kCoarsePoints);
-  TagSeries series(model.fine, model.coarse, wanted_series(totals, groups));
+  TagSeries series(model.fine, model.coarse, wanted_series(totals, groups, names, model.tags));
   Result<void> done =
       for_each_archive(request, names, [&](ArchiveSource& source, ArchiveChanges& changes) {
         Result<void> read = changes.read_all(series);
@@ -119,7 +126,7 @@ Result<void> check_labels(const std::vector<Tag>& tags, const LabelChoice& choic
 
 Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans) {
   TagNames names;
-  RunTotals totals(names, request.are_runs);
+  RunTotals totals(names, request.are_runs, request.times_of);
   if (const Result<void> read = read_totals_of(request, names, totals); !read) return read.error();
   Model model;
   static_cast<Totals&>(model) = totals.finish();

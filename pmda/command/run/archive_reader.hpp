@@ -23,7 +23,8 @@ struct ReadRequest {
   Window window;
   std::string time_zone;  // copied into the model
   LabelChoice choice{};
-  bool are_runs = false;  // each archive is a run of its own, not a part of one
+  bool are_runs = false;             // each archive is a run of its own, not a part of one
+  std::optional<Ending> times_of{};  // the only calls whose times are wanted
 };
 
 // Without series and single transactions.
@@ -45,8 +46,9 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request,
                                                 Exemplars* exemplars = nullptr);
 
-// Adds what a trace tells of its tags: the longest spans, and which tags are nested.
-void note_tags(RecordedSpans& spans, const SpanTrace& trace);
+// Adds what a trace tells of its tags: the longest spans, of those with this end, and which tags
+// are nested.
+void note_tags(RecordedSpans& spans, const SpanTrace& trace, std::optional<Ending> times_of = {});
 
 // Captured transactions of tags that were added up count for the sum.
 void group_span_tags(RecordedSpans& spans, const LabelChoice& choice);

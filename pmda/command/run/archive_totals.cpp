@@ -30,6 +30,7 @@ void ArchiveTotals::take(const Change& change) {
     tag.grown[index_of(change.quantity)] += change.value;
     if (change.quantity == Quantity::Calls) tag.calls_since_text += change.value;
     if (change.quantity == Quantity::Nonfinite) tag.calls_since_text -= change.value;
+    note_sum(tag, change);
   } else if (change.quantity == Quantity::Last) {
     tag.last = change.value;
     tag.last_at = time_.at;
@@ -37,6 +38,12 @@ void ArchiveTotals::take(const Change& change) {
     tag.has_percentiles = tag.has_percentiles || percentile_of(change.quantity);
     if (is_of_this_time_only(tag)) take_of_window(tag, change);
   }
+}
+
+// A sample's calls come before its sum, which is missing if the agent does not know it.
+void ArchiveTotals::note_sum(TagInArchive& tag, const Change& change) {
+  if (change.quantity == Quantity::Calls) tag.unsummed += tag.calls_to_sum = change.value;
+  if (change.quantity == Quantity::Sum) tag.unsummed -= std::exchange(tag.calls_to_sum, 0);
 }
 
 // A window may begin before the first sample, unless the tag began in this stretch. An agent's

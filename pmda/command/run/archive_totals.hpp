@@ -34,6 +34,8 @@ using StretchNumber = std::size_t;
 struct TagInArchive {
   bool is_there = false;
   std::array<double, kGrowing> grown{};
+  double unsummed = 0;      // calls without a sum: failures from older libraries
+  double calls_to_sum = 0;  // of the latest sample
   std::optional<double> last;
   WallTime last_at{};
 
@@ -74,6 +76,7 @@ class ArchiveTotals : public ChangeTaker {
   std::optional<double> period_s() const { return time_.period_s; }  // the last known one
 
  private:
+  static void note_sum(TagInArchive& tag, const Change& change);
   void take_of_window(TagInArchive& tag, const Change& change);
   void note_slowness(TagInArchive& tag, double value, bool is_p99) const;
   bool is_of_this_time_only(const TagInArchive& tag) const;

@@ -82,12 +82,16 @@ std::optional<Estimate> over_intervals(const Side& side, const ComparedTag& tag,
   if (its == nullptr || !varies_within_a_run(figure)) return {};
   Parts parts;
   if (figure == Figure::FailedShare) {
-    for (const RunPiece& each : its->pieces)
-      parts.push_back({each.failed, each.calls + each.failed});
+    for (const RunPiece& each : its->pieces) parts.push_back({each.failed, each.calls});
   } else if (figure == Figure::Mean) {
     if (may_have_nonfinite(*tag.before) || may_have_nonfinite(*tag.now)) return {};
-    for (const RunPiece& each : its->pieces)
-      if (each.calls > 0) parts.push_back({each.sum, each.calls});
+    for (const RunPiece& each : its->pieces) {
+      Tag piece;
+      piece.calls = each.calls;
+      piece.failed = each.failed;
+      piece.times_of = tag.now->times_of;
+      if (valued_calls(piece) > 0) parts.push_back({each.sum, valued_calls(piece)});
+    }
   } else {
     parts = shares_beyond((*tag.of(figure).before + *tag.of(figure).now) / 2, *its);
   }
@@ -109,8 +113,8 @@ std::optional<Estimate> over_runs(const Side& side, const Tag& tag, Figure figur
     double divisor = 1;
     if (per && is_sum(figure)) {
       const auto divided_by = find(*per);
-      if (divided_by == run.tags.end() || all_calls(*divided_by) == 0) return {};
-      divisor = all_calls(*divided_by);
+      if (divided_by == run.tags.end() || divided_by->calls == 0) return {};
+      divisor = divided_by->calls;
     }
     const std::optional<double> value = compared_value_of(*its, figure, divisor);
     if (!value) return {};
@@ -187,10 +191,9 @@ Result<Divisors> calls_of(const std::string& name, const Totals& before, const T
                                   : "some of its calls may count without their labels"};
     if (tag->type == TraceType::Transact && !tag->failed)
       return Error{"the number of its failed calls was not recorded"};
-    if (all_calls(*tag) == 0) return Error{"it has no calls in one of the runs"};
+    if (tag->calls == 0) return Error{"it has no calls in one of the runs"};
   }
-  return Divisors{all_calls(*found->before), all_calls(*found->now),
-                  TagKey(found->now->type, name)};
+  return Divisors{found->before->calls, found->now->calls, TagKey(found->now->type, name)};
 }
 
 std::set<TagKey> tags_to_judge(const Totals& before, const Totals& now) {

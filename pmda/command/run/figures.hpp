@@ -19,6 +19,7 @@ namespace pcp::trace::command {
 enum class Figure : std::uint8_t {
   Calls,
   Rate,
+  Completed,
   Failed,
   FailedShare,
   Vanished,

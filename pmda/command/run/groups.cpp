@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -42,8 +43,8 @@ void join(std::optional<Extreme>& all, const std::optional<Extreme>& one, Better
 
 // A tag without calls has no values.
 void join_values(Tag& group, const Tag& member) {
-  if (member.calls == 0) return;
-  if (group.calls == 0) {
+  if (valued_calls(member) == 0) return;
+  if (valued_calls(group) == 0) {
     group.min = member.min;
     group.max = member.max;
     group.slowest = member.slowest;
@@ -63,7 +64,7 @@ std::optional<Histogram> distribution_of(const Tag& tag) {
   if (is_of_histogram(tag.percentile_source)) return tag.distribution;
   if (tag.percentile_source != PercentileSource::OneValue) return {};
   Histogram values;
-  values.add_bin(bins::bin_of(tag.max->value), 0, static_cast<std::uint64_t>(tag.calls));
+  values.add_bin(bins::bin_of(tag.max->value), 0, static_cast<std::uint64_t>(valued_calls(tag)));
   return values;
 }
 
@@ -80,8 +81,11 @@ PercentileSource worse(PercentileSource one, PercentileSource other) {
   return std::max(merged(one), merged(other));
 }
 
-// Requires: several members have values.
-void merge_distributions(Tag& group, const std::vector<Tag*>& members) {
+using Parts = std::vector<const Tag*>;
+
+// Requires: several members have values. `if_not`: why percentiles without distributions cannot be
+// combined.
+void merge_distributions(Tag& group, const Parts& members, PercentileSource if_not) {
   group.percentile_source = PercentileSource::Histogram;
   group.percentiles = {};
   group.distribution.emplace();
@@ -91,7 +95,7 @@ void merge_distributions(Tag& group, const std::vector<Tag*>& members) {
     group.percentile_source = worse(group.percentile_source, member->percentile_source);
     if (!values) {
       const bool is_recorded = member->percentile_source != PercentileSource::NotRecorded;
-      if (is_recorded) group.percentile_source = PercentileSource::SeveralTags;
+      if (is_recorded) group.percentile_source = if_not;
       group.distribution.reset();
       return;
     }
@@ -101,11 +105,11 @@ void merge_distributions(Tag& group, const std::vector<Tag*>& members) {
   take_percentiles(group);
 }
 
-void find_percentiles(Tag& group, const std::vector<Tag*>& members) {
-  std::vector<Tag*> with_values;
+void find_percentiles(Tag& group, const Parts& members, PercentileSource if_not) {
+  Parts with_values;
   std::ranges::copy_if(members, std::back_inserter(with_values),
                        [](const Tag* tag) { return has_values(*tag); });
-  if (with_values.size() > 1) return merge_distributions(group, with_values);
+  if (with_values.size() > 1) return merge_distributions(group, with_values, if_not);
   const Tag& only = with_values.empty() ? *members.front() : *with_values.front();
   group.percentiles = only.percentiles;
   group.percentile_source = only.percentile_source;
@@ -113,27 +117,59 @@ void find_percentiles(Tag& group, const std::vector<Tag*>& members) {
   group.outside = only.outside;
 }
 
+void join_hosts(Tag& group, const Tag& member) {
+  std::vector<std::uint16_t> hosts;
+  std::ranges::set_union(group.hosts, member.hosts, std::back_inserter(hosts));
+  group.hosts = std::move(hosts);
+}
+
+// Without regard to how calls ended.
+Tag sum_of_parts(const Parts& parts) {
+  Tag sum = *parts.front();
+  if (parts.size() == 1) return sum;
+  for (const Tag* const part : std::span(parts).subspan(1)) {
+    if (part->unit != sum.unit) sum.unit.clear();
+    if (part->description != sum.description) sum.description.clear();
+    sum.is_folded = sum.is_folded || part->is_folded;
+    sum.lacks_times = sum.lacks_times || part->lacks_times;
+    join_values(sum, *part);
+    add_sums(sum, *part);
+    join_hosts(sum, *part);
+  }
+  sum.last.reset();
+  find_mean(sum);
+  if (has_histogram(sum.type)) find_percentiles(sum, parts, PercentileSource::SeveralTags);
+  return sum;
+}
+
 Tag sum_of(std::string name, const std::vector<Tag*>& members) {
   if (members.size() == 1) {
     members.front()->name = std::move(name);
     return std::move(*members.front());
   }
-  Tag group = *members.front();
-  group.name = std::move(name);
-  for (const Tag* const member : std::span(members).subspan(1)) {
-    if (member->unit != group.unit) group.unit.clear();
-    if (member->description != group.description) group.description.clear();
-    group.is_folded = group.is_folded || member->is_folded;
-    join_values(group, *member);
-    add_sums(group, *member);
-    std::vector<std::uint16_t> hosts;
-    std::ranges::set_union(group.hosts, member->hosts, std::back_inserter(hosts));
-    group.hosts = std::move(hosts);
+  Parts completed;
+  Parts failed;
+  for (const Tag* const member : members) {
+    completed.push_back(member->endings ? &member->endings->completed : member);
+    if (member->endings) failed.push_back(&member->endings->failed);
   }
-  group.last.reset();
-  find_mean(group);
-  if (has_histogram(group.type)) find_percentiles(group, members);
-  return group;
+  Tag group = sum_of_parts(completed);
+  if (!failed.empty()) group = with_failed(group, sum_of_parts(failed));
+  group.name = std::move(name);
+  for (const Tag* const member : members) group.is_folded = group.is_folded || member->is_folded;
+  const std::optional<Ending> times_of = members.front()->times_of;
+  return times_of ? with_times_of(std::move(group), *times_of) : group;
+}
+
+// Percentiles of nearly all calls, if hardly any fails.
+void leave_out_failed(Tag& whole, const Tag& completed, const Tag& failed) {
+  constexpr double kMostMissing = 0.01;  // as for histograms that lack some calls
+  if (completed.percentile_source != PercentileSource::Histogram ||
+      failed.calls > kMostMissing * whole.calls)
+    return;
+  whole.percentile_source = PercentileSource::NearlyAllCalls;
+  whole.distribution = completed.distribution;
+  take_percentiles(whole);
 }
 
 }  // namespace
@@ -162,6 +198,52 @@ Groups group_tags(std::vector<Tag> tags,
 Groups group_by_name(std::vector<Tag> tags) {
   return group_tags(std::move(tags),
                     [](const std::string& tag) { return std::string(bare_name(tag)); });
+}
+
+Tag with_failed(const Tag& completed, const Tag& failed) {
+  Tag whole = completed;
+  whole.times_of.reset();
+  if (failed.calls == 0) return whole;
+  whole.lacks_times = failed.lacks_times;
+  join_values(whole, failed);
+  add_sums(whole, failed);
+  join_hosts(whole, failed);
+  find_mean(whole);
+  find_percentiles(whole, {&completed, &failed}, PercentileSource::CompletedAndFailed);
+  if (!whole.distribution) leave_out_failed(whole, completed, failed);
+  whole.endings = std::make_shared<const Endings>(Endings{completed, failed});
+  return whole;
+}
+
+Tag without_calls(const Tag& tag) {
+  Tag none;
+  none.name = tag.name;
+  none.type = tag.type;
+  none.unit = tag.unit;
+  none.description = tag.description;
+  none.hosts = tag.hosts;
+  none.failed = none.vanished = none.sum = none.rate = none.busy = 0;
+  none.percentile_source = PercentileSource::NoCalls;
+  return none;
+}
+
+Tag with_times_of(Tag tag, Ending ending) {
+  if (tag.type != TraceType::Transact) return tag;
+  if (!tag.endings) tag.endings = std::make_shared<const Endings>(Endings{tag, without_calls(tag)});
+  const Tag& its = tag.endings->of(ending);
+  tag.times_of = ending;
+  tag.lacks_times = its.lacks_times;
+  tag.sum = its.sum;
+  tag.mean = its.mean;
+  tag.busy = its.busy;
+  tag.min = its.min;
+  tag.max = its.max;
+  tag.percentiles = its.percentiles;
+  tag.percentile_source = its.percentile_source;
+  tag.slowest = its.slowest;
+  tag.distribution = its.distribution;
+  tag.outside = its.outside;
+  return tag;
 }
 
 std::vector<Grouping> groupings_of(const std::vector<Tag>& tags) {
@@ -193,7 +275,9 @@ void find_mean(Tag& tag) {
 
 bool is_before(const Tag& one, const Tag& other) {
   const auto key = [](const Tag& tag) {
-    const double time_s = tag.type == TraceType::Transact ? tag.sum.value_or(0) : 0;
+    const bool is_of_completed = !tag.sum && tag.endings;
+    const std::optional<double>& sum = is_of_completed ? tag.endings->completed.sum : tag.sum;
+    const double time_s = tag.type == TraceType::Transact ? sum.value_or(0) : 0;
     return std::tuple<double, double, const std::string&, TraceType>(-time_s, -tag.calls, tag.name,
                                                                      tag.type);
   };

@@ -37,10 +37,19 @@ struct Grouping {
 // By name, and by each of the most frequent labels. None if no name has several label sets.
 std::vector<Grouping> groupings_of(const std::vector<Tag>& tags);
 
+// Adds a tag's failed calls to its completed ones.
+Tag with_failed(const Tag& completed, const Tag& failed);
+
+// Facts about the tag, without its calls.
+Tag without_calls(const Tag& tag);
+
+// The same tag with the values of these calls only. All its calls are still counted.
+Tag with_times_of(Tag tag, Ending ending);
+
 // Sets the mean. It is unknown if the number of finite values is.
 void find_mean(Tag& tag);
 
-// Model order: most total time, most calls, name.
+// Model order: most known total time, most calls, name.
 bool is_before(const Tag& one, const Tag& other);
 
 // A quantile from the distribution, within the tag's extremes. Requires: there is a distribution.

@@ -22,7 +22,7 @@ constexpr std::size_t kMostValues = 100;
 using Key = std::tuple<TraceType, std::string, std::string>;
 
 std::optional<double> total_of(const Tag& tag) {
-  if (may_have_nonfinite(tag)) return {};
+  if (may_have_nonfinite(tag) || may_lack_failed(tag)) return {};
   switch (tag.type) {
     case TraceType::Transact:
     case TraceType::Observe:

@@ -43,6 +43,7 @@ enum class PercentileSource {
   SeveralWindows,       // none: percentiles of several windows cannot be combined
   SeveralHosts,         // none: percentiles of several hosts cannot be combined
   SeveralTags,          // none: percentiles of several label sets cannot be combined
+  CompletedAndFailed,   // none: percentiles of completed and failed calls cannot be combined
   IncompleteHistogram,  // none: the histogram lacks too many calls
 };
 
@@ -75,6 +76,8 @@ struct SlowestMoment {
   std::optional<double> within_s{};
 };
 
+struct Endings;
+
 // A tag's totals over the whole run and all hosts. Times are in seconds.
 struct Tag {
   std::string name;  // in PCP's form, from a program: any bytes, maybe invalid UTF-8
@@ -82,15 +85,19 @@ struct Tag {
   std::string unit;         // of observed or counted values, from PCP or the program; often empty
   std::string description;  // from the program; often empty
 
-  double calls = 0;  // completed transactions, points passed, values, reports of a counter
-  std::optional<double> failed;     // aborted transactions, not included in `calls`
+  double calls = 0;  // transactions that ended, points passed, values, reports of a counter
+  std::optional<double> failed;     // those of `calls` that failed: aborted transactions
   std::optional<double> vanished;   // transactions open when their program ended
   std::optional<double> nonfinite;  // of observations: non-finite values in `calls`, not counted
                                     // below
-  std::optional<double> sum;        // of durations or observed values
   std::optional<double> rate;       // calls per second of the run
-  std::optional<double> mean;       // of the finite values
-  std::optional<double> busy;       // transactions in progress, on average
+
+  // Of these calls the following values are; nothing: of all.
+  std::optional<Ending> times_of{};
+  bool lacks_times = false;    // some failed calls have no duration: older libraries give none
+  std::optional<double> sum;   // of durations or observed values
+  std::optional<double> mean;  // of the finite values
+  std::optional<double> busy;  // transactions in progress, on average
   std::optional<Extreme> min;
   std::optional<Extreme> max;
   std::array<std::optional<double>, kPercentiles.size()> percentiles;
@@ -106,13 +113,34 @@ struct Tag {
 
   std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
 
+  // Null: no call failed, and the values above are of all calls.
+  std::shared_ptr<const Endings> endings{};
+
   // The sum of the tags of Run::folded that have its name; null: none.
   std::shared_ptr<const Tag> folded{};
   bool is_folded = false;  // it is one of those tags: perhaps no call is its own
 };
 
-// Calls of any end: a call that fails is work, too.
-inline double all_calls(const Tag& tag) { return tag.calls + tag.failed.value_or(0); }
+// Both parts of a tag.
+struct Endings {
+  Tag completed;
+  Tag failed;
+
+  const Tag& of(Ending ending) const { return ending == Ending::Failed ? failed : completed; }
+};
+
+// The stock agent does not count failed transactions.
+inline bool may_lack_failed(const Tag& tag) {
+  return tag.type == TraceType::Transact && !tag.failed && tag.times_of != Ending::Completed;
+}
+
+// The calls that have its values.
+inline double valued_calls(const Tag& tag) {
+  if (!tag.times_of) return tag.calls;
+  const double failed = tag.failed.value_or(0);
+  return *tag.times_of == Ending::Failed ? failed : tag.calls - failed;
+}
+
 inline bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
 
 // Gives the amount that was added to a counter; nothing if it is unknown, or if the program only
@@ -122,11 +150,11 @@ inline std::optional<double> added_to(const Tag& tag) {
 }
 
 // The most calls that may have a finite value.
-inline double finite_calls(const Tag& tag) { return tag.calls - tag.nonfinite.value_or(0); }
+inline double finite_calls(const Tag& tag) { return valued_calls(tag) - tag.nonfinite.value_or(0); }
 
-// Durations are always finite.
+// Durations are always finite, if they are known.
 inline bool may_have_nonfinite(const Tag& tag) {
-  return tag.nonfinite ? *tag.nonfinite > 0 : tag.type == TraceType::Observe;
+  return tag.nonfinite ? *tag.nonfinite > 0 : tag.type == TraceType::Observe || tag.lacks_times;
 }
 
 // The total of the tags of one name with one value of a label: time, sum, calls, or what was added.
@@ -181,9 +209,10 @@ struct Run {
   // Those tags, added up as in the report, also if it leaves them out. Tag::is_folded is false if
   // the report has them in a group with all calls that may be theirs: then its sums are exact.
   std::vector<Tag> folded{};
-  std::string command;    // recorded command; empty if unknown
-  std::string filter{};   // filter of captured spans; empty if unknown
-  std::string time_zone;  // for shown times, as in TZ; empty: this machine's
+  std::string command;               // recorded command; empty if unknown
+  std::string filter{};              // filter of captured spans; empty if unknown
+  std::optional<Ending> times_of{};  // the only calls whose times the report shows
+  std::string time_zone;             // for shown times, as in TZ; empty: this machine's
   WallTime begin{};
   WallTime end{};
   std::size_t samples = 0;                           // of all archives
@@ -235,7 +264,7 @@ struct Series {
   std::vector<TimedHistogram> histograms;  // sorted by time, not overlapping; for a heat map
 };
 
-// A tag's longest transaction that was not aborted.
+// A tag's longest transaction of those whose times the report shows.
 struct LongestSpan {
   std::uint64_t duration_ns = 0;
   WallTime end{};

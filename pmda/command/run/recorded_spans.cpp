@@ -183,11 +183,11 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
   return std::optional(std::move(found));
 }
 
-void note_tags(RecordedSpans& spans, const SpanTrace& trace) {
+void note_tags(RecordedSpans& spans, const SpanTrace& trace, std::optional<Ending> times_of) {
   for (const SpanEvent& span : trace.spans) {
     if (span.is_event()) continue;
     spans.is_nested[span.tag] |= span.parent != 0;
-    if (span.aborted) continue;
+    if (times_of && span.aborted != (*times_of == Ending::Failed)) continue;
     LongestSpan& its = spans.longest[span.tag];
     if (span.duration_ns >= its.duration_ns)
       its = {span.duration_ns, WallTime(std::chrono::nanoseconds(span.end_ns()))};
@@ -212,7 +212,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   RecordedSpans of_tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
     torn.mark(trace);
-    note_tags(of_tags, trace);
+    note_tags(of_tags, trace, request.times_of);
     if (exemplars != nullptr) exemplars->add(trace);
     slowest.add(std::move(trace));
     return true;

@@ -61,7 +61,7 @@ void RunPieces::add(const Model& archive) {
     std::vector<RunPiece> all;
     for (std::size_t point = 0; point < archive.fine.points(); ++point) {
       const RunPiece piece = piece_at(series, archive.fine, point);
-      if (piece.calls + piece.failed > 0) all.push_back(piece);
+      if (piece.calls > 0) all.push_back(piece);
     }
     const Tag& tag = archive.tags[series.tag];
     TagPieces& its = tags_[{tag.type, tag.name}];

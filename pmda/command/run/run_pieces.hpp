@@ -19,12 +19,12 @@ using TagKey = std::pair<TraceType, std::string>;
 struct RunPiece {
   WallTime end{};
   double calls = 0;
-  double failed = 0;
-  double sum = 0;
+  double failed = 0;  // of these
+  double sum = 0;     // of the calls whose times are wanted
 };
 
 struct TagPieces {
-  std::vector<RunPiece> pieces;  // with calls, of any end
+  std::vector<RunPiece> pieces;  // with calls
   std::vector<TimedHistogram> histograms;
 };
 

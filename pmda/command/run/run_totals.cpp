@@ -117,7 +117,7 @@ Result<void> RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive,
     const auto& of_type = descriptions[names_.type(i)];
     if (const auto its = of_type.find(names_.name(i)); its != of_type.end())
       describe(tags_[i].tag, its->second);
-    add_tag(tags_[i], archive.tags()[i], source, is_in_step);
+    add_tag(tags_[i], archive.tags()[i], source, names_.ending(i), is_in_step);
     auto& hosts = tags_[i].tag.hosts;
     if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
   }
@@ -153,19 +153,33 @@ std::uint16_t RunTotals::host_number(const std::string& host) {
   return number;
 }
 
+// An archive without failed calls tells that of the completed ones.
+void RunTotals::add_failed(Tag& tag, const TagInArchive& its, const ArchiveSource& source,
+                           Ending ending, bool is_first) {
+  if (tag.type != TraceType::Transact) return;
+  const bool is_known = source.has(tag.type, Quantity::Calls, Ending::Failed);
+  const bool has_failed = ending == Ending::Failed;
+  add_known(tag.failed, is_first, is_known, has_failed ? its.grown_by(Quantity::Calls) : 0);
+  if (has_failed) tag.vanished = 0;
+  tag.lacks_times |= has_failed && its.unsummed > 0;
+}
+
 void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source,
-                        bool is_in_step) {
+                        Ending ending, bool is_in_step) {
   Tag& tag = merged.tag;
   const bool is_first = merged.archives++ == 0;
   const double calls = its.grown_by(Quantity::Calls);
   const auto add = [&](std::optional<double>& sum, Quantity quantity) {
     const double grown = its.grown_by(quantity);
-    add_known(sum, is_first, source.has(tag.type, quantity) && std::isfinite(grown), grown);
+    const bool is_whole =
+        ending == Ending::Completed || quantity != Quantity::Sum || its.unsummed == 0;
+    add_known(sum, is_first,
+              source.has(tag.type, quantity, ending) && std::isfinite(grown) && is_whole, grown);
   };
   tag.calls += calls;
-  add(tag.failed, Quantity::Failed);
   add(tag.vanished, Quantity::Vanished);
   add(tag.sum, Quantity::Sum);
+  add_failed(tag, its, source, ending, is_first);
   add(tag.counted, Quantity::Counted);
   add(tag.nonfinite, Quantity::Nonfinite);
   if (tag.unit.empty()) tag.unit = source.unit_of(tag.type);
@@ -216,18 +230,37 @@ void RunTotals::add_distribution(Merged& merged, TagInArchive& its) {
 
 Totals RunTotals::finish() {
   finish_times();
+  Totals totals{run_, {}};
+  std::vector<std::pair<Tag, std::vector<std::size_t>>> all;
+  const auto is_there = [this](std::size_t i) { return tags_[i].archives > 0; };
   for (std::size_t i = 0; i < tags_.size(); ++i) {
-    if (tags_[i].archives == 0) continue;
+    if (!is_there(i)) continue;
     tags_[i].tag.name = names_.name(i);
     finish_tag(tags_[i]);
-    order_.push_back(i);
   }
-  std::ranges::sort(order_, [this](std::size_t one, std::size_t other) {
-    return is_before(tags_[one].tag, tags_[other].tag);
-  });
-  Totals totals{run_, {}};
-  for (const std::size_t number : order_) totals.tags.push_back(std::move(tags_[number].tag));
+  for (std::size_t i = 0; i < tags_.size(); ++i) {
+    if (!is_there(i)) continue;
+    std::optional<std::size_t> other = names_.other_ending(i);
+    if (other && (*other >= tags_.size() || !is_there(*other))) other.reset();
+    const bool has_failed = names_.ending(i) == Ending::Failed;
+    if (has_failed && other) continue;  // with the completed ones
+    std::vector<std::size_t> numbers{i};
+    if (other) numbers.push_back(*other);
+    all.emplace_back(whole_tag(i, has_failed ? i : other), std::move(numbers));
+  }
+  std::ranges::sort(all, is_before, [](const auto& each) -> const Tag& { return each.first; });
+  for (auto& [tag, numbers] : all) {
+    totals.tags.push_back(std::move(tag));
+    order_.push_back(std::move(numbers));
+  }
   return totals;
+}
+
+// An archive may have failed calls without completed ones.
+Tag RunTotals::whole_tag(std::size_t number, std::optional<std::size_t> of_failed) const {
+  Tag completed = of_failed == number ? without_calls(tags_[number].tag) : tags_[number].tag;
+  Tag whole = of_failed ? with_failed(completed, tags_[*of_failed].tag) : std::move(completed);
+  return run_.times_of ? with_times_of(std::move(whole), *run_.times_of) : whole;
 }
 
 void RunTotals::finish_times() {
@@ -337,7 +370,7 @@ void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoic
     if (its.duration_ns > known.duration_ns) known = its;
   }
   for (Tag& tag : totals.tags) {
-    if (tag.type != TraceType::Transact || tag.calls == 0) continue;
+    if (tag.type != TraceType::Transact || valued_calls(tag) == 0) continue;
     const auto found = longest.find(tag.name);
     if (found == longest.end()) continue;
     const LongestSpan& its = found->second;

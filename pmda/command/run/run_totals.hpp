@@ -21,9 +21,13 @@ namespace pcp::trace::command {
 
 class RunTotals {
  public:
-  // `are_runs`: each archive is a run of its own. Then times of archives are added up.
-  explicit RunTotals(const TagNames& names, bool are_runs = false)
-      : names_(names), are_runs_(are_runs) {}
+  // `are_runs`: each archive is a run of its own. Then times of archives are added up. `times_of`:
+  // the only calls whose times are wanted.
+  explicit RunTotals(const TagNames& names, bool are_runs = false,
+                     std::optional<Ending> times_of = {})
+      : names_(names), are_runs_(are_runs) {
+    run_.times_of = times_of;
+  }
 
   // Adds an archive that was read to its end, and has samples. An error if another one has calls of
   // the same agent and time: they would count twice.
@@ -40,8 +44,8 @@ class RunTotals {
   // Gives the totals in model order. Nothing may be added afterwards.
   Totals finish();
 
-  // The TagNames number of each tag that finish() gave.
-  const std::vector<std::size_t>& order() const { return order_; }
+  // The TagNames numbers of each tag that finish() gave: of its completed calls, its failed ones.
+  const std::vector<std::vector<std::size_t>>& order() const { return order_; }
 
   // Times of the samples, one list per archive.
   const std::vector<std::vector<WallTime>>& samples() const { return samples_; }
@@ -73,7 +77,10 @@ class RunTotals {
   void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
                            const ArchiveChanges& changes);
   std::uint16_t host_number(const std::string& host);
-  void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
+  void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, Ending ending,
+               bool is_in_step);
+  static void add_failed(Tag& tag, const TagInArchive& its, const ArchiveSource& source,
+                         Ending ending, bool is_first);
   static void describe(Tag& tag, const MetricDescription& its);
   static void add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step);
   static void prove_finite(Merged& merged);
@@ -81,6 +88,7 @@ class RunTotals {
   static void add_distribution(Merged& merged, TagInArchive& its);
   void finish_times();
   void finish_tag(Merged& merged) const;
+  Tag whole_tag(std::size_t number, std::optional<std::size_t> of_failed) const;
   static PercentileSource source_of_percentiles(const Merged& merged);
   static void find_percentiles(Merged& merged);
 
@@ -88,13 +96,13 @@ class RunTotals {
   const bool are_runs_;
   Run run_;
   std::vector<Merged> tags_;  // by number
-  std::vector<std::size_t> order_;
+  std::vector<std::vector<std::size_t>> order_;
   std::map<std::pair<std::string, double>, std::vector<Part>> parts_;  // by host and agent
   std::vector<std::vector<WallTime>> samples_;
   std::vector<std::vector<Stretch>> stretches_;  // per host
 };
 
-// Raises maxima: a captured transaction of the run that was not aborted is one of its tag's calls.
+// Raises maxima: a captured transaction of the run is one of its tag's calls.
 // If it is the longest, its begin is known.
 void raise_to_spans(Totals& totals, const RecordedSpans& spans, const LabelChoice& choice);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -54,6 +55,20 @@ bool is_shown_over_time(Quantity quantity) {
          quantity != Quantity::Rate;
 }
 
+// Slices of completed and of failed calls begin and end independently. A slice is added to the one
+// in which it ends; else it stays alone, without the time of its neighbours.
+void add_slices(std::vector<TimedHistogram>& all, std::vector<TimedHistogram> others) {
+  for (TimedHistogram& other : others) {
+    const auto next = std::ranges::lower_bound(all, other.end, {}, &TimedHistogram::end);
+    if (next != all.end() && next->begin < other.end) {
+      next->values.merge(other.values);
+      continue;
+    }
+    if (next != all.begin()) other.begin = std::max(other.begin, std::prev(next)->end);
+    all.insert(next, std::move(other));
+  }
+}
+
 std::chrono::nanoseconds shortest_slice(const Grid& grid) {
   if (grid.points() == 0) return {};
   return (grid.edges.back() - grid.edges.front()) / kMostSlices;
@@ -63,16 +78,24 @@ std::chrono::nanoseconds shortest_slice(const Grid& grid) {
 
 TagSeries::TagSeries(const Grid& fine, const Grid& coarse, const std::vector<WantedSeries>& wanted)
     : fine_(fine), coarse_(coarse) {
+  courses_.reserve(wanted.size());  // they keep their addresses
   for (const WantedSeries& each : wanted) {
     Series series;
     series.tag = each.in_model;
     series.is_coarse = each.is_coarse;
-    courses_.push_back({std::move(series), each.is_of_one_archive, each.tags.size() == 1,
-                        HistogramSlices(shortest_slice(fine))});
-    for (const std::size_t tag : each.tags) {
-      if (tag >= by_tag_.size()) by_tag_.resize(tag + 1);
-      by_tag_[tag] = courses_.size();
-    }
+    const HistogramSlices slices(shortest_slice(fine));
+    courses_.push_back({std::move(series),
+                        each.times_of,
+                        each.is_of_one_archive,
+                        each.has_percentiles,
+                        each.tags.size() == 1,
+                        {Slices{slices}, Slices{slices}}});
+    for (const auto& [tags, ending] :
+         {std::pair(&each.tags, Ending::Completed), std::pair(&each.failed, Ending::Failed)})
+      for (const std::size_t tag : *tags) {
+        if (tag >= by_tag_.size()) by_tag_.resize(tag + 1);
+        by_tag_[tag] = {&courses_.back(), ending};
+      }
   }
 }
 
@@ -84,7 +107,8 @@ void TagSeries::take_sample(const SampleTime& time) {
   has_sample_ = true;
   if (!time.from) {
     histograms_at_ = histograms_before_ = time.at;
-    for (Course& course : courses_) course.slices.interrupt();
+    for (Course& course : courses_)
+      for (Slices& each : course.slices) each.slices.interrupt();
     return;
   }
   for (TimeGrid* const grid : {&fine_, &coarse_}) {
@@ -94,28 +118,29 @@ void TagSeries::take_sample(const SampleTime& time) {
 }
 
 void TagSeries::take(const Change& change) {
-  Course* const course = course_of(change.tag);
+  const Use use = use_of(change.tag);
+  Course* const course = use.course;
   const Quantity quantity = change.quantity;
   if (course == nullptr || !is_shown_over_time(quantity)) return;
-  if (percentile_of(quantity) && !course->is_of_one_archive) return;
+  if (percentile_of(quantity) && !course->has_percentiles) return;
   if (quantity == Quantity::Last && !course->is_of_one_tag) return;
   TimeGrid& grid = grid_of(course->series);
   grid.set(change.from, time_.at);
-  const bool grows = only_grows(quantity);
-  if (quantity == Quantity::Calls && change.value > 0 && !course->called_from)
-    course->called_from = change.from;
+  if (quantity == Quantity::Calls) {
+    if (change.value > 0 && !use.slices().called_from) use.slices().called_from = change.from;
+    if (use.ending == Ending::Failed) add_growth(*course, Quantity::Failed, grid, change.value);
+    return add_growth(*course, quantity, grid, change.value);
+  }
   const auto at = grid.last();
-  if (!grows && !at) return;
-  if (quantity == Quantity::InFlight) return course->in_flight.set(change.tag, *at, change.value);
-  std::vector<float>& points = course->series.of(quantity);
-  if (points.empty()) points.assign(grid.points(), grows ? 0 : kNothing);
-  if (grows) {
-    if (change.value != 0)
-      grid.for_each_share([&](std::size_t point, double share) {
-        points[point] += static_cast<float>(change.value * share);
-      });
+  if (quantity == Quantity::InFlight) {
+    if (at) course->in_flight.set(change.tag, *at, change.value);
     return;
   }
+  if (!course->has_times_of(use.ending)) return;
+  if (only_grows(quantity)) return add_growth(*course, quantity, grid, change.value);
+  if (!at) return;
+  std::vector<float>& points = course->series.of(quantity);
+  if (points.empty()) points.assign(grid.points(), kNothing);
   float& point = points[*at];
   const auto value = static_cast<float>(change.value);
   point = quantity == Quantity::Last  ? value
@@ -123,13 +148,25 @@ void TagSeries::take(const Change& change) {
                                       : std::fmax(point, value);
 }
 
+void TagSeries::add_growth(Course& course, Quantity quantity, TimeGrid& grid, double growth) {
+  std::vector<float>& points = course.series.of(quantity);
+  if (points.empty()) points.assign(grid.points(), 0);
+  if (growth != 0)
+    grid.for_each_share([&](std::size_t point, double share) {
+      points[point] += static_cast<float>(growth * share);
+    });
+}
+
 void TagSeries::take_histogram(std::size_t tag, std::string_view text) {
   if (time_.at != histograms_at_) histograms_before_ = std::exchange(histograms_at_, time_.at);
-  Course* const course = course_of(tag);
-  if (course == nullptr || course->series.is_coarse || !course->is_of_one_archive) return;
-  const WallTime before = std::max(
-      histograms_before_, std::exchange(course->called_from, {}).value_or(WallTime::min()));
-  course->slices.take(text, time_.at, before, since_of(text) >= histograms_before_);
+  const Use use = use_of(tag);
+  if (use.course == nullptr || use.course->series.is_coarse || !use.course->is_of_one_archive ||
+      !use.course->has_times_of(use.ending))
+    return;
+  auto& [slices, called_from] = use.slices();
+  const WallTime before =
+      std::max(histograms_before_, std::exchange(called_from, {}).value_or(WallTime::min()));
+  slices.take(text, time_.at, before, since_of(text) >= histograms_before_);
 }
 
 void TagSeries::finish_archive(bool has_in_flight) {
@@ -168,12 +205,13 @@ void TagSeries::finish_course(Course& course) {
   std::vector<float>& last = series.of(Quantity::Last);
   for (std::size_t i = 1; i < last.size(); ++i)
     if (std::isnan(last[i]) && grid.is_covered(i)) last[i] = last[i - 1];
-  series.histograms = course.slices.finish().slices;
+  auto& [completed, failed] = course.slices;
+  series.histograms = completed.slices.finish().slices;
+  add_slices(series.histograms, failed.slices.finish().slices);
 }
 
-TagSeries::Course* TagSeries::course_of(std::size_t tag) {
-  if (tag >= by_tag_.size() || by_tag_[tag] == 0) return nullptr;
-  return &courses_[by_tag_[tag] - 1];
+TagSeries::Use TagSeries::use_of(std::size_t tag) {
+  return tag < by_tag_.size() ? by_tag_[tag] : Use{};
 }
 
 }  // namespace pcp::trace::command

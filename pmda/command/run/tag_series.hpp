@@ -4,6 +4,7 @@
 // Thread: one.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <unordered_map>
@@ -46,11 +47,14 @@ class LevelSum {
 
 // A tag whose course is needed, or several whose courses are added up.
 struct WantedSeries {
-  std::vector<std::size_t> tags;  // numbers in TagNames
-  std::size_t in_model = 0;       // index of Model::tags
+  std::vector<std::size_t> tags{};    // numbers in TagNames of completed calls
+  std::vector<std::size_t> failed{};  // and of failed ones
+  std::optional<Ending> times_of{};   // the only calls whose times are needed
+  std::size_t in_model = 0;           // index of Model::tags
   bool is_coarse = false;
   bool is_of_one_archive =
       true;  // false, also for several tags: data that cannot be added is omitted
+  bool has_percentiles = true;  // those of completed calls are needed
 };
 
 class TagSeries : public ChangeTaker {
@@ -70,24 +74,42 @@ class TagSeries : public ChangeTaker {
   std::vector<Series> finish();
 
  private:
-  struct Course {
-    Series series;
-    bool is_of_one_archive = true;
-    bool is_of_one_tag = true;
+  // The distributions of calls with one ending.
+  struct Slices {
     HistogramSlices slices;
     std::optional<WallTime> called_from{};  // before the first call since the latest text
-    LevelSum in_flight{};
   };
 
-  Course* course_of(std::size_t tag);
+  struct Course {
+    Series series;
+    std::optional<Ending> times_of;
+    bool is_of_one_archive = true;
+    bool has_percentiles = true;
+    bool is_of_one_tag = true;
+    std::array<Slices, 2> slices;  // by ending
+    LevelSum in_flight{};
+
+    bool has_times_of(Ending ending) const { return times_of.value_or(ending) == ending; }
+  };
+
+  // What a number in TagNames is for.
+  struct Use {
+    Course* course = nullptr;  // null: for nothing
+    Ending ending{};
+
+    Slices& slices() const { return course->slices[static_cast<std::size_t>(ending)]; }
+  };
+
+  Use use_of(std::size_t tag);
   void finish_course(Course& course);
+  static void add_growth(Course& course, Quantity quantity, TimeGrid& grid, double growth);
   std::optional<std::size_t> last_point(const Course& course);  // of the latest sample
   TimeGrid& grid_of(const Series& series) { return series.is_coarse ? coarse_ : fine_; }
 
   TimeGrid fine_;
   TimeGrid coarse_;
   std::vector<Course> courses_;
-  std::vector<std::size_t> by_tag_;  // 1 + index of courses_, or 0
+  std::vector<Use> by_tag_;
   SampleTime time_;
   bool has_sample_ = false;       // of the present archive
   bool has_in_flight_ = true;     // all archives so far give it

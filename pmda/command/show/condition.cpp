@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "command/run/groups.hpp"
 #include "command/show/model_json.hpp"
 #include "wire/dimensions.hpp"
 
@@ -64,6 +65,7 @@ bool Condition::is_percent() const {
 // unit.
 bool Condition::applies_to(TraceType type) const {
   if (is_relative_) return is_compared(type, figure_);
+  if (ending_) return type == TraceType::Transact;
   if (may_be_time()) return type == (is_time_ ? TraceType::Transact : TraceType::Observe);
   return has_figure(type, figure_);
 }
@@ -110,16 +112,33 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
                   : "no observation matches; for a transaction give a unit: ns, us, ms, s, min";
 }
 
-Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
+// The tag with the values of the calls that the condition is about.
+Tag Condition::part_of(const Tag& tag) const {
+  return ending_ ? with_times_of(tag, *ending_) : tag;
+}
+
+// True if failed calls were not recorded, and would count.
+bool Condition::may_lack_some(const Tag& tag) const {
+  const bool is_of_completed = figure_ == Figure::Completed || figure_ == Figure::Vanished;
+  return !is_of_completed && tag.type == TraceType::Transact && !tag.failed &&
+         (!may_be_time() || may_lack_failed(tag));
+}
+
+Condition::Finding Condition::finding(const Tag& all, bool has_all) const {
+  const Tag tag = part_of(all);
+  const bool is_complete = has_all && !may_lack_some(tag);
+  if (is_complete && ending_ == Ending::Failed && all.failed == 0.0 && !all.folded)
+    return finding_of(tag.name, Outcome::Passed, "no failed calls");
   std::optional<ValueRange> range =
       is_complete ? range_of(tag, figure_) : known_without_missing(tag);
   std::string shown = range         ? shown_range(*range)
                       : is_complete ? why_unknown(tag)
+                      : has_all     ? "failed calls that were not recorded"
                                     : "calls that may be missing";
   if (range && is_complete && !holds(*range) && has_only_an_error(tag))
     shown += ", as a percentile may be 2% off";
   if (!tag.folded || !range) return finding_of(tag.name, range, shown);
-  range = with_folded(range, tag, *tag.folded);
+  range = with_folded(range, tag, part_of(*tag.folded));
   const std::string why = ", as " + shown_calls(*tag.folded) + " may belong to it";
   return finding_of(tag.name, range, (range ? shown_range(*range) : kNotKnown) + why,
                     kNotKnown + why);
@@ -134,7 +153,9 @@ std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_
     if (!tag.is_folded || !applies_to(tag.type) ||
         !tag_.may_match_sets_of(std::string(bare_name(tag.name))))
       continue;
-    const auto range = is_known ? with_folded({}, {}, *tag.folded) : std::nullopt;
+    const Tag folded = part_of(*tag.folded);
+    const auto range =
+        is_known && !may_lack_some(folded) ? with_folded({}, {}, folded) : std::nullopt;
     const std::string why =
         ", as " + which + shown_calls(*tag.folded) + " may be of label sets that had no room";
     findings.push_back(
@@ -157,6 +178,7 @@ std::optional<ValueRange> Condition::with_folded(const std::optional<ValueRange>
   switch (figure_) {
     case Figure::Calls:
     case Figure::Rate:
+    case Figure::Completed:
     case Figure::Failed:
     case Figure::Vanished:
       return up_to(value_of(folded, figure_));
@@ -200,8 +222,9 @@ Condition::Finding Condition::finding_of(const std::string& name, Outcome outcom
 // Counts and extremes can only grow by missing calls; nothing else is known. A transaction counts
 // as vanished if its end is missing.
 std::optional<ValueRange> Condition::known_without_missing(const Tag& tag) const {
-  const bool only_grows = figure_ == Figure::Calls || figure_ == Figure::Failed ||
-                          figure_ == Figure::Max || (figure_ == Figure::Total && is_time_);
+  const bool only_grows = figure_ == Figure::Calls || figure_ == Figure::Completed ||
+                          figure_ == Figure::Failed || figure_ == Figure::Max ||
+                          (figure_ == Figure::Total && is_time_);
   if (!only_grows && figure_ != Figure::Min) return {};
   std::optional<ValueRange> range = range_of(tag, figure_);
   if (!range) return {};
@@ -261,7 +284,13 @@ bool Condition::has_only_an_error(const Tag& tag) const {
 }
 
 std::string Condition::why_unknown(const Tag& tag) const {
-  if (tag.calls == 0) return has_failed(tag) ? "only failed calls" : "no calls";
+  if (valued_calls(tag) == 0)
+    return !tag.times_of                     ? "no calls"
+           : *tag.times_of == Ending::Failed ? "no failed calls"
+                                             : "no completed calls";
+  if (tag.lacks_times)
+    return std::string("failed calls without a duration") +
+           (tag.times_of ? "" : "; --completed leaves them out");
   if (figure_ == Figure::Added && tag.counted && !added_to(tag))
     return "no additions, or only those of 0; for values that were set there is 'value'";
   if ((figure_ == Figure::Mean || figure_ == Figure::Total) && may_have_nonfinite(tag))

@@ -19,8 +19,8 @@ namespace pcp::trace::command {
 
 class Condition {
  public:
-  // Parses 'TAG WHAT OP NUMBER[UNIT]'. An error lists the valid values. Findings are for this
-  // terminal.
+  // Parses 'TAG [completed|failed] WHAT OP NUMBER[UNIT]'. An error lists the valid values. Findings
+  // are for this terminal.
   static Result<Condition> parse(const std::string& text, const Terminal& terminal = {});
 
   enum class Outcome { Passed, True, Unknown };
@@ -56,6 +56,7 @@ class Condition {
 
   Result<void> take_tag(std::string_view& rest);
   Result<void> take_what(std::string_view& rest);
+  Result<void> take_figure_of(std::string_view ending, std::string_view word);
   Result<void> take_label(std::string_view& rest);
   Result<void> take_operator(std::string_view& rest);
   Result<void> take_number(std::string_view& rest);
@@ -63,6 +64,8 @@ class Condition {
   Result<void> take_change(bool is_negative) const;
 
   bool may_be_time() const;
+  Tag part_of(const Tag& tag) const;
+  bool may_lack_some(const Tag& tag) const;
   bool is_percent() const;
   bool applies_to(TraceType type) const;
   std::optional<ValueRange> known_without_missing(const Tag& tag) const;
@@ -93,8 +96,9 @@ class Condition {
   Terminal terminal_;
   TagPattern tag_;
   About about_{};
-  Figure figure_{};    // if it is about one
-  std::string label_;  // of an imbalance
+  Figure figure_{};               // if it is about one
+  std::optional<Ending> ending_;  // of these calls; nothing: of those that the report is of
+  std::string label_;             // of an imbalance
   Operator operator_{};
   double number_ = 0;  // in seconds if is_time_
   bool is_time_ = false;

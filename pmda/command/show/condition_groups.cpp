@@ -73,16 +73,16 @@ std::vector<Condition::Finding> Condition::check_shares(const Checked& checked) 
   };
   for (const Tag& tag : checked.run.run.folded)
     if (CallsOfName* const calls = tag.is_folded ? take(tag) : nullptr) {
-      calls->bare += all_calls(tag);
+      calls->bare += tag.calls;
       calls->has_folded = true;
     }
   for (const Tag& tag : checked.run.tags) {
     CallsOfName* const calls = take(tag);
     if (calls == nullptr || tag.is_folded) continue;
     const std::optional<Dimensions> labels = parse_dimensions(tag.name);
-    (labels ? calls->labelled : calls->bare) += all_calls(tag);
+    (labels ? calls->labelled : calls->bare) += tag.calls;
     calls->has_keys = calls->has_keys || (labels && tag_.has_keys(*labels));
-    if (labels && tag_.matches_labels(*labels)) calls->matching += all_calls(tag);
+    if (labels && tag_.matches_labels(*labels)) calls->matching += tag.calls;
   }
   std::vector<Finding> findings;
   for (const auto& [key, calls] : all) {
@@ -195,6 +195,10 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
           tag.now->name, Outcome::Unknown,
           not_known + ", as in " + which + " " + shown_calls(*its->folded) + " may belong to it");
   const auto& [before, now, verdict, chance] = tag.of(figure_);
+  for (const auto& [which, of_run] : runs)
+    if (may_lack_some(*of_run))
+      return finding_of(tag.now->name, Outcome::Unknown,
+                        not_known + ", as " + which + " has no failed calls recorded");
   for (const auto& [which, of_run] : runs)
     if (!compared_value_of(*of_run, figure_, 1))
       return finding_of(tag.now->name, Outcome::Unknown,

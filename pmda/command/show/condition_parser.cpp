@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kForm =
-    "'TAG WHAT OP NUMBER[UNIT]', as in 'checkout p99 > 50ms' or '\"my tag\" failed% > 1'";
+    "'TAG WHAT OP NUMBER[UNIT]', as in 'checkout p99 > 50ms', 'checkout failed max > 2s' or"
+    " '\"my tag\" failed% > 1'";
 
 void skip_blanks(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
@@ -82,8 +83,13 @@ Result<void> Condition::take_what(std::string_view& rest) {
   const std::string_view word = take_while(rest, is_letter_of_what);
   if (const FigureRow* const row = find_figure(word)) {
     figure_ = row->figure;
-    return {};
+    if (figure_ != Figure::Completed && figure_ != Figure::Failed) return {};
+    skip_blanks(rest);
+    const std::string_view next = take_while(rest, is_letter_of_what);
+    return next.empty() ? Result<void>() : take_figure_of(word, next);
   }
+  if (word == "count")
+    return Error{"'count' is 'calls' now, which has failed calls, too; others are 'completed'"};
   if (word == "share" || word == "max/mean") {
     about_ = word == "share" ? About::Share : About::Imbalance;
     if (about_ == About::Share && !tag_.has_labels())
@@ -93,6 +99,17 @@ Result<void> Condition::take_what(std::string_view& rest) {
   return Error{
       "expected after the tag: " + listed_words([](const FigureRow&) { return true; }, ", ") +
       ", share, or max/mean by LABEL, not \"" + printed_name(word.empty() ? rest : word) + "\""};
+}
+
+Result<void> Condition::take_figure_of(std::string_view ending, std::string_view word) {
+  ending_ = figure_ == Figure::Failed ? Ending::Failed : Ending::Completed;
+  const auto has_ending = [](const FigureRow& row) { return row.types == kDistributions; };
+  const FigureRow* const row = find_figure(word);
+  if (row == nullptr || !has_ending(*row))
+    return Error{"expected after '" + std::string(ending) + "': an operator, or " +
+                 listed_words(has_ending, " or ") + ", not \"" + printed_name(word) + "\""};
+  figure_ = row->figure;
+  return {};
 }
 
 // Only an imbalance is by a label.
@@ -137,6 +154,7 @@ Result<void> Condition::take_number(std::string_view& rest) {
   is_relative_ = unit == "%" && (has_plus || is_negative);
   if (is_relative_) return take_change(is_negative);
   if (has_plus) return Error{"a number with a sign is a change in percent, as in +20%"};
+  if (ending_ && unit.empty()) return Error{"a time needs a unit: ns, us, ms, s or min"};
   return take_unit(unit);
 }
 
@@ -145,6 +163,10 @@ Result<void> Condition::take_change(bool is_negative) const {
     return Error{
         "a change in percent is one of " +
         listed_words([](const FigureRow& row) { return row.compared != kNoTypes; }, " and ")};
+  if (ending_)
+    return Error{
+        "a change is of the calls that the report is of: choose them with --completed or "
+        "--failed"};
   const bool is_more = operator_ == Operator::Greater || operator_ == Operator::GreaterOrEqual;
   const bool is_less = operator_ == Operator::Less || operator_ == Operator::LessOrEqual;
   if (is_negative ? is_less : is_more) return {};
@@ -155,7 +177,7 @@ Result<void> Condition::take_unit(std::string_view unit) {
   if (about_ == About::Share && unit != "%") return Error{"a share is in percent, as in 0.1%"};
   if (unit.empty()) return {};
   if (unit == "%" && is_percent()) return {};
-  if (unit == "%" && about_ == About::Figure && figure_ == Figure::Failed) {
+  if (unit == "%" && about_ == About::Figure && figure_ == Figure::Failed && !ending_) {
     figure_ = Figure::FailedShare;
     return {};
   }

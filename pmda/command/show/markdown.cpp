@@ -32,7 +32,8 @@ std::string about(const Run& run) {
   if (run.archives.size() > kMostNamed)
     archives += " and " + std::to_string(run.archives.size() - kMostNamed) + " more";
   return archives + (run.command.empty() ? "" : " of " + one_code(run.command)) + ", " +
-         Shown::date(run.begin) + ", " + shown().duration(run.elapsed_s()) + "\n";
+         Shown::date(run.begin) + ", " + shown().duration(run.elapsed_s()) + "\n" +
+         (run.times_of ? "\n" + chosen_times(run) + "\n" : "");
 }
 
 std::string incomplete(const Run& run, const std::string& where = "") {

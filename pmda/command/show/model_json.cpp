@@ -47,7 +47,7 @@ void write_values(JsonWriter& json, const Tag& tag, double divisor) {
   });
 }
 
-constexpr double kFormat = 1;  // version of the document; within one version nothing is removed
+constexpr double kFormat = 2;  // version of the document; within one version nothing is removed
 
 void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
   json.list(key, texts, [&](const std::string& each) { json.text(each); });
@@ -77,6 +77,7 @@ void write_run(JsonWriter& json, const Run& run) {
         json.text("why", each.why);
       });
     });
+    json.text("times_of", times_of(run));
     if (run.without_room > 0) json.text("no_room", no_room(run));
     const std::vector<const Tag*> folded = folded_tags(run);
     if (folded.empty()) return;
@@ -84,7 +85,7 @@ void write_run(JsonWriter& json, const Run& run) {
       json.object([&] {
         json.text("name", tag->name);
         json.text("type", type_name(tag->type));
-        json.number("calls", all_calls(*tag));
+        json.number("calls", tag->calls);
       });
     });
   });
@@ -163,11 +164,13 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
     json.text("unit", tag.unit);
     json.text("description", tag.description);
     json.list("hosts", tag.hosts, [&](std::uint16_t host) { json.text(run.hosts[host]); });
-    json.number("count", tag.calls);
+    json.number("calls", tag.calls);
     json.number("rate", tag.rate);
+    json.number("completed", value_of(tag, Figure::Completed));
     json.number("failed", tag.failed);
     json.number("vanished", tag.vanished);
     json.number("nonfinite", tag.nonfinite);
+    json.truth("lacks_times", tag.lacks_times);
     json.number("sum", tag.sum);
     json.number("mean", tag.mean);
     json.number("busy", tag.busy);

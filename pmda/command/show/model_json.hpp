@@ -50,6 +50,10 @@ inline SourceWords words_for(PercentileSource source) {
       SourceWords{"several tags",
                   "percentiles of several label sets cannot be put together, histograms can",
                   "percentiles of single label sets only, and no histogram"},
+      SourceWords{
+          "completed and failed",
+          "percentiles of completed and failed calls cannot be put together, histograms can",
+          "percentiles of completed calls only, and no histogram of failed ones"},
       SourceWords{"incomplete histogram", "the distributions lack too many of these calls",
                   "a histogram that lacks some calls"}};
   return kWords[static_cast<std::size_t>(source)];

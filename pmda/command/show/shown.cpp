@@ -333,8 +333,17 @@ std::string Shown::marked(std::string_view code, std::string_view text) const {
 }
 
 std::string shown_calls(const Tag& tag) {
-  return Shown::counted(static_cast<std::uint64_t>(all_calls(tag)), "call") + " of " +
+  return Shown::counted(static_cast<std::uint64_t>(tag.calls), "call") + " of " +
          printed_name(tag.name);
+}
+
+const char* times_of(const Run& run) {
+  if (!run.times_of) return "all";
+  return *run.times_of == Ending::Failed ? "failed" : "completed";
+}
+
+std::string chosen_times(const Run& run) {
+  return std::string("Times are of ") + times_of(run) + " calls only.";
 }
 
 std::vector<const Tag*> folded_tags(const Run& run) {

@@ -108,6 +108,12 @@ class Shown {
 // "12 calls of checkout", with those that failed.
 std::string shown_calls(const Tag& tag);
 
+// The calls whose times the report shows: "all", "completed" or "failed".
+const char* times_of(const Run& run);
+
+// The same as a sentence. Requires: not all.
+std::string chosen_times(const Run& run);
+
 // The tags of Run::folded whose calls may be of other tags of the report.
 std::vector<const Tag*> folded_tags(const Run& run);
 

@@ -62,7 +62,6 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
     line += (fits ? separator : "") + text;
   };
   if (!after.empty()) add(", ", after);
-  if (std::ranges::any_of(tags, has_failed)) add(" ", "(of those that were not aborted)");
   return lines + labelled(shown, lines.empty() ? "slowest" : "", line);
 }
 
@@ -139,9 +138,11 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
   double nonfinite = 0;        // values
   for (const Tag& tag : rows) {
     if (!has_histogram(tag.type)) continue;
+    if (unknown == nullptr && tag.lacks_times)
+      unknown = "some failed calls have no duration; --completed shows those of completed ones";
     if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
     nonfinite += tag.nonfinite.value_or(0);
-    if (unknown == nullptr && may_have_nonfinite(tag) && !tag.nonfinite)
+    if (unknown == nullptr && tag.type == TraceType::Observe && !tag.nonfinite)
       unknown = "trace.observe.nonfinite was not recorded: some values may be NaN or inf";
     is_inexact = is_inexact || (tag.max && !tag.max->is_exact && !may_have_nonfinite(tag));
     const bool is_of_intervals = tag.percentile_source == PercentileSource::WholeIntervals;
@@ -149,7 +150,7 @@ std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
     if (is_of_intervals || tag.percentile_source == PercentileSource::NearlyAllCalls)
       missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
                                        tag.nonfinite.value_or(0)) /
-                                          tag.calls);
+                                          valued_calls(tag));
     if (tag.percentile_source == PercentileSource::NearbyTimes) {
       const double of_run = static_cast<double>(tag.distribution->total()) - tag.outside;
       const double finite = finite_calls(tag);
@@ -246,6 +247,7 @@ std::string summary_head(const Run& run, const Shown& shown) {
   if (!run.gaps.empty() && !are_of_programs)
     when += ", " + std::to_string(run.gaps.size()) + (run.gaps.size() == 1 ? " gap" : " gaps");
   const std::string where = hosts_of(run, shown, columns / 2);
+  if (run.times_of) when += "\n" + chosen_times(run);
   if (run.command.empty()) return shown.bold(where) + "\n" + when + "\n";
   const std::size_t room = room_after(columns, columns_of(where) + 2);
   return shown.bold(shown.name(run.command, room)) + "  " + where + "\n" + when + "\n";

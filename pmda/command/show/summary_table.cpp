@@ -63,8 +63,7 @@ struct Section {
 const Tag& worst_of(const std::vector<Tag>& tags, const std::vector<std::size_t>& members) {
   const auto badness = [&](std::size_t member) {
     const Tag& tag = tags[member];
-    const double all = tag.calls + tag.failed.value_or(0);
-    return std::tuple(all > 0 ? tag.failed.value_or(0) / all : 0,
+    return std::tuple(tag.calls > 0 ? tag.failed.value_or(0) / tag.calls : 0,
                       tag.percentiles[kP99].value_or(value_of(tag.max).value_or(0)), tag.calls);
   };
   return tags[*std::ranges::max_element(members, {}, badness)];
@@ -275,7 +274,7 @@ std::string rest_of(const std::vector<Section>& sections, bool has_page) {
   }
   std::string text = "and " + Shown::counted(tags, "more tag");
   if (failed > 0)
-    text += ", " + Shown::count(static_cast<double>(failed)) + " of them with aborted calls";
+    text += ", " + Shown::count(static_cast<double>(failed)) + " of them with failed calls";
   return text + (has_page ? ": see the page, or --all" : ": --all, or the page (--html FILE)");
 }
 

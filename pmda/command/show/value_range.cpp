@@ -25,7 +25,7 @@ std::optional<ValueRange> range_of_percentile(const Tag& tag, Figure percentile)
   if (is_of_histogram(tag.percentile_source)) {
     const auto binned = static_cast<double>(tag.distribution->total());
     const double of_run = binned - tag.outside;
-    const double missing = std::max(tag.calls - of_run, 0.0);
+    const double missing = std::max(valued_calls(tag) - of_run, 0.0);
     const double rank = quantile * (of_run + missing);
     const bool is_of_all = missing == 0 && tag.outside == 0;
     const auto edges_at = [&](double rank_of_binned) {
@@ -88,11 +88,12 @@ ValueRange mixed_with(const ValueRange& own, const Tag& others) {
 
 ValueRange failed_percent_with(const Tag& tag, const Tag& others) {
   const auto percent = [](double failed, double calls) {
-    return failed == 0 ? 0 : failed / (failed + calls) * 100;
+    return failed == 0 ? 0 : failed / calls * 100;
   };
   if (!tag.failed || !others.failed) return {0, 100};
-  return {percent(*tag.failed, tag.calls + others.calls),
-          percent(*tag.failed + *others.failed, tag.calls)};
+  const double completed = others.calls - *others.failed;  // of the others
+  return {percent(*tag.failed, tag.calls + completed),
+          percent(*tag.failed + *others.failed, tag.calls + *others.failed)};
 }
 
 std::optional<ValueRange> percent_of(const ValueRange& before, const ValueRange& now) {

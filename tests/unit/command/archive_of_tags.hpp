@@ -29,6 +29,11 @@ namespace pcp::trace::command {
 // Metrics of transactions.
 inline constexpr const char* kCalls = "trace.transact.count";
 inline constexpr const char* kFailed = "trace.transact.aborts";
+inline constexpr const char* kFailedTime = "trace.transact.abort_time";
+inline constexpr const char* kFailedRate = "trace.transact.abort_rate";
+inline constexpr const char* kFailedLeast = "trace.transact.abort_min";
+inline constexpr const char* kFailedMost = "trace.transact.abort_max";
+inline constexpr const char* kFailedShape = "tracing.histogram.abort";
 inline constexpr const char* kTime = "trace.transact.total_time";
 inline constexpr const char* kRate = "trace.transact.rate";
 inline constexpr const char* kLeast = "trace.transact.min_time";

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "command/run/groups.hpp"
 #include "metrics/pmapi.hpp"
 #include "support/error_of.hpp"
 #include "unit/command/archive_of_tags.hpp"
@@ -22,8 +23,8 @@ class SeriesOf : public OfArchives {};
 
 TEST_F(TotalsOf, ATagAreAllItsCallsAndTheirTime) {
   begun()
-      .sample(1, {{kCalls, 10}, {kFailed, 1}, {kTime, 0.5}})
-      .sample(4, {{kCalls, 40}, {kFailed, 3}, {kTime, 2}});
+      .sample(1, {{kCalls, 9}, {kFailed, 1}, {kTime, 0.4}, {kFailedTime, 0.1}})
+      .sample(4, {{kCalls, 37}, {kFailed, 3}, {kTime, 1.5}, {kFailedTime, 0.5}});
   const Totals all = totals();
   ASSERT_EQ(all.tags.size(), 1U);
   const Tag& tag = all.tags[0];
@@ -176,6 +177,80 @@ TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {
   EXPECT_EQ(tag.slowest.value().at, moment(2));
   EXPECT_EQ(tag.slowest->value, 9);
   EXPECT_EQ(tag.percentile_source, PercentileSource::NotRecorded);
+}
+
+// Four calls of 1 s, and two of 3 s and 5 s that failed.
+TEST_F(TotalsOf, TimesAreOfAllCallsOrOfThoseThatAreWanted) {
+  begun().sample(1, {{kPeriod, 1},
+                     {kCalls, 4},
+                     {kTime, 4},
+                     {kRate, 4},
+                     {kLeast, 1},
+                     {kMost, 1},
+                     {kShape, shape(0, of_values({1, 1, 1, 1}))},
+                     {kFailed, 2},
+                     {kFailedTime, 8},
+                     {kFailedRate, 2},
+                     {kFailedLeast, 3},
+                     {kFailedMost, 5},
+                     {kFailedShape, shape(0, of_values({3, 5}))}});
+  struct Expected {
+    std::optional<Ending> times_of;
+    double sum, mean, min, max, median;
+  };
+  for (const auto& [times_of, sum, mean, min, max, median] :
+       {Expected{{}, 12, 2, 1, 5, 1}, Expected{Ending::Completed, 4, 1, 1, 1, 1},
+        Expected{Ending::Failed, 8, 4, 3, 5, 3}}) {
+    ReadRequest wanted = request({"run"}, {});
+    wanted.times_of = times_of;
+    const Model found = read_or_fail(read_model(wanted));
+    const Tag& tag = found.tags.at(0);
+    EXPECT_EQ(std::tie(tag.calls, tag.failed, tag.rate), std::tuple(6, 2, 6));
+    EXPECT_EQ(std::tie(tag.sum, tag.mean), std::tie(sum, mean));
+    EXPECT_EQ(tag.min, (Extreme{min, true}));
+    EXPECT_EQ(tag.max, (Extreme{max, true}));
+    EXPECT_EQ(tag.slowest.value().value, max);
+    EXPECT_EQ(tag.percentile_source, PercentileSource::Histogram);
+    EXPECT_NEAR(tag.percentiles[kP50].value(), median, 0.02 * median);
+    Series course = found.series.at(0);
+    for (const auto& [quantity, value] : {std::pair(Quantity::Calls, 6.),
+                                          {Quantity::Failed, 2.},
+                                          {Quantity::Sum, sum},
+                                          {Quantity::Max, max}})
+      EXPECT_EQ(course.of(quantity), std::vector{static_cast<float>(value)});
+    ASSERT_EQ(course.histograms.size(), 1U);
+    EXPECT_EQ(static_cast<double>(course.histograms[0].values.total()), finite_calls(tag));
+  }
+}
+
+// The agent knows no sum once a failure came without a duration, until it restarts.
+TEST_F(TotalsOf, AllTimesAreUnknownIfSomeFailedCallsHaveNone) {
+  const std::string shapes = shape(0, of_values(std::vector<double>(99, 1)));
+  begun()
+      .sample(1, {{kPeriod, 1},
+                  {kCalls, 50},
+                  {kTime, 50},
+                  {kRate, 50},
+                  {kMost, 1},
+                  {kFailed, 0},
+                  {kFailedTime, 0}})
+      .sample(2, {{kCalls, 99},
+                  {kTime, 99},
+                  {kRate, 49},
+                  {kMost, 1},
+                  {kShape, shapes},
+                  {kFailed, 1},
+                  {kFailedRate, 1}});
+  const Tag all = totals().tags.at(0);
+  EXPECT_TRUE(all.lacks_times);
+  EXPECT_EQ(std::tie(all.calls, all.failed, all.sum, all.mean),
+            std::tuple(100, 1, std::nullopt, std::nullopt));
+  EXPECT_EQ(all.max, (Extreme{1, false}));
+  EXPECT_EQ(all.percentile_source, PercentileSource::NearlyAllCalls);
+  const Tag completed = with_times_of(all, Ending::Completed);
+  EXPECT_FALSE(completed.lacks_times);
+  EXPECT_EQ(completed.mean, 1);
+  EXPECT_EQ(completed.max, (Extreme{1, true}));
 }
 
 // The windows cover one second of ten.

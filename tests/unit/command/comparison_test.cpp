@@ -150,7 +150,7 @@ TEST(Comparison, HasSumsAsTheyAreUnlessTheyAreDivided) {
   MadeRun before(12);
   MadeRun now(24);
   for (MadeRun* const run : {&before, &now}) {
-    run->add("request", [&](auto) { return some(random, 0.01, 90, 10); });
+    run->add("request", [&](auto) { return some(random, 0.01, 100, 10); });
     run->add("query", [&](auto) { return some(random, 1, run == &now ? 1000 : 100); });
   }
   const auto query = [&](const Divisors& divisors, Figure figure) {

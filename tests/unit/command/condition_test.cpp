@@ -3,12 +3,14 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "command/run/groups.hpp"
 #include "support/error_of.hpp"
 #include "unit/command/text.hpp"
 
@@ -21,7 +23,7 @@ Tag checkout() {
   Tag tag;
   tag.name = "checkout";
   tag.type = TraceType::Transact;
-  tag.calls = 900;
+  tag.calls = 1000;
   tag.failed = 100;
   tag.vanished = 2;
   tag.rate = 90;
@@ -85,18 +87,19 @@ TEST(Condition, ShowsTimesAsTablesDo) {
 
 TEST(Condition, IsTrueBeyondItsLimit) {
   for (const char* const condition :
-       {"checkout p99 > 50ms",      "checkout p99>50ms",        "checkout p99 >= 0.05 s",
-        "checkout p50 < 11ms",      "checkout mean == 20ms",    "checkout p999 != 90ms",
-        "checkout p95 <= 41000us",  "checkout count > 899",     "checkout rate < 91",
-        "checkout failed == 100",   "checkout vanished == 2",   "checkout failed% >= 10",
-        "checkout failed > 9.9%",   "checkout mean > 19ms",     "checkout max > 499ms",
-        "ch*t p99 > 50ms",          "\"checkout\" p99 > 5e7ns", "checkout mean == 20000us",
-        "checkout mean == 20000µs", "checkout max > 0.008min",  "\tcheckout\tmax > 499ms \t"})
+       {"checkout p99 > 50ms",       "checkout p99>50ms",        "checkout p99 >= 0.05 s",
+        "checkout p50 < 11ms",       "checkout mean == 20ms",    "checkout p999 != 90ms",
+        "checkout p95 <= 41000us",   "checkout calls > 999",     "checkout completed > 899",
+        "checkout rate < 91",        "checkout failed == 100",   "checkout vanished == 2",
+        "checkout failed% >= 10",    "checkout failed > 9.9%",   "checkout mean > 19ms",
+        "checkout max > 499ms",      "ch*t p99 > 50ms",          "\"checkout\" p99 > 5e7ns",
+        "checkout mean == 20000us",  "checkout mean == 20000µs", "checkout max > 0.008min",
+        "\tcheckout\tmax > 499ms \t"})
     EXPECT_EQ(outcome(condition, {checkout()}), Outcome::True) << condition;
   for (const char* const passed :
-       {"checkout p99 > 62ms", "checkout p99 < 58ms", "checkout count != 900",
-        "checkout vanished > 2", "checkout failed% > 10", "checkout max >= 1s",
-        "checkout mean == 21ms", "checkout max > 0.009min"})
+       {"checkout p99 > 62ms", "checkout p99 < 58ms", "checkout calls != 1000",
+        "checkout completed > 900", "checkout vanished > 2", "checkout failed% > 10",
+        "checkout max >= 1s", "checkout mean == 21ms", "checkout max > 0.009min"})
     EXPECT_EQ(outcome(passed, {checkout()}), Outcome::Passed) << passed;
 }
 
@@ -104,7 +107,7 @@ TEST(Condition, IsTrueBeyondItsLimit) {
 TEST(Condition, IsTrueFromTheBorderOn) {
   const Tag tag = checkout();
   Tag few = named(checkout(), "few");
-  few.calls = 71;
+  few.calls = 100;
   few.failed = 29;
   Tag bytes = named({}, "bytes");
   bytes.type = TraceType::Counter;
@@ -118,7 +121,7 @@ TEST(Condition, IsTrueFromTheBorderOn) {
   for (const auto& [what, border, less] :
        std::vector<std::array<std::string, 3>>{{"checkout total", "18s", "17.999s"},
                                                {"checkout min", "2ms", "1.999ms"},
-                                               {"checkout count", "900", "899"},
+                                               {"checkout calls", "1000", "999"},
                                                {"checkout failed%", "10", "9.999"},
                                                {"few failed%", "29", "28.999"},
                                                {"bytes added", "4096", "4095"},
@@ -153,7 +156,7 @@ TEST(Condition, OfTheSeventyFifthPercentileNeedsADistribution) {
             "unknown: checkout p75 > 1s: checkout has no p75 in this recording");
   tag.percentile_source = PercentileSource::Histogram;
   tag.distribution.emplace();
-  for (int i = 0; i < 900; ++i) tag.distribution->add(i < 670 ? 0.010 : 0.020);
+  for (int i = 0; i < 1000; ++i) tag.distribution->add(i < 745 ? 0.010 : 0.020);
   expect(tag, {{Outcome::True, {"p75 > 19ms"}},
                {Outcome::Unknown, {"p75 > 20ms"}},
                {Outcome::Passed, {"p75 > 21ms"}}});
@@ -181,12 +184,12 @@ TEST(Condition, SaysWhichTagBrokeItAndWithWhat) {
             "true: * mean > 5ms: checkout has 20.0 ms");
   EXPECT_EQ(findings("* failed > 9%", {checkout()})[0].line,
             "true: * failed > 9%: checkout has 10%");
-  EXPECT_EQ(findings("* count > 9", {named(checkout(), "red\x1b[31m")})[0].line,
-            "true: * count > 9: red\\x1b[31m has 900");
+  EXPECT_EQ(findings("* calls > 9", {named(checkout(), "red\x1b[31m")})[0].line,
+            "true: * calls > 9: red\\x1b[31m has 1,000");
 }
 
 TEST(Condition, OfCountsIsOfAllTypes) {
-  EXPECT_EQ(findings("* count > 1", {checkout(), queue()}).size(), 2U);
+  EXPECT_EQ(findings("* calls > 1", {checkout(), queue()}).size(), 2U);
 }
 
 TEST(Condition, IsOfEachTagThatMatches) {
@@ -196,9 +199,9 @@ TEST(Condition, IsOfEachTagThatMatches) {
 }
 
 TEST(Condition, InQuotesATagIsTakenAsItIs) {
-  EXPECT_EQ(outcome("\"my * tag\" count > 1", {named(checkout(), "my * tag")}), Outcome::True);
-  EXPECT_EQ(outcome("\"my * tag\" count > 1", {named(checkout(), "my own tag")}), Outcome::Unknown);
-  EXPECT_EQ(outcome(R"("say \"hi\" \\" count > 1)", {named(checkout(), R"(say "hi" \)")}),
+  EXPECT_EQ(outcome("\"my * tag\" calls > 1", {named(checkout(), "my * tag")}), Outcome::True);
+  EXPECT_EQ(outcome("\"my * tag\" calls > 1", {named(checkout(), "my own tag")}), Outcome::Unknown);
+  EXPECT_EQ(outcome(R"("say \"hi\" \\" calls > 1)", {named(checkout(), R"(say "hi" \)")}),
             Outcome::True);
 }
 
@@ -218,7 +221,6 @@ TEST(Condition, OfAnUnknownValueIsUnknown) {
   Tag tag = checkout();
   tag.percentiles = {};
   tag.percentile_source = PercentileSource::SeveralWindows;
-  tag.failed.reset();
   EXPECT_EQ(findings("checkout p99 > 50ms", {tag})[0].line,
             "unknown: checkout p99 > 50ms: checkout has percentiles of single windows only, "
             "and no histogram");
@@ -232,6 +234,7 @@ TEST(Condition, OfAnUnknownValueIsUnknown) {
   tag.max.reset();
   EXPECT_EQ(findings("* max > 1s", {tag})[0].line,
             "unknown: * max > 1s: checkout has no such value in this recording");
+  tag.failed.reset();
   EXPECT_EQ(outcome("checkout failed > 0", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout failed% > 0", {tag}), Outcome::Unknown);
 }
@@ -257,6 +260,60 @@ TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
             "unknown: * max > 501ms: checkout has at least 500 ms");
 }
 
+// 900 calls of 20 ms, and 100 of 2 s that failed.
+Tag failing() {
+  Tag completed = checkout();
+  completed.calls = 900;
+  completed.failed = 0;
+  Tag failed = completed;
+  failed.calls = 100;
+  failed.failed = 100;
+  failed.sum = 200;
+  failed.mean = 2;
+  failed.min = failed.max = Extreme{2, true};
+  failed.percentiles.fill(2);
+  return with_failed(completed, failed);
+}
+
+TEST(Condition, MayBeOfTheCallsThatFailedOrOfTheOthers) {
+  expect(failing(),
+         {{Outcome::True,
+           {"max > 1s", "failed max > 1s", "failed mean == 2s", "failed p99 > 1.9s", "total > 217s",
+            "completed total == 18s", "completed > 899"}},
+          {Outcome::Unknown, {"p99 > 1s"}},
+          {Outcome::Passed, {"completed max > 1s", "completed p99 > 62ms", "failed min < 1s"}}});
+  EXPECT_EQ(findings("* failed max > 1s", {failing()})[0].line,
+            "true: * failed max > 1s: checkout has 2.00 s");
+  Tag none = checkout();
+  none.failed = 0;
+  EXPECT_EQ(findings("* failed max > 1s", {none})[0].line,
+            "passed: * failed max > 1s: checkout has no failed calls");
+}
+
+TEST(Condition, IsUnknownIfFailedCallsMayDecideIt) {
+  Tag tag = failing();
+  tag.lacks_times = true;
+  tag.max->is_exact = false;
+  tag.sum.reset();
+  expect(tag, {{Outcome::True, {"max > 1s"}},
+               {Outcome::Unknown, {"max > 3s", "total > 1s"}},
+               {Outcome::Passed, {"completed max > 1s"}}});
+  EXPECT_EQ(findings("* total > 1s", {tag})[0].line,
+            "unknown: * total > 1s: checkout has failed calls without a duration; --completed "
+            "leaves them out");
+  Tag stock = checkout();  // PCP's own agent does not count them
+  stock.failed.reset();
+  expect(stock, {{Outcome::True, {"max > 400ms", "calls > 999", "completed mean > 19ms"}},
+                 {Outcome::Unknown, {"max > 1s", "p99 > 1s", "calls > 1000", "failed max > 1s"}},
+                 {Outcome::Passed, {"completed max > 1s", "completed > 1000"}}});
+  // Calls without labels may be of it, and may have failed.
+  Tag none = checkout();
+  none.failed = 0;
+  none.folded = std::make_shared<const Tag>(failing());
+  expect(none, {{Outcome::Unknown, {"failed max > 1s", "failed > 99", "max > 1s"}},
+                {Outcome::Passed, {"failed > 100", "completed max > 1s"}}});
+}
+
 // A condition passes only if the value is further from the limit than its error.
 TEST(Condition, WithinTheErrorOfAPercentileIsUnknown) {
   EXPECT_EQ(outcome("checkout p99 > 60.5ms", {checkout()}), Outcome::Unknown);
@@ -266,7 +323,7 @@ TEST(Condition, WithinTheErrorOfAPercentileIsUnknown) {
   Tag tag = checkout();  // a distribution gives the value's bin
   tag.percentile_source = PercentileSource::Histogram;
   tag.distribution.emplace();
-  for (int i = 0; i < 900; ++i) tag.distribution->add(0.060);
+  for (int i = 0; i < 1000; ++i) tag.distribution->add(0.060);
   expect(tag, {{Outcome::Unknown, {"p99 > 60.1ms"}},
                {Outcome::True, {"p99 > 59.5ms"}},
                {Outcome::Passed, {"p99 > 60.6ms"}}});
@@ -278,10 +335,11 @@ TEST(Condition, WithinTheErrorOfAPercentileIsUnknown) {
 
 TEST(Condition, WhereCallsMayBeMissingOnlyWhatGrowsIsKnownToBreak) {
   for (const auto& [condition, expected] : std::vector<std::pair<std::string, std::string>>{
-           {"count > 899", "true: * count > 899: checkout has at least 900"},
-           {"count > 900", "unknown: * count > 900: checkout has at least 900"},
-           {"count < 900", "passed: * count < 900: checkout has at least 900"},
-           {"count != 900", "unknown: * count != 900: checkout has at least 900"},
+           {"calls > 999", "true: * calls > 999: checkout has at least 1,000"},
+           {"calls > 1000", "unknown: * calls > 1000: checkout has at least 1,000"},
+           {"calls < 1000", "passed: * calls < 1000: checkout has at least 1,000"},
+           {"calls != 1000", "unknown: * calls != 1000: checkout has at least 1,000"},
+           {"completed > 899", "true: * completed > 899: checkout has at least 900"},
            {"failed > 5", "true: * failed > 5: checkout has at least 100"},
            {"vanished > 1", "unknown: * vanished > 1: checkout has calls that may be missing"},
            {"max > 400ms", "true: * max > 400ms: checkout has at least 500 ms"},
@@ -389,8 +447,8 @@ TEST(Condition, ThatIsUnknownForManyTagsForOneReasonHasOneLineInShort) {
   const auto lines = in_short(found);
   ASSERT_EQ(lines.size(), 6U);
   EXPECT_EQ(lines[0].line,
-            "unknown: * failed > 0: a, b, c\\x0a and 2 more tags each have no such value in this "
-            "recording");
+            "unknown: * failed > 0: a, b, c\\x0a and 2 more tags each have failed calls that "
+            "were not recorded");
   found.resize(3);
   EXPECT_EQ(in_short(found).size(), 3U);
   const Condition::Finding of_no_tag{Outcome::Unknown, "unknown: an archive", "the recording"};
@@ -408,13 +466,17 @@ TEST(Condition, SharesOfNothingAreUnknown) {
 TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
   for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
            {"", "A condition is 'TAG WHAT OP NUMBER[UNIT]'"},
-           {"checkout", "expected after the tag: count"},
+           {"checkout", "expected after the tag: calls"},
            {"checkout p98 > 1ms", "not \"p98\""},
+           {"checkout count > 1", "'count' is 'calls' now"},
+           {"checkout failed rate > 1", "expected after 'failed': an operator, or total, mean, "},
+           {"checkout completed max > 1", "a time needs a unit"},
+           {"checkout failed max > +20%", "choose them with --completed or --failed"},
            {"checkout p99 =< 1ms", "one of < <= > >= == !="},
            {"checkout p99 > fast", "\"fast\" is no number"},
            {"checkout p99 > nan", "is no number"},
            {"checkout p99 > 1 parsec", "\"parsec\" is not a unit"},
-           {"checkout count > 1ms", "\"ms\" is not a unit"},
+           {"checkout calls > 1ms", "\"ms\" is not a unit"},
            {"checkout p99 > 1%", "\"%\" is not a unit"},
            {"checkout p99 > 20%", "; a change has a sign, as in +20%"},
            {"checkout value > 1s", "\"s\" is not a unit"},
@@ -424,11 +486,11 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"checkout p99 < +20%", "as > +20% or < -20%"},
            {"checkout p99 > -20%", "as > +20% or < -20%"},
            {"checkout p99 == +20%", "as > +20% or < -20%"},
-           {"checkout value > +20%", "a change in percent is one of count"},
-           {"checkout min > +20%", "a change in percent is one of count"},
+           {"checkout value > +20%", "a change in percent is one of calls"},
+           {"checkout min > +20%", "a change in percent is one of calls"},
            {"checkout share > 1%", "a share needs labels"},
            {"checkout{status=5*} share > 1", "a share is in percent"},
-           {"checkout{status=5*} share > +1%", "a change in percent is one of count"},
+           {"checkout{status=5*} share > +1%", "a change in percent is one of calls"},
            {"\"checkout\"x share > 1%", "expected labels, as in {status=5*}"},
            {"checkout max/mean > 1.2", "max/mean needs a label"},
            {"checkout max/mean by > 1.2", "max/mean needs a label"},

@@ -130,6 +130,40 @@ TEST(Groups, AreAsGoodAsTheWorstMember) {
   EXPECT_EQ(sum_of({none, none}).percentile_source, PercentileSource::NotRecorded);
 }
 
+TEST(Groups, AddUpCompletedAndFailedCallsOfTheirMembers) {
+  const auto part = [](const std::vector<double>& values, bool has_failed) {
+    Tag tag = tag_with("a{x=1}", values);
+    tag.failed = has_failed ? tag.calls : 0;
+    return tag;
+  };
+  Tag folded = with_failed(part({1, 1}, false), part({8}, true));
+  folded.is_folded = true;
+  const std::vector<Tag> tags{part({1}, false), folded,
+                              with_failed(part({}, false), part({4}, true))};
+  const Tag sum = sum_of(tags);
+  EXPECT_TRUE(sum.is_folded);
+  EXPECT_EQ(std::tie(sum.calls, sum.failed, sum.sum, sum.mean), std::tuple(5, 2, 15, 3));
+  EXPECT_EQ(sum.min, (Extreme{1, true}));
+  EXPECT_EQ(sum.max, (Extreme{8, true}));
+  EXPECT_EQ(sum.distribution->total(), 5U);
+  EXPECT_EQ(sum.endings->completed.sum, 3);
+  EXPECT_EQ(sum.endings->failed.mean, 6);
+  std::vector<Tag> of_failed;
+  for (const Tag& tag : tags) of_failed.push_back(with_times_of(tag, Ending::Failed));
+  const Tag chosen = sum_of(of_failed);
+  EXPECT_EQ(std::tie(chosen.calls, chosen.failed, chosen.sum, chosen.mean),
+            std::tuple(5, 2, 12, 6));
+  EXPECT_EQ(chosen.distribution->total(), 2U);
+}
+
+// Percentiles of a distribution and of a window.
+TEST(Groups, KnowNoPercentilesIfThoseOfFailedCallsCannotBeCombined) {
+  const Tag whole = with_failed(tag_with("a", {1, 1}), without_distribution(tag_with("a", {8})));
+  EXPECT_EQ(whole.percentile_source, PercentileSource::CompletedAndFailed);
+  EXPECT_EQ(whole.percentiles[kP50], std::nullopt);
+  EXPECT_EQ(whole.max, (Extreme{8, true}));
+}
+
 TEST(Groups, KeepTypesApartAndUnitsThatAreTheSame) {
   Tag point = tag_with("a{x=1}", {});
   point.type = TraceType::Point;

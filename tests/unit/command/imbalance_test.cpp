@@ -13,6 +13,7 @@ Tag timed(const std::string& name, double seconds) {
   Tag tag;
   tag.name = name;
   tag.type = TraceType::Transact;
+  tag.failed = 0;
   tag.calls = 1;
   tag.sum = seconds;
   return tag;

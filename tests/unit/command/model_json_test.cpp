@@ -42,11 +42,11 @@ const std::string kRun =
     R"("begin":"2027-01-15T08:00:00.000000001Z","end":"2027-01-15T08:00:02.000000001Z",)"
     R"("elapsed_s":2,"samples":0,"interval_s":null,"gaps":[{"host":"saturn",)"
     R"("begin":"2027-01-15T08:00:00.000000001Z","end":"2027-01-15T08:00:02.000000001Z"}],)"
-    R"("incomplete":[{"archive":"trace","why":"no \"room\""}]})";
+    R"("incomplete":[{"archive":"trace","why":"no \"room\""}],"times_of":"all"})";
 const std::string kTags =
     R"("tags":[{"name":"say \"hi\"\\x0a{rank=7}","type":"transact","labels":{"rank":"7"},"unit":"s",)"
-    R"("description":"what <is> \"said\"","hosts":["saturn"],"count":3,)"
-    R"("rate":null,"failed":null,"vanished":null,"nonfinite":null,"sum":null,"mean":null,"busy":null,"min":null,)"
+    R"("description":"what <is> \"said\"","hosts":["saturn"],"calls":3,)"
+    R"("rate":null,"completed":3,"failed":null,"vanished":null,"nonfinite":null,"lacks_times":false,"sum":null,"mean":null,"busy":null,"min":null,)"
     R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
     R"("percentiles_from":"several hosts","last":null,"added":null,)"
     R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","is_begin":false,"within_s":null,"p99":0.25}}],)"
@@ -56,7 +56,7 @@ const std::string kTags =
 TEST(ReportAsJson, HasAllThatIsKnown) {
   EXPECT_EQ(
       report_json(a_run(), {{Condition::Outcome::Unknown, "why"}}),
-      "{\"format\":1," + kRun + "," + kTags +
+      "{\"format\":2," + kRun + "," + kTags +
           R"(,"base":null,"comparison":null,"conditions":[{"outcome":"unknown","text":"why"}],"spans":null})" +
           "\n");
 }
@@ -72,6 +72,7 @@ Model a_known_run() {
   Tag& tag = totals.tags.front();
   tag.name = "a";
   tag.hosts = {1};
+  tag.calls = 33;
   tag.failed = 11;
   tag.vanished = 25;
   tag.nonfinite = 26;
@@ -103,7 +104,7 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
   for (
       const char* const part :
       {R"("command":"./shop --fast")", R"("samples":7,"interval_s":0.5,"gaps":[{"host":"jupiter")",
-       R"("hosts":["jupiter"],"count":3,"rate":13,"failed":11,"vanished":25,"nonfinite":26,"sum":12,"mean":14,"busy":15,)"
+       R"("hosts":["jupiter"],"calls":33,"rate":13,"completed":22,"failed":11,"vanished":25,"nonfinite":26,"lacks_times":false,"sum":12,"mean":14,"busy":15,)"
        R"("min":16,"min_is_exact":true,"max":17,"max_is_exact":false,)"
        R"("p50":18,"p90":19,"p95":20,"p99":21,"p999":22,"percentiles_from":"histogram",)"
        R"("last":23,"added":24,)",
@@ -166,9 +167,10 @@ TEST(ReportAsJson, HasTheCallsThatMayHaveLostTheirLabels) {
   run.run.folded = {a_known_run().tags.front()};  // with 11 failed calls
   EXPECT_FALSE(has(report_json(run), "folded"));  // all in one group
   run.run.folded[0].is_folded = true;
-  EXPECT_TRUE(has(report_json(run), R"(],"folded":[{"name":"a","type":"transact","calls":14}]})"));
+  EXPECT_TRUE(has(report_json(run),
+                  R"(],"times_of":"all","folded":[{"name":"a","type":"transact","calls":33}]})"));
   run.run.without_room = 2;
-  EXPECT_TRUE(has(report_json(run), R"(],"no_room":"the agent had no room for )"));
+  EXPECT_TRUE(has(report_json(run), R"(],"times_of":"all","no_room":"the agent had no room for )"));
 }
 
 TEST(ReportAsJson, HasTheOlderRun) {

@@ -181,7 +181,7 @@ TEST(PageData, SaysWhichDifferencesExceedNoise) {
                   .has(R"("changes":{"p99":{"before":1,"now":2,"verdict":"real"}})"));
   EXPECT_TRUE(unpacked(model, &comparison).has(R"("divisors":{"tag":"a","before":2,"now":4})"));
   EXPECT_TRUE(unpacked(model, &comparison)
-                  .has(R"("only_before":[{"name":"a","type":"transact","values":{"count":1,)"));
+                  .has(R"("only_before":[{"name":"a","type":"transact","values":{"calls":1,)"));
 }
 
 TEST(PageData, TheZoneIsTheRuns) {

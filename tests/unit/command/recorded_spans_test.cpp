@@ -164,11 +164,17 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   EXPECT_EQ(run.tags[0].max->value, 0.2);
 }
 
-TEST_F(RecordedSpansOf, AnAbortedOneIsNoneOfItsTagsCalls) {
+TEST_F(RecordedSpansOf, AnAbortedOneIsAFailedCallOfItsTag) {
   MadeSpan aborted{"a", 1, 0, ns_at(0.5), 900 * kMs, 1};
   aborted.aborted = true;
   write({{2, {aborted, {"a", 2, 0, ns_at(0.5), 30 * kMs, 2}}}});
-  EXPECT_EQ(spans().longest.at("a").duration_ns, 30 * kMs);
+  ReadRequest wanted = request({"run"}, {});
+  for (const auto& [times_of, longest] : {std::pair(std::optional<Ending>(), 900 * kMs),
+                                          std::pair(std::optional(Ending::Failed), 900 * kMs),
+                                          std::pair(std::optional(Ending::Completed), 30 * kMs)}) {
+    wanted.times_of = times_of;
+    EXPECT_EQ((*read_spans(wanted))->longest.at("a").duration_ns, longest);
+  }
 }
 
 TEST_F(RecordedSpansOf, OneAgentHaveNoGapUnlessTheRecorderWasLate) {

@@ -140,22 +140,23 @@ TEST(Summary, KnowsTheTimeInWhichTheSlowestCallEndedIfNotItsBegin) {
   EXPECT_EQ(line({}), "slowest  20.1 ms in checkout, before " + time);
 }
 
-TEST(Summary, SaysThatTheSlowestLeavesAbortedOnesOut) {
+TEST(Summary, SaysOfWhichCallsTimesAre) {
   Tag tag = transaction("checkout");
-  const auto text = [&](std::size_t columns) {
-    return summary({an_hour(), {tag}}, "", {false, false, columns});
-  };
-  EXPECT_FALSE(has(text(120), "not aborted"));
   tag.failed = 1;
-  EXPECT_TRUE(has(text(120), " from the start (of those that were not aborted)\n"));
-  EXPECT_TRUE(has(text(80), " from the start\n         (of those that were not aborted)\n"));
+  struct Run run = an_hour();
+  EXPECT_FALSE(has(summary({run, {tag}}, "", kPlain), "Times are of"));
+  run.times_of = Ending::Failed;
+  EXPECT_TRUE(has(summary({run, {tag}}, "", kPlain), "\nTimes are of failed calls only.\n"));
+  tag.lacks_times = true;
+  EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain),
+                  "some failed calls have no duration; --completed shows those of completed ones"));
 }
 
 TEST(Summary, SaysWhereTheOtherTagsAreAndHowManyHaveFailed) {
   std::vector<Tag> tags = numbered(40);
   for (const std::size_t failed : {38U, 39U}) tags[failed].failed = 2;
   EXPECT_TRUE(has(summary({an_hour(), tags}, "page.html", kPlain),
-                  " more tags, 2 of them with aborted calls: see the page, or --all\n"));
+                  " more tags, 2 of them with failed calls: see the page, or --all\n"));
   tags[38].failed = tags[39].failed = 0;
   EXPECT_TRUE(has(summary({an_hour(), tags}, "", kPlain),
                   " more tags: --all, or the page (--html FILE)\n"));

@@ -100,6 +100,7 @@ TEST_F(Fetch, GivesNoRateButTheDurationsOfATagThatOnlyFails) {
   EXPECT_EQ(fetch("trace.transact.aborts"), (Values{{1, 3}, {2, 4}}));
   EXPECT_EQ(fetch("trace.transact.abort_time"), (Values{{1, 6}}));
   EXPECT_EQ(fetch("trace.transact.abort_min"), (Values{{1, 1}}));
+  EXPECT_EQ(fetch("trace.transact.abort_rate"), (Values{{1, 0.3F}, {2, 0.4F}}));
   EXPECT_EQ(fetch("trace.transact.abort_max"), (Values{{1, 3}}));
   EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 0}, {2, 0}}));
   EXPECT_EQ(fetch("trace.transact.rate"), Values{});
