@@ -55,7 +55,7 @@ class ByLabel(ReportTestCase):
         folder = self.record_programs(answers("a", 900, 3), answers("b", 950, 5), answers("c", 142, 0))
 
         def counts(*options):
-            return {name: tag["count"] for (_, name), tag in tags_of(*options, folder).items()}
+            return {name: tag["calls"] for (_, name), tag in tags_of(*options, folder).items()}
         self.assertEqual(counts("--by", "status"), {"answer{status=200}": 1992, "answer{status=409}": 8})
         self.assertEqual(counts("--by", "zone", "--where", "status=4*"), {"answer{zone=a}": 3, "answer{zone=b}": 5})
         self.assertEqual(counts("--by", "name"), {"answer": 2000})
@@ -75,7 +75,7 @@ class ByLabel(ReportTestCase):
         logger.end()
         fine = tags_of(self.path("log"))
         tag = tags_of("--by", "name", self.path("log"))["observe", "size"]
-        self.assertEqual(tag["count"], sum(each["count"] for each in fine.values()))
+        self.assertEqual(tag["calls"], sum(each["calls"] for each in fine.values()))
         self.assertIn("histogram", tag["percentiles_from"])
         self.assertAlmostEqual(tag["p50"] / 10, 1, delta=0.02)
 

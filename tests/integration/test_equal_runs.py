@@ -117,7 +117,7 @@ def value_of(folder, name, what, per):
     done = completed(recorded.COMMAND, "report", "--json", folder, check=True)
     tags = {tag["name"]: tag for tag in json.loads(done.stdout)["tags"]}
     value = tags[name]["sum" if what == "total" else what]
-    return value / (tags["request"]["count"] + tags["request"]["failed"]) if per and what == "total" else value
+    return value / tags["request"]["calls"] if per and what == "total" else value
 
 
 class OfPlantedChanges(TraceTestCase):

@@ -279,7 +279,7 @@ class OfAnArchive(MmvTestCase):
             for line in ("begin buy", "end buy", "point a"):
                 traced.call(line)
             tags = self.report(archive)
-            return isinstance(tags, list) and {tag["name"]: tag["count"] for tag in tags if tag["count"] >= 2}
+            return isinstance(tags, list) and {tag["name"]: tag["calls"] for tag in tags if tag["calls"] >= 2}
         wait_until(lambda: calls() and set(calls()) == {f"{named_in_mmv(traced.pid)}/{tag}" for tag in ("buy", "a")}, what="both tags")
         logger.end()
         buy = next(tag for tag in self.report(archive) if tag["name"].endswith("/buy"))

@@ -173,7 +173,7 @@ class Programs(Recording):
         done = completed(recorded.COMMAND, "report", "--json", *folders, cwd=self.directory, check=True)
         shown = json.loads(done.stdout)
         self.assertEqual(set(shown["run"]["hosts"]), {"saturn", "jupiter"})
-        self.assertEqual({(tag["name"], tag["count"], *tag["hosts"]) for tag in shown["tags"] if tag["type"] == "transact"},
+        self.assertEqual({(tag["name"], tag["calls"], *tag["hosts"]) for tag in shown["tags"] if tag["type"] == "transact"},
                          {("step{rank=0}", 1, "saturn"), ("step{rank=1}", 2, "saturn"), ("step{rank=2}", 3, "jupiter")})
 
     def test_that_leave_transactions_open(self):
@@ -301,7 +301,7 @@ class Intervals(Recording):
         self.assertEqual(periods[0], 0.1)
         self.assertGreater(periods[-1], 0.1)  # 1, unless a sample has seen some of the tags, and the run ended before the next
         tags = {tag["name"]: tag for tag in self.report()["tags"]}
-        self.assertEqual((tags["a"]["count"], tags["a"]["min"], tags["a"]["max"]), (200, 0, 199))
+        self.assertEqual((tags["a"]["calls"], tags["a"]["min"], tags["a"]["max"]), (200, 0, 199))
         self.assertTrue(tags["a"]["max_is_exact"] and tags["a"]["min_is_exact"])
         in_windows = sum(sample.get("trace.observe.rate", {}).get("a", 0) * period
                          for sample, period in zip(samples, periods))
@@ -613,7 +613,7 @@ class Hosts(Recording):
                 gate = completed(recorded.COMMAND, "report", "--json", "--fail-if", "c mean < 6", self.folder)
                 self.assertEqual(gate.returncode, 2)
                 tag = next(tag for tag in json.loads(gate.stdout)["tags"] if tag["name"] == "c")
-                self.assertEqual((tag["count"], tag["mean"], tag["nonfinite"]),
+                self.assertEqual((tag["calls"], tag["mean"], tag["nonfinite"]),
                                  (2, 10, 1) if name == "ours" else (2, None, None))
                 self.assertEqual(recorded.complaints(self.folder), "")
 
@@ -659,7 +659,7 @@ class Hosts(Recording):
         self.assertEqual(recorded.complaints(self.folder), "")
         run = self.report()
         # Since the recording began: a once in the first agent's life and twice in the second's, b once in each.
-        self.assertEqual({tag["name"]: tag["count"] for tag in run["tags"]}, {"a": 3, "b": 2})
+        self.assertEqual({tag["name"]: tag["calls"] for tag in run["tags"]}, {"a": 3, "b": 2})
         self.assertEqual(len(run["run"]["gaps"]), 2)
 
     def test_that_begin_anew_between_two_samples_have_a_gap(self):
@@ -679,7 +679,7 @@ class Hosts(Recording):
                 self.interrupt(recording)
                 self.assertRegex(recorded.doubt(self.folder, "a calls > 1"), "^it has gaps: ")
                 shown = self.report()
-                self.assertEqual({tag["name"]: tag["count"] for tag in shown["tags"]}, {"a": 1})
+                self.assertEqual({tag["name"]: tag["calls"] for tag in shown["tags"]}, {"a": 1})
                 self.assertEqual(len(shown["run"]["gaps"]), 1)
 
     def test_that_do_not_answer_delay_no_end(self):

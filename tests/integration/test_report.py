@@ -109,7 +109,7 @@ class ReportTestCase(TraceTestCase):
 class OfARecording(ReportTestCase):
     def test_has_all_calls(self):
         tags = tags_of(self.record(*CALLS * 3))
-        self.assertEqual({key: tag["count"] for key, tag in tags.items()},
+        self.assertEqual({key: tag["calls"] for key, tag in tags.items()},
                          {("transact", "a"): 3, ("point", "p"): 3, ("observe", "o"): 3,
                           ("counter", "c"): 3})
         self.assertEqual(tags["transact", "a"]["failed"], 0)
@@ -134,7 +134,7 @@ class OfARecording(ReportTestCase):
     def test_keeps_what_is_no_number_out_of_means_and_json(self):
         tags = tags_of(self.record("obs 3 o", "obs nan o", "obs inf o", "obs 5 o", "obs nan o",
                                    "obs 4 i", "obs -inf i", "obs nan n"))
-        shown = {name: [tag[key] for key in ("count", "nonfinite", "sum", "mean", "max", "max_is_exact", "last")]
+        shown = {name: [tag[key] for key in ("calls", "nonfinite", "sum", "mean", "max", "max_is_exact", "last")]
                  for (_, name), tag in tags.items()}
         self.assertEqual(shown, {"o": [5, 3, 8, 4, 5, False, None], "i": [2, 1, 4, 4, 4, False, None],
                                  "n": [1, 1, 0, None, None, False, None]})
@@ -151,7 +151,7 @@ class OfARecording(ReportTestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(", 0 s, 1 sample\n", done.stdout)
         for tag in tags_of(*arguments).values():
-            self.assertEqual((tag["count"], tag["rate"], tag["busy"]), (0, None, None))
+            self.assertEqual((tag["calls"], tag["rate"], tag["busy"]), (0, None, None))
         done = report("--fail-if", "a calls < 5", *arguments)
         self.assertEqual(done.returncode, 2)
         self.assertIn("unknown: only one sample: no duration", done.stdout)
@@ -163,7 +163,7 @@ class OfARecording(ReportTestCase):
             self.assertEqual(report(*arguments).stdout, expected, arguments)
         other = self.record(*CALLS, name="other.trace")
         for arguments in (["-a", folder, "-a", other], ["-a", folder, other]):
-            self.assertEqual(tags_of(*arguments)["transact", "a"]["count"], 2)
+            self.assertEqual(tags_of(*arguments)["transact", "a"]["calls"], 2)
 
     def test_names_the_command_as_it_was_typed(self):
         done = recorded.record(self.path("run.trace"), "sh", "-c", ': "h\\i" µ\t',
@@ -209,8 +209,8 @@ class OfARecording(ReportTestCase):
         comparison = whole["comparison"]
         self.assertEqual((comparison["divisors"], comparison["judged_by"]), ({"tag": None, "before": 3, "now": 3}, "runs"))
         changes = {tag["name"]: tag["changes"] for tag in comparison["tags"]}
-        self.assertEqual(changes["a"]["count"], {"before": 3, "now": 3, "verdict": "noise"})
-        self.assertEqual((changes["o"]["count"]["before"], changes["o"]["count"]["now"]), (4, 7))
+        self.assertEqual(changes["a"]["calls"], {"before": 3, "now": 3, "verdict": "noise"})
+        self.assertEqual((changes["o"]["calls"]["before"], changes["o"]["calls"]["now"]), (4, 7))
         self.assertNotEqual(changes["a"]["max"]["verdict"], "not judged")
         done = report("--compare", runs[0], "--", runs[0])
         self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -321,7 +321,7 @@ class OfPmloggers(ReportTestCase):
         self.wait_for_samples("log")
         logger.end()
         tags = tags_of(self.path("log"))
-        self.assertEqual({key: tag["count"] for key, tag in tags.items()},
+        self.assertEqual({key: tag["calls"] for key, tag in tags.items()},
                          {("transact", "a"): 2, ("transact", "late"): 1, ("point", "p"): 2,
                           ("observe", "o"): 2, ("counter", "c"): 2})
         self.assertEqual(tags["observe", "o"]["sum"], 14)
@@ -337,12 +337,12 @@ class OfPmloggers(ReportTestCase):
         self.assert_values(pmcd, "trace.transact.count", {"a": 2})
         self.wait_for_samples("log")
         logger.end()
-        self.assertEqual(tags_of(self.path("log"))["transact", "a"]["count"], 7)
+        self.assertEqual(tags_of(self.path("log"))["transact", "a"]["calls"], 7)
 
     def test_of_two_hosts_add_up(self):
         archives = [self.log(self.start_pmcd(), name, *CALLS * count)
                     for name, count in (("one", 3), ("other", 4))]
-        self.assertEqual(tags_of(*archives)["transact", "a"]["count"], 7)
+        self.assertEqual(tags_of(*archives)["transact", "a"]["calls"], 7)
 
 
 class OfStockAgents(ReportTestCase):
@@ -352,7 +352,7 @@ class OfStockAgents(ReportTestCase):
     def test_has_what_such_an_agent_knows(self):
         archive = self.log(self.start_pmcd(["-T", "60", "-N", "60"]), "log", *CALLS * 3)
         tags = tags_of(archive)
-        self.assertEqual({key: tag["count"] for key, tag in tags.items()},
+        self.assertEqual({key: tag["calls"] for key, tag in tags.items()},
                          {("transact", "a"): 3, ("point", "p"): 3, ("observe", "o"): 3,
                           ("counter", "c"): 3})
         tag = tags["transact", "a"]

@@ -247,7 +247,7 @@ void write_values(JsonWriter& json, const char* name, const std::vector<float>& 
 void write_tag(JsonWriter& json, const Tag& tag) {
   json.object([&] {
     json.text("name", tag.name);
-    json.number("count", tag.calls);
+    json.number("calls", tag.calls);
     json.number("failed", tag.failed);
     json.number("sum", tag.sum);
     json.number("rate", tag.rate);

@@ -36,7 +36,7 @@ class Values(PageTestCase):
     def test_are_those_of_an_archive(self):
         archive = recorded("demo")
         expected = self.assert_same(archive)
-        self.assertGreater(sum(tag["count"] for tag in expected["tags"]), 1000)
+        self.assertGreater(sum(tag["calls"] for tag in expected["tags"]), 1000)
         self.assertEqual(self.texts("#title"), [os.environ["WORKER_POOL"] + " 2"])
         self.assertIn("Latency by percentile", self.texts("#charts h3"))
 
@@ -56,7 +56,7 @@ class Values(PageTestCase):
 
     def test_distributions_and_heat_maps_have_all_calls(self):
         for run in ("shop", "large"):
-            calls = [tag["count"] for tag in self.page(run)["tags"][:7]]
+            calls = [tag["calls"] for tag in self.page(run)["tags"][:7]]
             for counts in ("distribution.counts", "series.heat.flatMap(({counts}) => counts)"):
                 found = self.evaluate(f"pcpTrace.data.tags.slice(0, 7).map((tag) => tag.{counts}.reduce((a, b) => a + b))")
                 self.assertEqual(found, calls, f"{counts} of {run}")
@@ -182,8 +182,8 @@ class Look(PageTestCase):
             for run in ("values", "shop"):
                 self.page(run)
                 cut = self.evaluate("""(() => { const range = document.createRange();
-                    pcpTrace.data.whole.count = 1819043;
-                    pcpTrace.data.tags.forEach((tag) => { tag.count = 1819043; tag.busy &&= 0.00627; });
+                    pcpTrace.data.whole.calls = 1819043;
+                    pcpTrace.data.tags.forEach((tag) => { tag.calls = 1819043; tag.busy &&= 0.00627; });
                     showCards(pcpTrace.data);
                     pcpTrace.page.showKind(pcpTrace.data.tags[0].type);
                     return [...document.querySelectorAll("td:not(.text), .card strong, .card .note")].filter((it) => {

@@ -52,13 +52,13 @@ class Comparison(PageTestCase):
         was, is_ = self.compared()
         row = self.rows()["payment"]
         self.assertEqual(list(row), ["Calls", "Failed", "Total", "Mean", "p50", "p95", "p99", "Max"])
-        for title, key, formatter, divisor in (("Calls", "count", "formatNumber", 2), ("Total", "sum", "formatSeconds", 2),
+        for title, key, formatter, divisor in (("Calls", "calls", "formatNumber", 2), ("Total", "sum", "formatSeconds", 2),
                                                ("Mean", "mean", "formatSeconds", 1), ("p50", "p50", "formatSeconds", 1), ("p95", "p95", "formatSeconds", 1),
                                                ("p99", "p99", "formatSeconds", 1), ("Max", "max", "formatSeconds", 1)):
             before, now = (tags["payment"][key] / divisor for tags in (was, is_))
             change = ("+" if now > before else "−") + self.text("formatPercent", abs(now - before) / before)
             self.assertEqual(row[title], [self.text(formatter, before), self.text(formatter, now), change], title)
-        shares = (tags["payment"]["failed"] / (tags["payment"]["failed"] + tags["payment"]["count"]) for tags in (was, is_))
+        shares = (tags["payment"]["failed"] / tags["payment"]["calls"] for tags in (was, is_))
         self.assertEqual(row["Failed"][:2], [self.text("formatPercent", share) for share in shares])
         row = self.rows()["bytes-sent"]
         before, now = (tags["bytes-sent"]["added"] / 2 for tags in (was, is_))
@@ -76,9 +76,9 @@ class Comparison(PageTestCase):
         signed = [text for row in self.rows().values() for cell in row.values() for text in cell if text[:1] in SIGNS]
         self.assertEqual(signed, [])
         self.evaluate("""(() => { const {changes} = pcpTrace.data.comparison.tags.find(({name}) => name === "payment");
-            changes.p99.verdict = changes.count.verdict = "real";
+            changes.p99.verdict = changes.calls.verdict = "real";
             changes.p50.verdict = "noise";
-            pcpTrace.data.comparison.tags.find(({name}) => name === "render").changes.count.verdict = "noise";  // exact
+            pcpTrace.data.comparison.tags.find(({name}) => name === "render").changes.calls.verdict = "noise";  // exact
             showComparison(pcpTrace.data); })()""")
         rows = self.rows()
         signed = {(tag, title): text[:2].strip() for tag, row in rows.items() for title, (*_, text) in row.items() if text[:1] in SIGNS}
@@ -109,7 +109,7 @@ class Comparison(PageTestCase):
             return [bars.length, plot.querySelectorAll(".outline").length, ...document.querySelector("#compared-charts .key").textContent.split(/(?=now:)/)]; })()""")
         self.assertGreater(first, 20)
         self.assertEqual(outline, 1)
-        counts = [f"{tags['payment']['count']:,.0f}" for tags in self.compared()]
+        counts = [f"{tags['payment']['calls']:,.0f}" for tags in self.compared()]
         self.assertEqual(words, [f"was: {counts[0]} calls", f"now: {counts[1]} calls"])
 
     def test_has_all_calls_in_both_distributions(self):

@@ -28,9 +28,9 @@ class Groups(PageTestCase):
         self.assertEqual(self.names(), ["compute{step=a}", "compute{step=b}", "init"])
         self.evaluate("document.querySelector('#search').value = ''; pcpTrace.page.search()")
         for step in "ab":
-            of_step = [tag["count"] for name, tag in tags.items() if f"step={step}" in name]
+            of_step = [tag["calls"] for name, tag in tags.items() if f"step={step}" in name]
             found = self.evaluate(f"pcpTrace.page.tags.find(({{name}}) => name === 'compute{{step={step}}}')"
-                                  ".count")
+                                  ".calls")
             self.assertEqual(found, sum(of_step))
         self.add_up_by("name")
         self.assertEqual(self.names(), ["compute", "init"])

@@ -191,7 +191,7 @@ class Tiles(PageTestCase):
         tiles = self.tiles()
         self.assertEqual(list(tiles), ["Calls", "Failed", "Slowest", "Elapsed"])
         transactions = [tag for tag in expected if tag["failed"] is not None]
-        self.assertEqual(tiles["Calls"][0], f"{sum(tag['count'] for tag in transactions):,.0f}")
+        self.assertEqual(tiles["Calls"][0], f"{sum(tag['calls'] for tag in transactions):,.0f}")
         self.assertEqual(tiles["Failed"][0], f"{sum(tag['failed'] for tag in transactions):,.0f}")
         self.assertEqual(tiles["Failed"][1], "most in payment")
         slowest = max(tag["max"] for tag in transactions)

@@ -22,17 +22,18 @@ export function showCards({run, whole, tags}) {
 }
 
 function callsCard(run, whole) {
-  const rate = run.elapsed_s > 0 ? `${formatRate(whole.count / run.elapsed_s)}, ` : '';
-  return card(
-      'Calls', formatShort(whole.count), `${rate}${plural(whole.tags, 'tag')}`,
-      {help: 'Completed transactions of all tags. One inside another counts as well.'});
+  const rate = run.elapsed_s > 0 ? `${formatRate(whole.calls / run.elapsed_s)}, ` : '';
+  return card('Calls', formatShort(whole.calls), `${rate}${plural(whole.tags, 'tag')}`, {
+    help:
+        'Transactions of all tags that ended, also failed ones. One inside another counts as well.'
+  });
 }
 
 function failedCard(whole, tags) {
   const options = {why: 'Unknown: aborts were not recorded'};
   if (!(whole.failed > 0)) return card('Failed', formatShort(whole.failed), '\u00a0', options);
   const most = tags.filter(({failed}) => failed > 0).reduce((a, b) => b.failed > a.failed ? b : a);
-  const help = 'Aborted transactions of all tags. One inside another counts as well.';
+  const help = 'Transactions of all tags that were aborted. One inside another counts as well.';
   return card(
       'Failed', formatShort(whole.failed),
       [most.failed === whole.failed ? 'all in ' : 'most in ', shortName(most.name)],
@@ -65,7 +66,7 @@ function otherCards(tags) {
   return Object.keys(kindNames).flatMap((kind) => {
     const all = tags.filter(({type}) => type === kind);
     if (all.length === 0) return [];
-    const calls = all.reduce((sum, {count}) => sum + count, 0);
-    return [card(kindName(kind), formatShort(calls), `of ${plural(all.length, 'tag')}`)];
+    const total = all.reduce((sum, {calls}) => sum + calls, 0);
+    return [card(kindName(kind), formatShort(total), `of ${plural(all.length, 'tag')}`)];
   });
 }

@@ -42,7 +42,7 @@ const maxColumn = numberColumn(
     {dropRank: 5, ...notRecorded});
 
 const failedColumn = numberColumn(
-    'Failed', 'Share of all that ended, also aborted ones', failedShare, failedCell,
+    'Failed', 'Share of the calls that failed', failedShare, failedCell,
     {dropRank: 4, ...notRecorded});
 
 function busyColumn({tags}) {
@@ -64,7 +64,7 @@ function paceColumn({run}) {
 // all kinds, which may be tags that were added up. A tag's members are written by model_json.cpp.
 export function columnsOf(kind, data) {
   const title = kind === 'transact' ? 'Calls' : 'Count';
-  const calls = memberColumn(title, 'How often, in all', 'count', () => formatShort, {dropRank: 2});
+  const calls = memberColumn(title, 'How often, in all', 'calls', () => formatShort, {dropRank: 2});
   const rate = memberColumn(
       'Per second', 'Calls per second, over the run', 'rate', () => formatRate,
       {width: 96, dropRank: 7});
@@ -87,9 +87,8 @@ export function columnsOf(kind, data) {
   return {columns: [...first, failedColumn, ...measured, flight], sortedBy: flight};
 }
 
-// The share of failed calls among all ended ones.
-function failedShare({count, failed}) {
-  return isKnown(failed) && count + failed > 0 ? failed / (count + failed) : null;
+function failedShare({calls, failed}) {
+  return isKnown(failed) && calls > 0 ? failed / calls : null;
 }
 
 function failedCell(tag) {

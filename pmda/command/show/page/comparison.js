@@ -24,7 +24,7 @@ function comparedQuantities() {
   const percentile = (key, dropRank) =>
       ({...values, key, title: percentileStyles[key].short, dropRank});
   return [
-    {format: () => formatNumber, key: 'count', title: 'Calls', isOf: () => true, dropRank: 3},
+    {format: () => formatNumber, key: 'calls', title: 'Calls', isOf: () => true, dropRank: 3},
     {...shares, key: 'failed%', title: 'Failed', isOf: isTimed, dropRank: 5},
     {...values, key: 'total', title: 'Total', isOf: isTotalled, dropRank: 1},
     {...values, key: 'mean', title: 'Mean', dropRank: 6}, percentile('p50', 4),
@@ -72,7 +72,7 @@ function comparedRows({tags, base, comparison: {tags: both, only_before, only_no
 }
 
 // Any difference of counts is one of the runs.
-const isExact = ({is}, key) => key === 'count' || (key === 'total' && is.type === 'counter');
+const isExact = ({is}, key) => key === 'calls' || (key === 'total' && is.type === 'counter');
 
 // The difference in words that need no colour.
 function differenceCell(row, {key, isOf, format}) {
@@ -91,7 +91,7 @@ function differenceCell(row, {key, isOf, format}) {
     return text.replace(/^\+(.*×)$/, '$1');
   if (verdict === 'noise')
     return element('span', {class: 'noise', title: 'May be noise'}, `≈\u202f${text}`);
-  const isCost = is.type === 'transact' && key !== 'count';
+  const isCost = is.type === 'transact' && key !== 'calls';
   return element(
       'span',
       {class: !isCost   ? 'beyond' :
@@ -115,7 +115,7 @@ function comparedColumn(quantity, isFirst) {
     if (key === 'total') return row.lost;
     const {before, now} = changeOf(row, key);
     if (!isKnown(before) || !isKnown(now)) return null;
-    return ['count', 'failed%'].includes(key) || before === 0 ? now - before : now / before;
+    return ['calls', 'failed%'].includes(key) || before === 0 ? now - before : now / before;
   };
   return {
     title,
@@ -216,9 +216,9 @@ function showComparedTag({name, was, is}) {
 function showSides(chart, sides) {
   const styles = comparedStyles();
   chart.key.append(...sides.map(
-      ([word, {count}]) => element(
+      ([word, {calls}]) => element(
           'span', {class: 'entry'}, lineSample({...styles[word], fill: word === 'now' ? .5 : null}),
-          `${word}: ${plural(count, 'call')}`)));
+          `${word}: ${plural(calls, 'call')}`)));
 }
 
 // Bars that both distributions share: {low, high, shares}, without holes.

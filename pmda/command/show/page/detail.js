@@ -190,7 +190,8 @@ function cellsOf(tag, heat) {
 function showRate(host, tag) {
   const {grid, calls, failed} = tag.series;
   const label = tag.type === 'transact' ? 'ok' : 'calls';
-  const lines = [rateLine(label, calls, grid, {color: ink('ok'), width: 1.8, fill: 0.16})];
+  const completed = failed ? calls.map((all, i) => all - failed[i]) : calls;
+  const lines = [rateLine(label, completed, grid, {color: ink('ok'), width: 1.8, fill: 0.16})];
   if (failed && tag.failed > 0)
     lines.push(rateLine('failed', failed, grid, {color: ink('failed'), width: 1.8, dash: [4, 2]}));
   addCourse(host, tag, 'Rate', lines, {help: 'Calls per second', format: formatRate});
@@ -252,7 +253,7 @@ function showDistribution(host, tag) {
   const lacksCalls = ['histogram of whole intervals', 'incomplete histogram'];
   if (!isNearby && !lacksCalls.includes(tag.percentiles_from)) return;
   const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
-  const calls = `of ${formatCount(counted)} of ${formatCount(tag.count)} calls`;
+  const calls = `of ${formatCount(counted)} of ${formatCount(tag.calls)} calls`;
   const atNearbyTimes = `of ${formatCount(counted)} calls at nearby times`;
   chart.key.append(element('span', {class: 'entry'}, isNearby ? atNearbyTimes : calls));
 }

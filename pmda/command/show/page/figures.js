@@ -33,8 +33,9 @@ function figuresOf(tag) {
   const isCounter = tag.type === 'counter';
   const recorded = (name, value) => figure(name, value, 'Unknown: it was not recorded');
   return [
-    figure(isTime ? 'calls' : 'count', formatCount(tag.count)),
+    figure(isTime ? 'calls' : 'count', formatCount(tag.calls)),
     figure('rate', formatRate(tag.rate), 'Unknown: no time has passed'),
+    isTime && recorded('completed', formatCount(tag.completed)),
     isTime && recorded('failed', formatCount(tag.failed)),
     isTime && recorded('busy', formatFew(tag.busy)),
     isTime && tag.vanished > 0 && figure('not ended', formatCount(tag.vanished)),

@@ -145,12 +145,14 @@ const reasons = {
       'record with histograms to know it',
   'several hosts':
       'percentiles of several hosts cannot be put together; record with histograms to know it',
+  'completed and failed': 'there is no histogram of failed calls',
   'incomplete histogram': 'the histogram lacks some of the calls',
   'several tags':
       'percentiles of several tags cannot be put together unless there is a histogram of each',
 };
 
 export function whyNoPercentile(tag) {
+  if (tag.lacks_times) return 'Unknown: some failed calls have no duration';
   return 'Unknown: ' + (reasons[tag.percentiles_from] || 'it was not recorded');
 }
 

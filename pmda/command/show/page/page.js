@@ -151,7 +151,7 @@ function showNotice(text) {
 }
 
 // The facts to know before the numbers.
-function noticesOf({run: {incomplete, no_room: why, folded = []}, tags}, where = '') {
+function noticesOf({run: {incomplete, no_room: why, folded = [], times_of}, tags}, where = '') {
   const mostNames = 3;
   const missing = incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
   const names = folded.slice(0, mostNames)
@@ -159,7 +159,13 @@ function noticesOf({run: {incomplete, no_room: why, folded = []}, tags}, where =
   const nonfinite = tags.reduce((sum, tag) => sum + (tag.nonfinite || 0), 0);
   if (folded.length > mostNames)
     names.push(`and of ${plural(folded.length - mostNames, 'more tag')}`);
+  const untimed = tags.filter(({lacks_times}) => lacks_times).length;
   return [
+    ...(times_of === 'all' ? [] : [`Times are of ${times_of} calls only.`]),
+    ...(untimed ?
+            [`Failed calls of ${plural(untimed, 'tag')}${where} have no duration: ` +
+             'pcp-trace report --completed shows the times of the others.'] :
+            []),
     ...(missing.length ? [`Calls may be missing. ${missing.join('. ')}.`] : []),
     ...(why ? [`Folded${where}: ${visibleName(why)}.`] : []),
     ...(names.length ? [`Folded${where}: up to ${

@@ -213,7 +213,7 @@ class Packer {
   void write_whole(const Whole& whole) {
     json_.object([&] {
       json_.number("tags", whole.tags);
-      json_.number("count", whole.calls);
+      json_.number("calls", whole.calls);
       json_.number("failed", whole.failed);
       json_.list("outermost", whole.outermost,
                  [&](std::size_t tag) { json_.number(static_cast<double>(tag)); });
