@@ -147,7 +147,7 @@ class Programs(Recording):
         self.record_well("sh", "-c", "printf 'obs 1 solve\\nobs 1 %0250d\\nobs 1 %0250d\\n' | PMI_RANK=0 $0", program("traced"), options=["--split=rank"])
         done = completed(recorded.COMMAND, "report", "--fail-if", "*{rank=*} calls > 1", self.folder)
         self.assertEqual(done.returncode, 2, done.stdout)
-        self.assertIn("count > 1: tags were too long for the labels of --split: make them shorter", done.stdout)
+        self.assertIn("calls > 1: tags were too long for the labels of --split: make them shorter", done.stdout)
 
     def test_of_a_job_on_other_hosts_are_not_there_which_its_first_rank_says(self):
         for rank, said in ((0, "pcp-trace record: 2 of the 4 ranks of the job are on this host, and this recording has"

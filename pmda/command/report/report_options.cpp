@@ -72,9 +72,9 @@ std::vector<Option> table_for(ReportOptions& options) {
       {"filter", 0, "GLOB", "show only tags with such a name",
        parses([](const std::string& text) { return Glob::parse(text); }, options.choice.names)},
       {"completed", 0, nullptr, "show times and percentiles of completed calls only",
-       [&options](const std::string&) { return choose_times(options, Ending::Completed); }},
+       [&options](const char*) { return choose_times(options, Ending::Completed); }},
       {"failed", 0, nullptr, "show times and percentiles of failed calls only",
-       [&options](const std::string&) { return choose_times(options, Ending::Failed); }},
+       [&options](const char*) { return choose_times(options, Ending::Failed); }},
       {"sort", 0, "COLUMN",
        "the greatest first: calls, rate, failed, total, mean, p50, p95,\n"
        "p99, max or busy",

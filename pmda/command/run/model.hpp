@@ -92,7 +92,7 @@ struct Tag {
                                     // below
   std::optional<double> rate;       // calls per second of the run
 
-  // Of these calls the following values are; nothing: of all.
+  // The calls that the following values are of; nothing: all.
   std::optional<Ending> times_of{};
   bool lacks_times = false;    // some failed calls have no duration: older libraries give none
   std::optional<double> sum;   // of durations or observed values

@@ -92,7 +92,7 @@ class TagSeries : public ChangeTaker {
     bool has_times_of(Ending ending) const { return times_of.value_or(ending) == ending; }
   };
 
-  // What a number in TagNames is for.
+  // The use of a number in TagNames.
   struct Use {
     Course* course = nullptr;  // null: for nothing
     Ending ending{};

@@ -131,10 +131,11 @@ Condition::Finding Condition::finding(const Tag& all, bool has_all) const {
     return finding_of(tag.name, Outcome::Passed, "no failed calls");
   std::optional<ValueRange> range =
       is_complete ? range_of(tag, figure_) : known_without_missing(tag);
-  std::string shown = range         ? shown_range(*range)
-                      : is_complete ? why_unknown(tag)
-                      : has_all     ? "failed calls that were not recorded"
-                                    : "calls that may be missing";
+  std::string shown = range      ? shown_range(*range)
+                      : !has_all ? "calls that may be missing"
+                      : is_complete || !value_of(tag, figure_)
+                          ? why_unknown(tag)
+                          : "failed calls that were not recorded";
   if (range && is_complete && !holds(*range) && has_only_an_error(tag))
     shown += ", as a percentile may be 2% off";
   if (!tag.folded || !range) return finding_of(tag.name, range, shown);

@@ -89,7 +89,7 @@ Result<void> Condition::take_what(std::string_view& rest) {
     return next.empty() ? Result<void>() : take_figure_of(word, next);
   }
   if (word == "count")
-    return Error{"'count' is 'calls' now, which has failed calls, too; others are 'completed'"};
+    return Error{"'count' is 'calls' now, all of them, or 'completed'"};
   if (word == "share" || word == "max/mean") {
     about_ = word == "share" ? About::Share : About::Imbalance;
     if (about_ == About::Share && !tag_.has_labels())

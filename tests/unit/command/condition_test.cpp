@@ -447,8 +447,8 @@ TEST(Condition, ThatIsUnknownForManyTagsForOneReasonHasOneLineInShort) {
   const auto lines = in_short(found);
   ASSERT_EQ(lines.size(), 6U);
   EXPECT_EQ(lines[0].line,
-            "unknown: * failed > 0: a, b, c\\x0a and 2 more tags each have failed calls that "
-            "were not recorded");
+            "unknown: * failed > 0: a, b, c\\x0a and 2 more tags each have no such value in this "
+            "recording");
   found.resize(3);
   EXPECT_EQ(in_short(found).size(), 3U);
   const Condition::Finding of_no_tag{Outcome::Unknown, "unknown: an archive", "the recording"};

@@ -115,14 +115,14 @@ TEST(PageData, PercentilesOfAllAreOfTheOutermostTransactions) {
   const Tag query = transaction("query", 3, {0.001, 0.001, 0.001});
   const Tag job = transaction("job", 9, {8, 8, 8, 8, 8, 8, 8, 8, 8});
   EXPECT_TRUE(unpacked(captured({query, request}, {{"request", false}, {"query", true}}))
-                  .has(R"("count":5,"failed":2,"outermost":[1],"p50":1)"));
+                  .has(R"("calls":5,"failed":2,"outermost":[1],"p50":1)"));
   EXPECT_TRUE(unpacked(captured({query, request, job},
                                 {{"job", false}, {"request", false}, {"query", true}}))
                   .has(R"("outermost":[1,2],"p50":8)"));
   EXPECT_TRUE(
       unpacked(captured({request, query}, {{"query", true}})).has(R"("outermost":[],"p50":null)"))
       << "no request was captured";
-  EXPECT_TRUE(unpacked(model_of({request, query})).has(R"("count":5,"failed":2,"outermost":[],)"));
+  EXPECT_TRUE(unpacked(model_of({request, query})).has(R"("calls":5,"failed":2,"outermost":[],)"));
   EXPECT_TRUE(unpacked(model_of({request, transaction("silent", 0)})).has(R"("outermost":[0],)"));
 }
 
@@ -133,13 +133,13 @@ TEST(PageData, PercentilesOfSeveralOutermostTransactionsNeedAHistogramOfEach) {
                   .has(R"("p999":null,"percentiles_from":"several tags")"));
   EXPECT_TRUE(
       unpacked(model_of({other})).has(R"("p999":null,"percentiles_from":"several windows")"));
-  EXPECT_TRUE(unpacked(model_of({})).has(R"("tags":0,"count":0,"failed":0,"outermost":[],)"));
+  EXPECT_TRUE(unpacked(model_of({})).has(R"("tags":0,"calls":0,"failed":0,"outermost":[],)"));
 }
 
 TEST(PageData, FailuresOfAllAreUnknownIfThoseOfOneAre) {
   Tag unknown = transaction("a", 1);
   unknown.failed.reset();
-  EXPECT_TRUE(unpacked(model_of({unknown, transaction("b", 1)})).has(R"("count":2,"failed":null)"));
+  EXPECT_TRUE(unpacked(model_of({unknown, transaction("b", 1)})).has(R"("calls":2,"failed":null)"));
 }
 
 TEST(PageData, ADistributionIsItsBins) {
