@@ -15,7 +15,8 @@ from traced_shop import TAGS, Shop
 from views_page import VIEWS, tool
 
 SECTIONS = ("trace", "trace-slow", "trace-open", "trace-observe", "trace-agent")
-DERIVED = ("trace.transact.mean", "trace.transact.failed", "trace.transact.mean_inflight", "trace.observe.mean")
+DERIVED = ("trace.transact.mean", "trace.transact.failed", "trace.transact.mean_inflight", "trace.observe.mean",
+           "trace.transact.mean_failed")
 ON_REQUEST = {"PCP_DERIVED_CONFIG": f"{VIEWS}/derived/trace.conf"}
 
 
