@@ -143,6 +143,15 @@ class Programs(Recording):
         self.assertEqual(self.last("trace.observe.value"),
                          {"solve{rank=0}": 0, "solve{rank=1}": 1, "solve{rank=2}": 2, "solve": 7})
 
+    def test_whose_calls_time_out_break_a_gate(self):
+        # load: failed calls are long
+        lines = "begin a\nend a\n" + "begin a\nsleep 0.11\nabort a\n" * 3
+        self.record_well(program("traced"), input=lines)
+        for condition, status in (("a max > 100ms", 1), ("a failed p50 > 100ms", 1), ("a failed == 3", 1),
+                                  ("a calls == 4", 1), ("a completed max > 1min", 0), ("a failed mean < 100ms", 0)):
+            done = completed(recorded.COMMAND, "report", "--fail-if", condition, self.folder)
+            self.assertEqual(done.returncode, status, done.stdout)
+
     def test_too_long_for_their_labels_let_no_gate_pass(self):
         self.record_well("sh", "-c", "printf 'obs 1 solve\\nobs 1 %0250d\\nobs 1 %0250d\\n' | PMI_RANK=0 $0", program("traced"), options=["--split=rank"])
         done = completed(recorded.COMMAND, "report", "--fail-if", "*{rank=*} calls > 1", self.folder)

@@ -64,8 +64,7 @@ std::vector<WantedSeries> wanted_series(const RunTotals& totals, const Members& 
     series.is_of_one_archive = groups[i].size() == 1 &&
                                totals.archives_with(totals.order()[groups[i].front()].front()) == 1;
     // An agent gives percentiles of completed calls only.
-    series.has_percentiles =
-        series.is_of_one_archive && (!tags[i].endings || tags[i].times_of == Ending::Completed);
+    series.has_percentiles = series.is_of_one_archive && series.times_of != Ending::Failed;
   }
   return wanted;
 }

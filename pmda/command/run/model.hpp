@@ -256,7 +256,7 @@ struct Series {
   // - Last: the last value of an observation or counter.
   // - InFlight: the transactions that were open at the interval's last sample, on all hosts.
   // - Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
-  //   those windows, and only if one host has the tag.
+  //   those windows, of completed calls, and only if one host has the tag.
   std::array<std::vector<float>, index_of(Quantity::Histogram)> columns;
   std::vector<float>& of(Quantity quantity) { return columns[index_of(quantity)]; }
   const std::vector<float>& of(Quantity quantity) const { return columns[index_of(quantity)]; }

@@ -46,6 +46,12 @@ export function rateLine(label, values, grid, style) {
 
 export const isMeasured = ({type}) => type === 'transact' || type === 'observe';
 
+// Percentiles of intervals are of completed calls only.
+const lacksFailed = ({failed}) => failed > 0 && view.run.times_of === 'all';
+const ofCompleted = {
+  extraKey: () => element('span', {class: 'entry'}, 'percentiles of completed calls')
+};
+
 function spreadOf(series, names) {
   let [least, greatest] = [Infinity, -Infinity];
   for (const name of names)
@@ -133,6 +139,7 @@ function showPercentiles(host, tag) {
   const isTime = tag.type === 'transact';
   const options = {
     help: 'Percentiles of each interval',
+    ...(lacksFailed(tag) ? ofCompleted : {}),
     log: isTime || needsLog(...spreadOf(series, names)),
   };
   const lines = names.map((name) => percentileLine(name, series[name]));
@@ -149,7 +156,7 @@ function showHeat(host, tag) {
   const heat = new HeatMap(series.heat);
   const style = {color: ink('over-heat'), width: 1.2};
   const lines = ['p50', 'p99']
-                    .filter((name) => series[name])
+                    .filter((name) => series[name] && !lacksFailed(tag))
                     .map((name) => ({...percentileLine(name, series[name]), ...style}));
   if (lines.length === 0) {
     const values = new Float32Array(series.grid.count).fill(NaN);
@@ -340,7 +347,11 @@ function showSeveral(host, tags) {
     for (const [key, title] of charts) {
       const merge = key === 'max' ? 'greatest' : 'middle';
       const lineOf = ({name, series}) => ({label: name, values: series[key], merge});
-      const options = {log: tags[0].type === 'transact', format: formatValue(tags[0])};
+      const options = {
+        log: tags[0].type === 'transact',
+        format: formatValue(tags[0]),
+        ...(key !== 'max' && fine.some(lacksFailed) ? ofCompleted : {}),
+      };
       draw(title, key, lineOf, options);
     }
   const rateOf = ({name, series}) => rateLine(name, series.calls, series.grid);
