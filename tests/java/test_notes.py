@@ -21,6 +21,12 @@ class Notes(JavaTestCase):
             (span["attributes"], span.get("reason")),
             (f"none= größe\\x20😀=a?b half=?|?|😀 cut=v{'€' * 1365} pair={'v' * 4095}", None))
 
+    def test_an_exception_is_the_reason(self):
+        for how, reason in (("message", "java.lang.IllegalStateException: sold out"),
+                            ("none", "java.lang.IllegalStateException"), ("again", "Notes$1")):
+            span, _ = noted.failed_span(self.pmcd, *java("Notes", "throws", how), environment=self.traced)
+            self.assertEqual(span["reason"], reason)
+
     def test_the_jvm_finds_nothing_wrong_with_the_native_half(self):
         for arguments in ([], ["texts"]):
             command = java("Notes", *arguments, options=["-Xcheck:jni"])

@@ -88,8 +88,7 @@ Result<void> Condition::take_what(std::string_view& rest) {
     const std::string_view next = take_while(rest, is_letter_of_what);
     return next.empty() ? Result<void>() : take_figure_of(word, next);
   }
-  if (word == "count")
-    return Error{"'count' is 'calls' now, all of them, or 'completed'"};
+  if (word == "count") return Error{"'count' is 'calls' now, all of them, or 'completed'"};
   if (word == "share" || word == "max/mean") {
     about_ = word == "share" ? About::Share : About::Imbalance;
     if (about_ == About::Share && !tag_.has_labels())

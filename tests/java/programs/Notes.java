@@ -9,7 +9,7 @@ import java.util.Arrays;
  * Once its transaction is captured, makes the notes that tests/support/noted.py expects, with all
  * calls that Java has for them; or notes texts that only Java can have.
  *
- * <p>Notes [texts]
+ * <p>Notes [texts|throws message|throws none|throws again]
  */
 final class Notes {
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -58,9 +58,34 @@ final class Notes {
         running.fail("late");
     }
 
+    private static void throwIn(Running running, String name) {
+        running.close();
+        Throwable thrown = switch (name) {
+            case "message" -> new IllegalStateException("sold out");
+            case "none" -> new IllegalStateException();
+            default -> new IllegalStateException() {
+                @Override
+                public String getMessage() {
+                    throw new UnsupportedOperationException();
+                }
+            };
+        };
+        try {
+            REQUEST.call(() -> {
+                throw (Exception) thrown;
+            });
+        } catch (Exception caught) {
+            if (caught != thrown) {
+                System.exit(1);
+            }
+        }
+    }
+
     public static void main(String[] arguments) throws InterruptedException {
         Running running = beginCaptured();
-        if (arguments.length > 0) {
+        if (arguments.length > 1) {
+            throwIn(running, arguments[1]);
+        } else if (arguments.length > 0) {
             noteTexts(running);
         } else {
             noteAll(running);

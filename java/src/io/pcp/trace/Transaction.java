@@ -91,7 +91,8 @@ public final class Transaction extends Tagged {
     }
 
     /**
-     * Does some work in a transaction. An exception aborts it: it counts as failed.
+     * Does some work in a transaction. An exception aborts it: it counts as failed. If it is
+     * captured, the exception's class and message are the reason.
      *
      * @param <T> the type of the work's result
      * @param work what to do
@@ -105,7 +106,7 @@ public final class Transaction extends Tagged {
             end(started);
             return result;
         } catch (Throwable problem) {
-            abort(started);
+            Calls.fail(handle, started, problem);
             throw problem;
         }
     }
@@ -121,7 +122,7 @@ public final class Transaction extends Tagged {
             work.run();
             end(started);
         } catch (Throwable problem) {
-            abort(started);
+            Calls.fail(handle, started, problem);
             throw problem;
         }
     }

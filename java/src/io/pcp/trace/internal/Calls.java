@@ -177,6 +177,23 @@ public final class Calls {
         }
     }
 
+    /** The same for a transaction of start(), with the class and the message of an exception. */
+    public static void fail(long tag, long begun, Throwable problem) {
+        if (begun != 0) {
+            fail(tag, begun, isCaptured(tag, begun) ? reasonOf(problem) : null);
+        }
+    }
+
+    private static String reasonOf(Throwable problem) {
+        String name = problem.getClass().getName();
+        try {
+            String message = problem.getMessage();
+            return message == null ? name : name + ": " + message;
+        } catch (Throwable ofTheProgram) {
+            return name;
+        }
+    }
+
     /** The calls by name, as trace_jni.c numbers them. */
     public enum ByName { BEGIN, END, ABORT, POINT, OBSERVE, COUNT }
 
