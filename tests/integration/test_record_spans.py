@@ -283,6 +283,20 @@ class OfPrograms(RecordSpansTestCase):
         self.assertEqual(names, self.replayed()[0])
         self.assertEqual(names["query"], 100)
 
+    def test_are_shown_if_they_match(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        run.do_many(["begin 0 request", "begin 1 query", "note 1 item 2307", "abort 1", "end 0", "begin 0 request", "end 0"])
+        run.end()
+
+        def shown(*words):
+            done = completed(recorded.COMMAND, "spans", "--json", "-a", self.folder, *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [len(json.loads(line)["spans"]) for line in done.stdout.splitlines()], done.stderr
+        self.assertEqual(shown(), ([2, 1], ""))
+        for words in (["failed"], ["note.item=23*"], ["tag=query"], ["failed", "tag=request", "slower=1ns"]):
+            self.assertEqual(shown(*words), ([2], ""), words)
+        self.assertEqual(shown("note.item=9"), ([], "pcp-trace spans: no trace matches, of 2 recorded traces\n"))
+
     def test_are_exported_as_far_as_the_archive_goes(self):
         run = self.start(f"tag=request {UNLIMITED}")
         for spans in (100, 200, 300):
@@ -297,7 +311,7 @@ class OfPrograms(RecordSpansTestCase):
             for _ in ("label", "statement", "sample"):
                 file.seek(end)
                 end += struct.unpack(">I", file.read(4))[0]
-        for size, said in ((whole * 3 // 4, r"^.*: its end is missing; what comes before it is exported\n$"),
+        for size, said in ((whole * 3 // 4, r"^.*: its end is missing\n$"),
                            (end + 8, r"\n.*: there is no transaction before that\n$")):
             os.truncate(data, size)
             done = completed(recorded.COMMAND, "export", "--chrome", made, "-a", self.folder)

@@ -9,11 +9,10 @@
 
 #include "base/descriptor.hpp"
 #include "command/pcp/guarded_reading.hpp"
-#include "command/pcp/recording_folder.hpp"
 #include "command/replace_file.hpp"
-#include "command/run/archive_reader.hpp"
 #include "command/show/chrome_trace.hpp"
 #include "command/show/shown.hpp"
+#include "command/spans/recorded_traces.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
 #include "command/words.hpp"
@@ -77,31 +76,21 @@ int export_live(const ExportOptions& options) {
 }
 
 int export_recorded(const ExportOptions& options) {
-  ReadRequest request;
-  for (const std::string& name : options.archives) {
-    Result<std::string> archive = find_archive(name);
-    if (!archive) return fail(archive.error().message, kExportImpossible);
-    request.archives.push_back(*std::move(archive));
-  }
   Collected all;
-  const auto read = read_traces(request, [&](SpanTrace&& trace) {
+  const auto read = read_recorded(options, "export", [&](SpanTrace&& trace) {
     all.add(std::move(trace));
-    return !all.is_full() && all.traces.size() != options.traces;
+    return !all.is_full();
   });
   if (!read) return fail(read.error().message, kExportImpossible);
-  if (!*read)
-    return fail(options.archives.front() +
-                    ": has no single transactions. Record with `pcp-trace record --spans FILTER`",
-                kExportFailed);
-  for (const std::string& archive : (*read)->cut)
-    fail(archive + ": its end is missing; what comes before it is exported", kExported);
+  if (!*read) return kExportFailed;
+  const RecordedSpans& spans = **read;
+  tell_what_is_missing(spans, "export");
   if (all.traces.empty())
     return fail(options.archives.front() +
-                    ((*read)->cut.empty() ? ": no transaction was captured when it was recorded"
-                                          : ": there is no transaction before that"),
+                    (spans.traces > 0     ? ": no trace matches the filter"
+                     : !spans.cut.empty() ? ": there is no transaction before that"
+                                          : ": no transaction was captured when it was recorded"),
                 kExportFailed);
-  if ((*read)->missed > 0 || (*read)->has_gap)
-    fail("when they were recorded: " + Shown::missed((*read)->missed, (*read)->has_gap), kExported);
   return write(all, options.chrome);
 }
 

@@ -5,9 +5,11 @@
 #include <iostream>
 
 #include "base/descriptor.hpp"
+#include "command/pcp/guarded_reading.hpp"
 #include "command/show/trace_json.hpp"
 #include "command/show/waterfall.hpp"
 #include "command/spans/open_transactions.hpp"
+#include "command/spans/recorded_traces.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
 #include "command/words.hpp"
@@ -36,6 +38,25 @@ int show_traces(const SpansOptions& options) {
   return watched.was_possible ? kSpansDone : kNoSpans;
 }
 
+int show_recorded(const SpansOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const Shown shown(terminal_of(STDOUT_FILENO));
+  std::uint64_t matching = 0;
+  const auto read = read_recorded(options, "spans", [&](SpanTrace&& trace) {
+    ++matching;
+    return print(options.is_json ? trace_json(trace) : waterfall(trace, shown) + "\n");
+  });
+  if (!read) {
+    complain("spans", read.error().message);
+    return kSpansWrongUsage;
+  }
+  if (!*read) return kNoSpans;
+  tell_what_is_missing(**read, "spans");
+  if (matching == 0)
+    complain("spans", "no trace matches, of " + Shown::counted((*read)->traces, "recorded trace"));
+  return kSpansDone;
+}
+
 int show_open(const SpansOptions& options) {
   Interruption interruption;
   const OpenTransactions open = read_open_transactions(options.hosts, options.filter, interruption);
@@ -56,6 +77,8 @@ int spans(int argc, char* const* argv) {
     std::cout << spans_usage();
     return kSpansDone;
   }
+  if (!options->archives.empty())
+    return guarded("spans", kSpansWrongUsage, [&] { return show_recorded(*options); });
   return options->shows_open ? show_open(*options) : show_traces(*options);
 }
 

@@ -25,6 +25,10 @@ std::vector<Option> common_table(WatchOptions& options) {
       {"samples", 's', "N", "end after this number of traces", parses(parse_count, options.traces)},
       {"finish", 'T', "TIME", "end after this time, such as 10s (default: at ^C)",
        parses(parse_time, options.duration)},
+      {"archive", 'a', "NAME",
+       "read this archive or folder of pcp-trace record --spans;\n"
+       "may be repeated",
+       adds(parse_archive, options.archives)},
       help_option(options.wants_help),
   };
 }
@@ -34,9 +38,7 @@ std::vector<Option> table_for(SpansOptions& options) {
   table.insert(table.end() - 1,
                {{"json", 0, nullptr, "print a line of JSON for each trace", sets(options.is_json)},
                 {"open", 0, nullptr, "show the transactions that are open now, then end",
-                 sets(options.shows_open)},
-                {"archive", 'a', nullptr, nullptr,
-                 refuses("is not an option; for recordings: pcp-trace report")}});
+                 sets(options.shows_open)}});
   return table;
 }
 
@@ -45,11 +47,7 @@ std::vector<Option> table_for(ExportOptions& options) {
   table.insert(table.begin(), {{"chrome", 0, "FILE",
                                 "write Chrome's trace format (JSON) into FILE; - is\n"
                                 "standard output",
-                                parses(parse_file, options.chrome)},
-                               {"archive", 'a', "NAME",
-                                "read this archive or folder of pcp-trace record --spans;\n"
-                                "may be repeated",
-                                adds(parse_archive, options.archives)}});
+                                parses(parse_file, options.chrome)}});
   return table;
 }
 
@@ -60,28 +58,42 @@ void add_host(WatchOptions& options) {
   options.hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
 }
 
-// An archive's spans were chosen when captured, so words are further archives, as in -a *.trace.
-Result<void> check(ExportOptions& options, std::vector<std::string>& words) {
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+Result<void> take_own_words(WatchOptions& options, std::vector<std::string>& words) {
+  return options.wanted.take_from(words);
+}
+
+// Other words are further archives, as in -a *.trace.
+Result<void> take_archives(WatchOptions& options, std::vector<std::string>& words) {
   if (options.archives.empty()) {
     for (const std::string& word : words)
-      if (std::error_code ignored;
-          !wire::parse_capture_filter(word) && std::filesystem::exists(word, ignored))
-        return Error{"to export a recording: -a " + word};
+      if (!wire::parse_capture_filter(word) && is_there(word))
+        return Error{"to read a recording: -a " + word};
     return {};
   }
   if (!options.hosts.empty()) return Error{"-a: is for recordings; leave out -h, or -a"};
   if (options.duration) return Error{"-a: is for recordings; leave out -T"};
-  for (const std::string& word : std::exchange(words, {})) {
-    if (wire::parse_capture_filter(word))
-      return Error{"-a: the spans were chosen at the recording; leave out \"" + word + "\""};
-    options.archives.push_back(word);
+  std::vector<std::string> filter;
+  for (std::string& word : words) {
+    if (word.starts_with("limit=") || word.starts_with("kind="))
+      return Error{"-a: the programs have done so; leave out \"" + word + "\""};
+    const bool is_of_filter = word.find('=') != std::string::npos && !is_there(word);
+    (is_of_filter ? filter : options.archives).push_back(std::move(word));
   }
+  words = std::move(filter);
   return {};
 }
+
+Result<void> check(const ExportOptions&, const std::vector<std::string>&) { return {}; }
 Result<void> check(const SpansOptions& options, const std::vector<std::string>& words) {
   if (!options.shows_open) return {};
   if (options.traces || options.duration)
     return Error{"--open: shows what is open now, and ends: leave out -s and -T"};
+  if (!options.archives.empty()) return Error{"--open: shows what is open now: leave out -a"};
   for (const std::string& word : words)
     if (!word.starts_with("tag="))
       return Error{"--open: takes only tag=PATTERN: leave out \"" + word + "\""};
@@ -95,11 +107,18 @@ Result<Options> parse(int argc, char* const* argv) {
   if (!words) return words.error();
   if (options.wants_help) return options;
   if (const Result<void> checked = check(options, *words); !checked) return checked.error();
-  options.typed_filter = words->empty() ? "tag=*" : joined(*words);
-  Result<wire::CaptureFilter> filter = wire::parse_capture_filter(options.typed_filter);
+  const std::string typed = joined(*words);
+  for (const auto take : {take_own_words, take_archives})
+    if (const Result<void> taken = take(options, *words); !taken) return taken.error();
+  options.typed_filter = typed.empty() ? "tag=*" : typed;
+  Result<wire::CaptureFilter> filter =
+      wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));
   if (!filter) return filter.error();
   options.filter = *std::move(filter);
-  add_host(options);
+  if (options.archives.empty())
+    add_host(options);
+  else
+    options.wanted.captured = options.filter;
   return options;
 }
 
@@ -108,11 +127,13 @@ Result<Options> parse(int argc, char* const* argv) {
 std::string spans_usage() {
   SpansOptions none;
   return usage(R"(Usage: pcp-trace spans [OPTION...] [FILTER WORD...]
+       pcp-trace spans -a RECORDING... [--json] [-s N] [FILTER WORD...]
        pcp-trace spans --open [-h HOST]... [--json] [tag=PATTERN]
 
 Shows single transactions as they happen: each trace as a tree, with the
 duration and the process of each part. Programs capture transactions that match
-the filter while this command runs, and none at other times.
+the filter while this command runs, and none at other times. With -a it shows
+the traces of recordings that match.
 
 )",
                table_for(none), R"(
@@ -127,6 +148,9 @@ Words of the filter; a transaction must match all of them (default tag=*):
                             its program
   kind=point,observe,counter
                             these events, too; transactions are always there
+  failed                    it or a transaction inside it failed
+  note.KEY=PATTERN          it or a transaction inside it has such a note
+The last two are decided here, at the end of a trace, and are words of their own.
 
 A transaction that matches comes with all transactions below it in its process.
 The filter must also match in the other processes of the trace:
@@ -146,6 +170,7 @@ Examples:
   pcp-trace spans -h unix:/run/pcp/pmcd.socket slower=100ms
   pcp-trace spans -h shop1 -h shop2 'tag=checkout*' share=1%
   pcp-trace spans --json -T 10s | jq -r 'select(.duration_ns > 1e7).trace'
+  pcp-trace spans -a shop-20261123-101500.trace failed 'tag=checkout*'
   pcp-trace spans --open
 )");
 }
@@ -153,7 +178,7 @@ Examples:
 std::string export_usage() {
   ExportOptions none;
   return usage(R"(Usage: pcp-trace export --chrome FILE [OPTION...] [FILTER WORD...]
-       pcp-trace export --chrome FILE -a ARCHIVE... [-s N]
+       pcp-trace export --chrome FILE -a ARCHIVE... [-s N] [FILTER WORD...]
 
 Writes single transactions, as `pcp-trace spans` shows them, into a file for
 ui.perfetto.dev, speedscope.app or chrome://tracing.

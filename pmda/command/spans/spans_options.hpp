@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "collector/engine/types.hpp"
+#include "command/spans/trace_filter.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::command {
@@ -16,7 +17,9 @@ namespace pcp::trace::command {
 // Where to watch, which spans, and how long.
 struct WatchOptions {
   std::vector<std::string> hosts;       // -h; at least one
-  wire::CaptureFilter filter;           // of all words; default: every tag
+  std::vector<std::string> archives;    // -a, and words; instead of hosts
+  wire::CaptureFilter filter;           // of the words for programs; default: every tag
+  TraceFilter wanted;                   // of the others
   std::string typed_filter;             // as typed
   std::optional<std::uint64_t> traces;  // -s
   std::optional<Duration> duration;     // -T
@@ -29,8 +32,7 @@ struct SpansOptions : WatchOptions {
 };
 
 struct ExportOptions : WatchOptions {
-  std::string chrome;                 // --chrome: the file
-  std::vector<std::string> archives;  // -a, and words; instead of hosts
+  std::string chrome;  // --chrome: the file
 };
 
 // An error names the argument and the valid values.

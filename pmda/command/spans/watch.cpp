@@ -69,6 +69,7 @@ class Watch {
     for (SpanTrace& trace : traces) {
       if (is_enough_) return;
       torn_.mark(trace);
+      if (!options_.wanted.matches(trace)) continue;
       ++watched_.traces;
       watched_.spans += trace.spans.size() + trace.spans_left_out;
       is_enough_ = !take_(trace) || watched_.traces == options_.traces;

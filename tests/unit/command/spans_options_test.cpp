@@ -42,7 +42,7 @@ TEST(ExportOptions, AnArchiveIsInsteadOfAHost) {
   EXPECT_EQ(options->archives, (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(options->traces, 3U);
   for (const std::vector<std::string>& more :
-       {std::vector<std::string>{"-h", "shop"}, {"-T", "1s"}, {"tag=a"}}) {
+       {std::vector<std::string>{"-h", "shop"}, {"-T", "1s"}, {"kind=point"}}) {
     std::vector<std::string> words{"--chrome", "f", "-a", "one"};
     words.insert(words.end(), more.begin(), more.end());
     EXPECT_FALSE(export_of(words)) << more.front();
@@ -88,9 +88,12 @@ TEST(SpansOptions, TakeTheHostThatPcpWasGiven) {
 TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"--jsno"}), "--jsno: is not an option");
   EXPECT_EQ(complaint({"tag=a", "-x"}), "-x: is not an option");
-  EXPECT_EQ(complaint({"-a", "x"}), "-a: is not an option; for recordings: pcp-trace report");
-  EXPECT_EQ(complaint({"--archive=x"}),
-            "--archive: is not an option; for recordings: pcp-trace report");
+  EXPECT_EQ(complaint({"-a", "x", "--open"}), "--open: shows what is open now: leave out -a");
+  EXPECT_EQ(complaint({"-a", "x", "limit=9/s"}),
+            "-a: the programs have done so; leave out \"limit=9/s\"");
+  EXPECT_TRUE(complaint({"-a", "x", "status=504"}).ends_with("takes note.status=504"));
+  EXPECT_EQ(complaint({"note.=5"}), "note.=5: expected a note and a pattern, as in note.item=23*");
+  EXPECT_EQ(complaint({"note.a=["}).substr(0, 10), "note.a=[: ");
   EXPECT_EQ(complaint({"-s"}), "-s: needs an argument");
   EXPECT_EQ(complaint({"-s", "0"}), "-s: \"0\" is not a number of traces, from 1 on");
   EXPECT_EQ(complaint({"-T", "soon"}).substr(0, 4), "-T: ");
@@ -113,7 +116,7 @@ TEST(ExportOptions, ThatAreWrongAreNamed) {
 
 TEST(ExportOptions, OfAnArchiveNeedItsOption) {
   EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "/proc"})),
-            "to export a recording: -a /proc");
+            "to read a recording: -a /proc");
 }
 
 TEST(ExportOptions, TakeAFilterForOneThoughAFileHasItsName) {
@@ -131,8 +134,12 @@ TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
   const auto options = parsed(parse_export_options, {"--chrome", "x", "-a", "1.trace", "2.trace"});
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->archives, (std::vector<std::string>{"1.trace", "2.trace"}));
-  EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "-a", "1.trace", "tag=a"})),
-            "-a: the spans were chosen at the recording; leave out \"tag=a\"");
+  const auto filtered = spans_of({"failed", "-a", "1.trace", "tag=a", "2.trace", "note.b=1"});
+  ASSERT_TRUE(filtered) << filtered.error().message;
+  EXPECT_EQ(filtered->archives, (std::vector<std::string>{"1.trace", "2.trace"}));
+  EXPECT_EQ(wire::text_of(filtered->wanted.captured.value()), "tag=a limit=1000/s");
+  EXPECT_TRUE(filtered->wanted.failed);
+  EXPECT_EQ(filtered->wanted.notes.size(), 1U);
 }
 
 TEST(SpansOptions, OfHelpNeedNotMakeSense) {

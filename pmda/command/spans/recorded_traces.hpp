@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The single transactions of recordings, for `spans -a` and `export -a`.
+//
+// Thread: the main one.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "base/result.hpp"
+#include "command/run/model.hpp"
+#include "command/run/span_trace.hpp"
+#include "command/spans/spans_options.hpp"
+
+namespace pcp::trace::command {
+
+// Hands out each trace that matches, until `take` returns false or there are enough. Gives the
+// counts of all that it read; nothing: no recording has single transactions, as it complains.
+Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, const char* word,
+                                                   const std::function<bool(SpanTrace&&)>& take);
+
+// Reports on standard error what the recordings lack.
+void tell_what_is_missing(const RecordedSpans& spans, const char* word);
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/trace_filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "command/pcp/span_event.hpp"
+#include "command/show/shown.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::string_view kFailed = "failed";
+constexpr std::string_view kNote = "note.";
+constexpr std::size_t kMostNotes = 32;
+
+Result<TraceFilter::Note> parse_note(const std::string& word) {
+  const std::size_t at = word.find('=');
+  const std::string shown = printed_name(word) + ": ";
+  if (at == std::string::npos || at <= kNote.size())
+    return Error{shown + "expected a note and a pattern, as in note.item=23*"};
+  Result<Glob> value = Glob::parse(std::string_view(word).substr(at + 1));
+  if (!value) return Error{shown + value.error().message};
+  return TraceFilter::Note{word.substr(kNote.size(), at - kNote.size()), *std::move(value)};
+}
+
+// A number as the shortest text that is this number.
+std::string text_of(const ShownAttribute& attribute) {
+  if (!attribute.number) return attribute.text;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.begin(), text.end(), *attribute.number).ptr;
+  return {text.begin(), end};
+}
+
+}  // namespace
+
+Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
+  std::vector<std::string> others;
+  for (std::string& word : words) {
+    if (word == kFailed) {
+      failed = true;
+    } else if (word.starts_with(kNote)) {
+      Result<Note> note = parse_note(word);
+      if (!note) return note.error();
+      if (notes.size() == kMostNotes) return Error{"more than 32 notes"};
+      notes.push_back(*std::move(note));
+    } else {
+      others.push_back(std::move(word));
+    }
+  }
+  words = std::move(others);
+  return {};
+}
+
+TraceFilter::Marks TraceFilter::all_marks() const {
+  return (Marks{1} << (notes.size() + 1)) - (failed ? 1 : 2);
+}
+
+TraceFilter::Marks TraceFilter::marks_of(const SpanEvent& span) const {
+  Marks marks = span.aborted ? 1 : 0;
+  if (notes.empty() || span.attributes.empty()) return marks;
+  for (const ShownAttribute& attribute : attributes_of(span.attributes))
+    for (std::size_t i = 0; i < notes.size(); ++i)
+      if (notes[i].key == attribute.key && notes[i].value.matches(text_of(attribute)))
+        marks |= Marks{2} << i;
+  return marks;
+}
+
+bool TraceFilter::may_be_of(const SpanEvent& span) const {
+  const std::string& process = span.process.empty() ? span.service : span.process;
+  return !captured ||
+         (wire::matches_tag(*captured, span.tag) && span.duration_ns >= captured->slower_ns &&
+          wire::matches_process(*captured, span.pid, span.service, process) &&
+          wire::reaches_threshold(span.trace, wire::share_threshold(*captured)));
+}
+
+bool TraceFilter::matches(const SpanTrace& trace) const {
+  if (!captured && all_marks() == 0) return true;
+  struct Open {
+    std::size_t depth;
+    bool may_be;
+    Marks marks;
+  };
+  std::vector<Open> open;  // the present node and those that it is in
+  const auto close = [&] {
+    const Open last = open.back();
+    open.pop_back();
+    if (!open.empty()) open.back().marks |= last.marks;
+    return last.may_be && (last.marks & all_marks()) == all_marks();
+  };
+  for (const Node& node : nodes_of(trace)) {
+    while (!open.empty() && open.back().depth >= node.depth)
+      if (close()) return true;
+    open.push_back({node.depth, may_be_of(*node.span), marks_of(*node.span)});
+  }
+  while (!open.empty())
+    if (close()) return true;
+  return false;
+}
+
+}  // namespace pcp::trace::command

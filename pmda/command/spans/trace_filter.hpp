@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The words of a filter that only a whole trace decides: failed, and note.KEY=PATTERN. For
+// recordings also those that programs decide when they capture.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "command/run/span_trace.hpp"
+#include "wire/capture_filter.hpp"
+
+namespace pcp::trace::command {
+
+struct TraceFilter {
+  struct Note {
+    std::string key;
+    Glob value;
+  };
+
+  bool failed = false;
+  std::vector<Note> notes;                      // all of them
+  std::optional<wire::CaptureFilter> captured;  // nothing: programs decide this part
+
+  // Takes these words out of a filter's words.
+  Result<void> take_from(std::vector<std::string>& words);
+
+  // True if a transaction or event of the trace matches `captured`, and it or one inside it has
+  // failed, and so for each note.
+  bool matches(const SpanTrace& trace) const;
+
+ private:
+  using Marks = std::uint64_t;  // a bit for failed, and for each note
+
+  Marks all_marks() const;
+  Marks marks_of(const SpanEvent& span) const;
+  bool may_be_of(const SpanEvent& span) const;
+};
+
+}  // namespace pcp::trace::command

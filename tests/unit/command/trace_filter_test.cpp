@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/trace_filter.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/command/span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+// request (9 ms) with query (2 ms) and pay (3 ms, failed) with retry; then audit, beside it.
+SpanTrace order() {
+  SpanTrace trace = trace_of({span_of("request", 1, 0, 0, 9), span_of("query", 2, 1, 1, 2),
+                              span_of("pay{card=a}", 3, 1, 4, 3), span_of("retry", 4, 3, 5, 1),
+                              span_of("audit", 5, 0, 20, 1), point_of("miss", 1, 2)});
+  trace.spans[0].attributes = "item=2307 rows=12.5";
+  trace.spans[3].attributes = "why=late";
+  trace.spans[2].aborted = true;
+  return trace;
+}
+
+bool matches(const std::vector<std::string>& own, const std::string& captured = "") {
+  std::vector<std::string> words = own;
+  TraceFilter filter;
+  EXPECT_TRUE(filter.take_from(words));
+  EXPECT_TRUE(words.empty());
+  if (!captured.empty()) filter.captured = *wire::parse_capture_filter(captured);
+  return filter.matches(order());
+}
+
+TEST(TraceFilter, TakesWhatFailsOrHasNotesInsideATransactionThatMatches) {
+  for (const char* const tag : {"request", "pay", "pay{card=*}"})
+    EXPECT_TRUE(matches({"failed"}, std::string("tag=") + tag)) << tag;
+  for (const char* const tag : {"query", "retry", "audit", "nosuch"})
+    EXPECT_FALSE(matches({"failed"}, std::string("tag=") + tag)) << tag;
+  EXPECT_TRUE(matches({"note.item=23*", "note.why=late", "failed"}));
+  EXPECT_FALSE(matches({"note.item=23*", "note.why=early"}));
+  EXPECT_TRUE(matches({"note.rows=12.5"}));
+  EXPECT_FALSE(matches({"note.item=23*"}, "tag=pay"));  // it is the request's
+  EXPECT_FALSE(matches({"note.why=late"}, "tag=query"));
+}
+
+TEST(TraceFilter, OfARecordingTakesTheWordsOfPrograms) {
+  for (const char* const yes : {"tag=*", "slower=9ms", "tag=query slower=2ms", "service=sh*",
+                                "pid=11", "process=shop", "tag=miss", "share=100%"})
+    EXPECT_TRUE(matches({}, yes)) << yes;
+  for (const char* const no : {"tag=nosuch", "slower=10ms", "tag=query slower=3ms", "service=x",
+                               "pid=12", "process=x", "tag=miss slower=1ns", "share=1%"})
+    EXPECT_FALSE(matches({}, no)) << no;
+  EXPECT_TRUE(matches({}));
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
