@@ -200,7 +200,8 @@ class Tiles(PageTestCase):
     def test_have_percentiles_of_the_outermost_transactions_if_spans_tell_which_these_are(self):
         checkout = self.page("spans")["tags"][0]
         tiles = self.tiles()
-        self.assertEqual(list(tiles), ["Calls", "Failed", "p50", "p95", "p99", "Slowest", "Elapsed"])
+        self.assertEqual(list(tiles), ["Requests", "Failed", "p50", "p95", "p99", "Slowest", "Elapsed"])
+        self.assertEqual(tiles["Requests"][0], f"{checkout['calls']:,.0f}")
         for name in ("p50", "p95", "p99"):
             self.assertEqual(tiles[name], (self.evaluate(f"formatSeconds({checkout[name]})"), "of checkout"))
 

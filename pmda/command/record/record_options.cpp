@@ -5,6 +5,7 @@
 
 #include "collector/spans/capture_table.hpp"
 #include "command/arguments.hpp"
+#include "command/show/shown.hpp"
 #include "metrics/parse_argument.hpp"
 #include "wire/capture_filter.hpp"
 
@@ -33,6 +34,12 @@ Result<ArchiveVersion> parse_version(const std::string& text) {
 }
 
 Result<std::string> parse_filter(const std::string& text) {
+  for (const char* const later : {"failed", "note."})
+    if (text.starts_with(later))
+      return Error{printed_name(text) +
+                   ": is decided at the end of a trace: record without it, then pcp-trace spans -a "
+                   "RECORDING " +
+                   printed_name(text)};
   const Result<std::string> canonical = agent::canonical_filter(text);
   return canonical ? Result<std::string>(text) : canonical.error();
 }

@@ -115,7 +115,7 @@ TEST(PageData, PercentilesOfAllAreOfTheOutermostTransactions) {
   const Tag query = transaction("query", 3, {0.001, 0.001, 0.001});
   const Tag job = transaction("job", 9, {8, 8, 8, 8, 8, 8, 8, 8, 8});
   EXPECT_TRUE(unpacked(captured({query, request}, {{"request", false}, {"query", true}}))
-                  .has(R"("calls":5,"failed":2,"outermost":[1],"p50":1)"));
+                  .has(R"("tags":1,"calls":2,"failed":1,"outermost":[1],"p50":1)"));
   EXPECT_TRUE(unpacked(captured({query, request, job},
                                 {{"job", false}, {"request", false}, {"query", true}}))
                   .has(R"("outermost":[1,2],"p50":8)"));

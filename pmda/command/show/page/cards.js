@@ -4,6 +4,7 @@
 import {kindName, kindNames} from './detail.js';
 import {formatExtreme} from './figures.js';
 import {byId, element, formatElapsed, formatRate, formatSeconds, formatShort, isKnown, plural, shortName, unknown, visibleName, whyNoPercentile} from './format.js';
+import {page} from './page.js';
 
 function card(label, value, note, {why = null, kind = '', help = null} = {}) {
   return element(
@@ -21,19 +22,27 @@ export function showCards({run, whole, tags}) {
   byId('cards').replaceChildren(...cards.filter(Boolean), elapsed);
 }
 
+const inside = 'One inside another counts as well: only captured ones tell which are inside.';
+
 function callsCard(run, whole) {
   const rate = run.elapsed_s > 0 ? `${formatRate(whole.calls / run.elapsed_s)}, ` : '';
-  return card('Calls', formatShort(whole.calls), `${rate}${plural(whole.tags, 'tag')}`, {
-    help:
-        'Transactions of all tags that ended, also failed ones. One inside another counts as well.'
-  });
+  const [title, what, help] = whole.outermost.length && page.data.spans ?
+      [
+        'Requests', 'outermost tag',
+        'Transactions that are in no other one, of the tags that were captured'
+      ] :
+      ['Calls', 'tag', `Transactions of all tags. ${inside}`];
+  return card(title, formatShort(whole.calls), `${rate}${plural(whole.tags, what)}`, {help});
 }
 
 function failedCard(whole, tags) {
   const options = {why: 'Unknown: aborts were not recorded'};
   if (!(whole.failed > 0)) return card('Failed', formatShort(whole.failed), '\u00a0', options);
-  const most = tags.filter(({failed}) => failed > 0).reduce((a, b) => b.failed > a.failed ? b : a);
-  const help = 'Transactions of all tags that were aborted. One inside another counts as well.';
+  const counted = whole.outermost.length ? whole.outermost.map((at) => tags[at]) : tags;
+  const most =
+      counted.filter(({failed}) => failed > 0).reduce((a, b) => b.failed > a.failed ? b : a);
+  const help = whole.outermost.length ? 'Those of them that were aborted' :
+                                        `Transactions of all tags that were aborted. ${inside}`;
   return card(
       'Failed', formatShort(whole.failed),
       [most.failed === whole.failed ? 'all in ' : 'most in ', shortName(most.name)],

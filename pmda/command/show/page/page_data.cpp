@@ -66,10 +66,10 @@ RunZone zone_of(const std::string& time_zone, WallTime at) {
 // As fine as people can distinguish in a heat map: eight bins for each power of two.
 constexpr unsigned kHeatCoarseness = 2;
 
-// All transactions together. Only counts of all tags can be added up: a transaction's time has that
-// of the ones inside it, so percentiles are of the outermost tags.
+// All transactions together: the outermost ones if they are known, since calls and times of the
+// others are a part of them. Else only counts of all tags can be added up.
 struct Whole {
-  std::size_t tags = 0;
+  std::size_t tags = 0;  // that are counted
   double calls = 0;
   std::optional<double> failed = 0;
   std::vector<std::size_t> outermost;     // tags with calls, as indices; empty: unknown
@@ -92,14 +92,16 @@ std::vector<std::size_t> outermost_of(const Model& model) {
 
 Whole whole_of(const Model& model) {
   Whole whole;
-  for (const Tag& tag : model.tags) {
-    if (tag.type != TraceType::Transact) continue;
+  const auto count = [&whole](const Tag& tag) {
+    if (tag.type != TraceType::Transact) return;
     ++whole.tags;
     whole.calls += tag.calls;
     whole.failed =
         whole.failed && tag.failed ? std::optional(*whole.failed + *tag.failed) : std::nullopt;
-  }
+  };
   whole.outermost = outermost_of(model);
+  for (const std::size_t i : whole.outermost) count(model.tags[i]);
+  if (whole.outermost.empty()) std::ranges::for_each(model.tags, count);
   const auto has_histogram = [&](std::size_t i) {
     return model.tags[i].distribution && is_of_histogram(model.tags[i].percentile_source);
   };
