@@ -42,6 +42,8 @@ Comparison paired(const Totals& before, const Totals& now) {
 void fill(ComparedTag& tag, const Divisors& divisors) {
   for (const FigureRow& row : kFigures) {
     Difference& change = tag.changes[index_of(row.figure)];
+    // Completed calls cannot be set against all calls.
+    if (lacks_failed(*tag.before, row.figure) != lacks_failed(*tag.now, row.figure)) continue;
     change.before = compared_value_of(*tag.before, row.figure, divisors.before);
     change.now = compared_value_of(*tag.now, row.figure, divisors.now);
   }

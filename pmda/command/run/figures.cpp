@@ -88,6 +88,13 @@ const FigureRow* find_figure(std::string_view word) {
   return word.empty() || found == kFigures.end() ? nullptr : &*found;
 }
 
+bool lacks_failed(const Tag& tag, Figure figure) {
+  if (tag.type != TraceType::Transact || tag.failed) return false;
+  const bool is_time = row_of(figure).types == kDistributions || figure == Figure::Busy;
+  if (is_time) return tag.times_of != Ending::Completed;
+  return figure != Figure::Completed && figure != Figure::Vanished;
+}
+
 std::optional<Figure> figure_in(Figure column, TraceType type) {
   const auto found = std::ranges::find_if(kFigures, [&](const FigureRow& row) {
     return row.column == column && (row.types & type_bit(type)) != 0;

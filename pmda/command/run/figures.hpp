@@ -100,6 +100,9 @@ inline bool varies_within_a_run(Figure figure) {
 }
 inline bool is_percentile(Figure figure) { return row_of(figure).quantile > 0; }
 
+// True if failed calls were not recorded, and would count. The stock agent does not count them.
+bool lacks_failed(const Tag& tag, Figure figure);
+
 // The figure in a column for tags of this type; nothing: they have none there.
 std::optional<Figure> figure_in(Figure column, TraceType type);
 

@@ -215,13 +215,14 @@ Tag with_failed(const Tag& completed, const Tag& failed) {
   return whole;
 }
 
-Tag without_calls(const Tag& tag) {
+Tag without_calls(const Tag& tag, bool is_known) {
   Tag none;
   none.name = tag.name;
   none.type = tag.type;
   none.unit = tag.unit;
   none.description = tag.description;
   none.hosts = tag.hosts;
+  if (!is_known) return none;
   none.failed = none.vanished = none.sum = none.rate = none.busy = 0;
   none.percentile_source = PercentileSource::NoCalls;
   return none;
@@ -229,7 +230,9 @@ Tag without_calls(const Tag& tag) {
 
 Tag with_times_of(Tag tag, Ending ending) {
   if (tag.type != TraceType::Transact) return tag;
-  if (!tag.endings) tag.endings = std::make_shared<const Endings>(Endings{tag, without_calls(tag)});
+  if (!tag.endings)
+    tag.endings =
+        std::make_shared<const Endings>(Endings{tag, without_calls(tag, tag.failed.has_value())});
   const Tag& its = tag.endings->of(ending);
   tag.times_of = ending;
   tag.lacks_times = its.lacks_times;

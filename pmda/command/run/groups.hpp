@@ -40,8 +40,8 @@ std::vector<Grouping> groupings_of(const std::vector<Tag>& tags);
 // Adds a tag's failed calls to its completed ones.
 Tag with_failed(const Tag& completed, const Tag& failed);
 
-// Facts about the tag, without its calls.
-Tag without_calls(const Tag& tag);
+// The tag without its calls: it has none, or (not `is_known`) nothing is known of any.
+Tag without_calls(const Tag& tag, bool is_known = true);
 
 // The same tag with the values of these calls only. All its calls are still counted.
 Tag with_times_of(Tag tag, Ending ending);

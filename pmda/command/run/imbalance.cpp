@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "command/run/figures.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
@@ -22,7 +23,7 @@ constexpr std::size_t kMostValues = 100;
 using Key = std::tuple<TraceType, std::string, std::string>;
 
 std::optional<double> total_of(const Tag& tag) {
-  if (may_have_nonfinite(tag) || may_lack_failed(tag)) return {};
+  if (may_have_nonfinite(tag) || lacks_failed(tag, Figure::Total)) return {};
   switch (tag.type) {
     case TraceType::Transact:
     case TraceType::Observe:

@@ -129,11 +129,6 @@ struct Endings {
   const Tag& of(Ending ending) const { return ending == Ending::Failed ? failed : completed; }
 };
 
-// The stock agent does not count failed transactions.
-inline bool may_lack_failed(const Tag& tag) {
-  return tag.type == TraceType::Transact && !tag.failed && tag.times_of != Ending::Completed;
-}
-
 // The calls that have its values.
 inline double valued_calls(const Tag& tag) {
   if (!tag.times_of) return tag.calls;

@@ -106,7 +106,7 @@ TextTable::Cell ComparisonTable::change(const ComparedTag& tag, Figure column) {
 std::string ComparisonTable::lost(const ComparedTag& tag) const {
   const Difference& total = tag.of(Figure::Total);
   if (!tag.lost_s || !Shown::has_changed(*total.before, *total.now)) return "";
-  // The time of failed calls is not in the total.
+  // Calls that fail where others did not may be shorter: nothing is saved.
   const Difference& failed = tag.of(Figure::Failed);
   if (*tag.lost_s < 0 && failed.is_known() && *failed.now > *failed.before) return "";
   const std::string text =

@@ -80,9 +80,13 @@ std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
   for (const Tag& tag : checked.run.tags)
     if (!tag.is_folded && tag_.matches(tag.name) && applies_to(tag.type))
       findings.push_back(finding(tag, checked.is_complete));
+  // A label set that is nowhere may be misspelt, also if folded calls could be its own.
+  if (std::ranges::none_of(checked.run.tags, [this](const Tag& tag) {
+        return tag_.matches(tag.name) && applies_to(tag.type);
+      }))
+    findings.push_back(unknown(why_none(checked.run.tags)));
   std::ranges::move(check_folded(checked.run.run, checked.is_complete),
                     std::back_inserter(findings));
-  if (findings.empty()) findings.push_back(unknown(why_none(checked.run.tags)));
   return findings;
 }
 
@@ -117,16 +121,9 @@ Tag Condition::part_of(const Tag& tag) const {
   return ending_ ? with_times_of(tag, *ending_) : tag;
 }
 
-// True if failed calls were not recorded, and would count.
-bool Condition::may_lack_some(const Tag& tag) const {
-  const bool is_of_completed = figure_ == Figure::Completed || figure_ == Figure::Vanished;
-  return !is_of_completed && tag.type == TraceType::Transact && !tag.failed &&
-         (!may_be_time() || may_lack_failed(tag));
-}
-
 Condition::Finding Condition::finding(const Tag& all, bool has_all) const {
   const Tag tag = part_of(all);
-  const bool is_complete = has_all && !may_lack_some(tag);
+  const bool is_complete = has_all && !lacks_failed(tag, figure_);
   if (is_complete && ending_ == Ending::Failed && all.failed == 0.0 && !all.folded)
     return finding_of(tag.name, Outcome::Passed, "no failed calls");
   std::optional<ValueRange> range =
@@ -138,9 +135,10 @@ Condition::Finding Condition::finding(const Tag& all, bool has_all) const {
                           : "failed calls that were not recorded";
   if (range && is_complete && !holds(*range) && has_only_an_error(tag))
     shown += ", as a percentile may be 2% off";
-  if (!tag.folded || !range) return finding_of(tag.name, range, shown);
-  range = with_folded(range, tag, part_of(*tag.folded));
+  if (!tag.folded) return finding_of(tag.name, range, shown);
   const std::string why = ", as " + shown_calls(*tag.folded) + " may belong to it";
+  if (!range) return finding_of(tag.name, range, valued_calls(tag) == 0 ? kNotKnown + why : shown);
+  range = with_folded(range, tag, part_of(*tag.folded));
   return finding_of(tag.name, range, (range ? shown_range(*range) : kNotKnown) + why,
                     kNotKnown + why);
 }
@@ -156,7 +154,7 @@ std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_
       continue;
     const Tag folded = part_of(*tag.folded);
     const auto range =
-        is_known && !may_lack_some(folded) ? with_folded({}, {}, folded) : std::nullopt;
+        is_known && !lacks_failed(folded, figure_) ? with_folded({}, {}, folded) : std::nullopt;
     const std::string why =
         ", as " + which + shown_calls(*tag.folded) + " may be of label sets that had no room";
     findings.push_back(
@@ -285,11 +283,13 @@ bool Condition::has_only_an_error(const Tag& tag) const {
 }
 
 std::string Condition::why_unknown(const Tag& tag) const {
+  if (valued_calls(tag) == 0 && lacks_failed(tag, figure_))
+    return "failed calls that were not recorded";
   if (valued_calls(tag) == 0)
     return !tag.times_of                     ? "no calls"
            : *tag.times_of == Ending::Failed ? "no failed calls"
                                              : "no completed calls";
-  if (tag.lacks_times)
+  if (tag.lacks_times && may_be_time())
     return std::string("failed calls without a duration") +
            (tag.times_of ? "" : "; --completed leaves them out");
   if (figure_ == Figure::Added && tag.counted && !added_to(tag))

@@ -65,7 +65,6 @@ class Condition {
 
   bool may_be_time() const;
   Tag part_of(const Tag& tag) const;
-  bool may_lack_some(const Tag& tag) const;
   bool is_percent() const;
   bool applies_to(TraceType type) const;
   std::optional<ValueRange> known_without_missing(const Tag& tag) const;

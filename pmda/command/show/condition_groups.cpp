@@ -117,9 +117,14 @@ std::vector<Condition::Finding> Condition::check_imbalances(const Checked& check
     const bool is_known = std::ranges::any_of(all, [&](const Imbalance& each) {
       return each.label == label_ && key == std::pair(each.type, each.name);
     });
+    const bool lacks_times = std::ranges::any_of(matching, [&](const Tag& tag) {
+      return tag.type == key.first && bare_name(tag.name) == key.second && tag.lacks_times;
+    });
     if (of_name.second.size() > 1 && !is_known)
-      findings.push_back(finding_of(key.second, Outcome::Unknown,
-                                    "totals that are unknown, negative or all zero"));
+      findings.push_back(
+          finding_of(key.second, Outcome::Unknown,
+                     lacks_times ? "failed calls without a duration; --completed leaves them out"
+                                 : "totals that are unknown, negative or all zero"));
   }
   // Calls that lack the label may be of any value.
   std::set<std::pair<TraceType, std::string>> unknown_ones;
@@ -196,7 +201,7 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
           not_known + ", as in " + which + " " + shown_calls(*its->folded) + " may belong to it");
   const auto& [before, now, verdict, chance] = tag.of(figure_);
   for (const auto& [which, of_run] : runs)
-    if (may_lack_some(*of_run))
+    if (lacks_failed(*of_run, figure_))
       return finding_of(tag.now->name, Outcome::Unknown,
                         not_known + ", as " + which + " has no failed calls recorded");
   for (const auto& [which, of_run] : runs)

@@ -14,6 +14,7 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kOperators = "<>=!";
 constexpr std::string_view kForm =
     "'TAG WHAT OP NUMBER[UNIT]', as in 'checkout p99 > 50ms', 'checkout failed max > 2s' or"
     " '\"my tag\" failed% > 1'";
@@ -86,7 +87,9 @@ Result<void> Condition::take_what(std::string_view& rest) {
     if (figure_ != Figure::Completed && figure_ != Figure::Failed) return {};
     skip_blanks(rest);
     const std::string_view next = take_while(rest, is_letter_of_what);
-    return next.empty() ? Result<void>() : take_figure_of(word, next);
+    const bool has_operator = rest.empty() || kOperators.find(rest.front()) != rest.npos;
+    return next.empty() && has_operator ? Result<void>()
+                                        : take_figure_of(word, next.empty() ? rest : next);
   }
   if (word == "count") return Error{"'count' is 'calls' now, all of them, or 'completed'"};
   if (word == "share" || word == "max/mean") {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "command/show/comparison.hpp"
+#include "command/show/summary.hpp"
 #include "command/show/text_table.hpp"
 
 namespace pcp::trace::command {
@@ -138,7 +139,12 @@ std::string markdown(const Totals& run, const std::vector<Condition::Finding>& f
   text += tables(
       kinds, [](const Tag& tag) { return tag.name; },
       [](const Tag& tag, Figure column) { return compared_value(tag, column, shown()); });
-  return text + rest(run.tags.size(), kMostRows) + listed(findings);
+  text += rest(run.tags.size(), kMostRows);
+  std::vector<const Tag*> rows;
+  for (const auto& kind : kinds) rows.insert(rows.end(), kind.begin(), kind.end());
+  for (const auto& [sign, note] : notes_of(rows, shown()))
+    text += "- " + one_code(sign) + " " + note + "\n";
+  return text + (text.ends_with("\n\n") ? "" : "\n") + listed(findings);
 }
 
 std::string markdown(const Totals& base, const Totals& now, const Comparison& comparison,

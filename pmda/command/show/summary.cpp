@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "command/run/figures.hpp"
 #include "command/run/imbalance.hpp"
 #include "command/show/model_json.hpp"
 
@@ -128,55 +129,6 @@ std::string uneven_lines(const std::vector<Imbalance>& uneven, const Shown& show
   return lines;
 }
 
-// Explains the signs in the shown rows.
-std::string notes(const std::deque<Tag>& rows, const Shown& shown) {
-  const char* unknown = nullptr;
-  bool is_inexact = false;
-  bool has_intervals = false;  // without those in which the run begins and ends
-  double missing = 0;          // the greatest missing share of a tag's calls
-  double other = 0;            // the same of calls that are missing, or from other times
-  double nonfinite = 0;        // values
-  for (const Tag& tag : rows) {
-    if (!has_histogram(tag.type)) continue;
-    if (unknown == nullptr && tag.lacks_times)
-      unknown = "some failed calls have no duration; --completed shows those of completed ones";
-    if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
-    nonfinite += tag.nonfinite.value_or(0);
-    if (unknown == nullptr && tag.type == TraceType::Observe && !tag.nonfinite)
-      unknown = "trace.observe.nonfinite was not recorded: some values may be NaN or inf";
-    is_inexact = is_inexact || (tag.max && !tag.max->is_exact && !may_have_nonfinite(tag));
-    const bool is_of_intervals = tag.percentile_source == PercentileSource::WholeIntervals;
-    has_intervals |= is_of_intervals;
-    if (is_of_intervals || tag.percentile_source == PercentileSource::NearlyAllCalls)
-      missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
-                                       tag.nonfinite.value_or(0)) /
-                                          valued_calls(tag));
-    if (tag.percentile_source == PercentileSource::NearbyTimes) {
-      const double of_run = static_cast<double>(tag.distribution->total()) - tag.outside;
-      const double finite = finite_calls(tag);
-      other = std::max(other, (std::abs(finite - of_run) + tag.outside) / finite);
-    }
-  }
-  std::string lines;
-  const auto note = [&](std::string_view sign, const std::string& text) {
-    lines += labelled(shown, sign, shown.faint(text));
-  };
-  if (other > 0)
-    note("p50..p99", "of nearby distributions, which differ by up to " +
-                         Shown::number(other * 100) + "% of a tag's calls");
-  else if (missing > 0)
-    note("p50..p99", "miss up to " + Shown::number(missing * 100) + "% of a tag's calls: " +
-                         (has_intervals ? "those of the agent's first and last interval"
-                                        : "no recorded distribution has them"));
-  if (nonfinite > 0)
-    note("NaN, inf", Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
-                         " not finite: counted as calls, in no other column");
-  if (unknown != nullptr) note(shown.nothing(), unknown);
-  if (is_inexact)
-    note(shown.at_least(), "at least this: some calls are in none of the recorded intervals");
-  return lines;
-}
-
 std::string files(const Run& run, const std::string& page, const Shown& shown) {
   const std::size_t room = shown.terminal().columns - kLabel;
   std::string lines;
@@ -217,6 +169,58 @@ std::string folded_line(const Run& run, const Shown& shown, const std::string& w
 }
 
 }  // namespace
+
+std::vector<Note> notes_of(const std::vector<const Tag*>& rows, const Shown& shown) {
+  const char* unknown = nullptr;
+  bool is_inexact = false;
+  bool has_intervals = false;  // without those in which the run begins and ends
+  double missing = 0;          // the greatest missing share of a tag's calls
+  double other = 0;            // the same of calls that are missing, or from other times
+  double nonfinite = 0;        // values
+  bool lacks_some = false;     // rows that lack failed calls
+  for (const Tag* const row : rows) {
+    const Tag& tag = *row;
+    lacks_some = lacks_some || lacks_failed(tag, Figure::Calls);
+    if (!has_histogram(tag.type)) continue;
+    if (unknown == nullptr && tag.lacks_times)
+      unknown = "some failed calls have no duration; --completed shows those of completed ones";
+    if (unknown == nullptr) unknown = words_for(tag.percentile_source).note;
+    nonfinite += tag.nonfinite.value_or(0);
+    if (unknown == nullptr && tag.type == TraceType::Observe && !tag.nonfinite)
+      unknown = "trace.observe.nonfinite was not recorded: some values may be NaN or inf";
+    is_inexact = is_inexact || (tag.max && !tag.max->is_exact && !may_have_nonfinite(tag));
+    const bool is_of_intervals = tag.percentile_source == PercentileSource::WholeIntervals;
+    has_intervals |= is_of_intervals;
+    if (is_of_intervals || tag.percentile_source == PercentileSource::NearlyAllCalls)
+      missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
+                                       tag.nonfinite.value_or(0)) /
+                                          valued_calls(tag));
+    if (tag.percentile_source == PercentileSource::NearbyTimes) {
+      const double of_run = static_cast<double>(tag.distribution->total()) - tag.outside;
+      const double finite = finite_calls(tag);
+      other = std::max(other, (std::abs(finite - of_run) + tag.outside) / finite);
+    }
+  }
+  std::vector<Note> notes;
+  const auto note = [&](std::string_view sign, const std::string& text) {
+    notes.push_back({std::string(sign), text});
+  };
+  if (lacks_some) note("calls", "of some tags have no failed ones: those were not recorded");
+  if (other > 0)
+    note("p50..p99", "of nearby distributions, which differ by up to " +
+                         Shown::number(other * 100) + "% of a tag's calls");
+  else if (missing > 0)
+    note("p50..p99", "miss up to " + Shown::number(missing * 100) + "% of a tag's calls: " +
+                         (has_intervals ? "those of the agent's first and last interval"
+                                        : "no recorded distribution has them"));
+  if (nonfinite > 0)
+    note("NaN, inf", Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
+                         " not finite: counted as calls, in no other column");
+  if (unknown != nullptr) note(shown.nothing(), unknown);
+  if (is_inexact)
+    note(shown.at_least(), "at least this: some calls are in none of the recorded intervals");
+  return notes;
+}
 
 std::string incompleteness(const Run& run, const Shown& shown, const std::string& where) {
   constexpr std::size_t kMostReasons = 3;
@@ -274,7 +278,12 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
       summary_tables(tags, choice, uneven,
                      room_after(kMostLines, lines_of(head) + lines_of(tail) + 1 + kMostNotes),
                      !page.empty(), shown);
-  return head + tables.text + "\n" + notes(tables.rows, shown) + tail;
+  std::vector<const Tag*> rows;
+  for (const Tag& row : tables.rows) rows.push_back(&row);
+  std::string notes;
+  for (const auto& [sign, text] : notes_of(rows, shown))
+    notes += labelled(shown, sign, shown.faint(text));
+  return head + tables.text + "\n" + notes + tail;
 }
 
 }  // namespace pcp::trace::command

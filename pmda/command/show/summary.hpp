@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "command/run/model.hpp"
 #include "command/show/shown.hpp"
@@ -19,5 +20,14 @@ std::string summary_head(const Run& run, const Shown& shown);
 
 // Why calls may be missing, a line per archive; empty if none are.
 std::string incompleteness(const Run& run, const Shown& shown, const std::string& where = "");
+
+// Explains a sign or a column of a table.
+struct Note {
+  std::string sign;
+  std::string text;
+};
+
+// Notes on tables of these tags.
+std::vector<Note> notes_of(const std::vector<const Tag*>& rows, const Shown& shown);
 
 }  // namespace pcp::trace::command

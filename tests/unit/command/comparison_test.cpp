@@ -168,6 +168,18 @@ TEST(Comparison, HasSumsAsTheyAreUnlessTheyAreDivided) {
   EXPECT_EQ(query(per_request, Figure::Mean), query({}, Figure::Mean));
 }
 
+TEST(Comparison, SetsNoCompletedCallsAgainstAllCalls) {
+  Random random(1);
+  MadeRun run;
+  run.add("a", [&](auto) { return some(random, 1); });
+  Model stock = run.model();
+  stock.tags[0].failed.reset();
+  const Comparison found = compare(Side{stock, {}, {}}, run.side());
+  for (const Figure figure : {Figure::Calls, Figure::Mean, Figure::Total, Figure::P99})
+    EXPECT_FALSE(found.tags.at(0).of(figure).is_known()) << row_of(figure).word;
+  EXPECT_TRUE(found.tags.at(0).of(Figure::Completed).is_known());
+}
+
 TEST(Comparison, IsPerCallsThatAreKnownInBothRuns) {
   const auto tag = [](const std::string& name, TraceType type, double calls) {
     Tag made;

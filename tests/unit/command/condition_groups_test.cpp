@@ -373,7 +373,9 @@ TEST_F(Folded, MakeNoConditionTrue) {
   for (const char* const text :
        {"request{status=404} max < 1 s", "request{zone=eu} calls < 2000", "request p99 < 1 s"})
     EXPECT_EQ(outcome(text), Outcome::Unknown) << text;
-  EXPECT_EQ(outcome("\"request{status=404}\" calls > 1020"), Outcome::Passed);
+  EXPECT_EQ(outcome("\"request{status=404}\" calls > 1020"), Outcome::Unknown);
+  EXPECT_EQ(Condition::parse("request{typo=1} max > 1 s")->check({run_, true, nullptr}).at(0).line,
+            "unknown: request{typo=1} max > 1 s: no tag matches");
 }
 
 TEST_F(Folded, MayBeOfTagsThatAReportChooses) {

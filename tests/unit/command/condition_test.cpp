@@ -306,6 +306,8 @@ TEST(Condition, IsUnknownIfFailedCallsMayDecideIt) {
   expect(stock, {{Outcome::True, {"max > 400ms", "calls > 999", "completed mean > 19ms"}},
                  {Outcome::Unknown, {"max > 1s", "p99 > 1s", "calls > 1000", "failed max > 1s"}},
                  {Outcome::Passed, {"completed max > 1s", "completed > 1000"}}});
+  EXPECT_EQ(findings("* failed max > 1s", {stock})[0].line,
+            "unknown: * failed max > 1s: checkout has failed calls that were not recorded");
   // Calls without labels may be of it, and may have failed.
   Tag none = checkout();
   none.failed = 0;
@@ -469,6 +471,7 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"checkout", "expected after the tag: calls"},
            {"checkout p98 > 1ms", "not \"p98\""},
            {"checkout count > 1", "'count' is 'calls' now"},
+           {"checkout failed Max > 1s", "not \"Max > 1s\""},
            {"checkout failed rate > 1", "expected after 'failed': an operator, or total, mean, "},
            {"checkout completed max > 1", "a time needs a unit"},
            {"checkout failed max > +20%", "choose them with --completed or --failed"},

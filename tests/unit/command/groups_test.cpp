@@ -156,6 +156,17 @@ TEST(Groups, AddUpCompletedAndFailedCallsOfTheirMembers) {
   EXPECT_EQ(chosen.distribution->total(), 2U);
 }
 
+TEST(Groups, KnowNothingOfFailedCallsThatWereNotRecorded) {
+  Tag tag = tag_with("a", {1, 2});
+  for (const bool is_known : {true, false}) {
+    tag.failed = is_known ? std::optional(0.) : std::nullopt;
+    const Tag failed = with_times_of(tag, Ending::Failed);
+    EXPECT_EQ(failed.sum, tag.failed);
+    EXPECT_EQ(failed.percentile_source,
+              is_known ? PercentileSource::NoCalls : PercentileSource::NotRecorded);
+  }
+}
+
 // Percentiles of a distribution and of a window.
 TEST(Groups, KnowNoPercentilesIfThoseOfFailedCallsCannotBeCombined) {
   const Tag whole = with_failed(tag_with("a", {1, 1}), without_distribution(tag_with("a", {8})));

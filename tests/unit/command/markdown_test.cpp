@@ -42,6 +42,7 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
           "| Transactions | calls | failed | failed% | total | mean | p50 | p95 | p99 | max |\n"
           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
           "| `checkout` | 200 | 0 | 0% | 2.00 s | 10.0 ms | – | – | – | – |\n"));
+  EXPECT_TRUE(has(text, "\n- `–` the stock agent and some recordings have no percentiles\n\n**"));
   EXPECT_TRUE(has(text,
                   "**Conditions:** 1 true, 1 unknown, 1 passed\n\n"
                   "- **!** `true: b`\n- **!** `unknown: c`\n- `passed: a`\n"));

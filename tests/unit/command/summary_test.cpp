@@ -150,6 +150,8 @@ TEST(Summary, SaysOfWhichCallsTimesAre) {
   tag.lacks_times = true;
   EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain),
                   "some failed calls have no duration; --completed shows those of completed ones"));
+  tag.failed.reset();
+  EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain), "those were not recorded"));
 }
 
 TEST(Summary, SaysWhereTheOtherTagsAreAndHowManyHaveFailed) {

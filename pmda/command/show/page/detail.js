@@ -48,9 +48,7 @@ export const isMeasured = ({type}) => type === 'transact' || type === 'observe';
 
 // Percentiles of intervals are of completed calls only.
 const lacksFailed = ({failed}) => failed > 0 && view.run.times_of === 'all';
-const ofCompleted = {
-  extraKey: () => element('span', {class: 'entry'}, 'percentiles of completed calls')
-};
+const keyOfCompleted = () => element('span', {class: 'entry'}, 'percentiles of completed calls');
 
 function spreadOf(series, names) {
   let [least, greatest] = [Infinity, -Infinity];
@@ -139,7 +137,7 @@ function showPercentiles(host, tag) {
   const isTime = tag.type === 'transact';
   const options = {
     help: 'Percentiles of each interval',
-    ...(lacksFailed(tag) ? ofCompleted : {}),
+    extraKey: lacksFailed(tag) ? keyOfCompleted : undefined,
     log: isTime || needsLog(...spreadOf(series, names)),
   };
   const lines = names.map((name) => percentileLine(name, series[name]));
@@ -350,7 +348,7 @@ function showSeveral(host, tags) {
       const options = {
         log: tags[0].type === 'transact',
         format: formatValue(tags[0]),
-        ...(key !== 'max' && fine.some(lacksFailed) ? ofCompleted : {}),
+        extraKey: key !== 'max' && fine.some(lacksFailed) ? keyOfCompleted : undefined,
       };
       draw(title, key, lineOf, options);
     }
