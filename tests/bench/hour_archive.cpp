@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes an archive as `pcp trace record` would, of transactions that are all called in each
-// interval: all are in all samples, and their distributions each minute.
+// interval: all are in all samples, and their distributions each minute. As many fail as complete,
+// and take the same times.
 //
 //   hour_archive ARCHIVE TAGS SECONDS SECONDS_BETWEEN_SAMPLES
 #include <algorithm>
@@ -34,7 +35,6 @@ Stamp stamp(std::int64_t second) { return {kBegin + second, 0}; }
 int type_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::Calls:
-    case Quantity::Failed:
       return PM_TYPE_U64;
     case Quantity::Rate:
     case Quantity::Min:
@@ -64,7 +64,6 @@ class Durations {
 
 struct Tag {
   std::uint64_t calls = 0;
-  std::uint64_t failed = 0;
   double sum = 0;
   Histogram all;
   std::array<double, kCalls> window{};  // ascending
@@ -76,7 +75,6 @@ struct Tag {
       sum += each;
     }
     calls += kCalls;
-    failed += 1;
     std::sort(window.begin(), window.end());
   }
 };
@@ -192,10 +190,7 @@ class Hour {
       const std::string text = text_of(tag);
       return made.add(instance, type, text.c_str(), text.size() + 1);
     }
-    if (type == PM_TYPE_U64) {
-      const std::uint64_t& count = quantity == Quantity::Calls ? tag.calls : tag.failed;
-      return made.add(instance, type, &count, sizeof count);
-    }
+    if (type == PM_TYPE_U64) return made.add(instance, type, &tag.calls, sizeof tag.calls);
     const double value = value_of(tag, quantity, static_cast<double>(interval_));
     if (type == PM_TYPE_DOUBLE) return made.add(instance, type, &value, sizeof value);
     const auto rounded = static_cast<float>(value);
