@@ -239,8 +239,7 @@ Taken take(CaptureFilter& filter, const FilterWord& word,
   if (type == kWordTypes.end())
     return complaint(word.text,
                      "the words are tag, slower, share, limit, pid, service, process and kind;"
-                     " a label is a part of the tag, as in tag='*{*status=504*}'; for a note,"
-                     " pcp-trace spans takes note.status=504");
+                     " a label is a part of the tag, as in tag='*{*status=504*}'");
   bool& is_seen = seen[static_cast<std::size_t>(type - kWordTypes.begin())];
   if (std::exchange(is_seen, true)) return complaint(word.text, "this word is given twice");
   const Taken taken = type->take(filter, word.values);

@@ -2,6 +2,7 @@
 #include "command/record/record_options.hpp"
 
 #include <cstdlib>
+#include <sstream>
 
 #include "collector/spans/capture_table.hpp"
 #include "command/arguments.hpp"
@@ -34,13 +35,14 @@ Result<ArchiveVersion> parse_version(const std::string& text) {
 }
 
 Result<std::string> parse_filter(const std::string& text) {
-  for (const char* const later : {"failed", "note."})
-    if (text.starts_with(later))
-      return Error{printed_name(text) +
+  const Result<std::string> canonical = agent::canonical_filter(text);
+  std::istringstream words(text);
+  for (std::string word; !canonical && words >> word;)
+    if (word == "failed" || word.starts_with("note."))
+      return Error{printed_name(word) +
                    ": is decided at the end of a trace: record without it, then pcp-trace spans -a "
                    "RECORDING " +
-                   printed_name(text)};
-  const Result<std::string> canonical = agent::canonical_filter(text);
+                   printed_name(word)};
   return canonical ? Result<std::string>(text) : canonical.error();
 }
 
@@ -67,7 +69,7 @@ std::vector<Option> table_for(RecordOptions& options) {
        parses(parse_file, options.page)},
       {"spans", 0, "FILTER",
        "also keep single transactions: 'tag=request share=10%';\n"
-       "pcp-trace spans --help lists the words",
+       "pcp-trace spans --help lists the words, without\nfailed and note.KEY",
        parses(parse_filter, options.typed_spans)},
       {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as rank",
        parses(agent::parse_keys, options.split)},

@@ -137,6 +137,11 @@ std::optional<SpanArchive::Record> take_earliest(std::vector<SpanArchive>& archi
 
 bool is_within(WallTime at, const Window& window) { return at >= window.begin && at <= window.end; }
 
+// True if the trace's first transaction, around all others, ended so.
+bool has_ending(const SpanTrace& trace, std::optional<Ending> ending) {
+  return !ending || nodes_of(trace).front().span->aborted == (*ending == Ending::Failed);
+}
+
 WallTime begin_of(const SpanTrace& trace) {
   return WallTime(std::chrono::nanoseconds(trace.begin_ns()));
 }
@@ -214,7 +219,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
     torn.mark(trace);
     note_tags(of_tags, trace, request.times_of);
     if (exemplars != nullptr) exemplars->add(trace);
-    slowest.add(std::move(trace));
+    if (has_ending(trace, request.times_of)) slowest.add(std::move(trace));
     return true;
   });
   if (found && *found) {

@@ -109,6 +109,8 @@ std::string ComparisonTable::lost(const ComparedTag& tag) const {
   // Calls that fail where others did not may be shorter: nothing is saved.
   const Difference& failed = tag.of(Figure::Failed);
   if (*tag.lost_s < 0 && failed.is_known() && *failed.now > *failed.before) return "";
+  // If some calls are left out, so is their time.
+  if (tag.now->times_of && failed.is_known() && *failed.now != *failed.before) return "";
   const std::string text =
       (*tag.lost_s > 0 ? "  lost " : "  saved ") + shown_.duration(std::abs(*tag.lost_s));
   return !total.is_real()  ? shown_.faint(text)

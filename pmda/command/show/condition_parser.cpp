@@ -189,6 +189,8 @@ Result<void> Condition::take_unit(std::string_view unit) {
     is_time_ = true;
     return {};
   }
+  if (figure_ == Figure::Completed && about_ == About::Figure)
+    return Error{"calls have no unit; for times write 'completed max', 'completed p99' and so on"};
   return Error{"\"" + printed_name(unit) + "\" is not a unit of it. Valid units are " +
                (may_be_time() ? "ns, us, ms, s and min" : "% of failed, and none") +
                (unit == "%" ? "; a change has a sign, as in +20%" : "")};

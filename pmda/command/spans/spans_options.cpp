@@ -80,8 +80,13 @@ Result<void> take_archives(WatchOptions& options, std::vector<std::string>& word
   std::vector<std::string> filter;
   for (std::string& word : words) {
     if (word.starts_with("limit=") || word.starts_with("kind="))
-      return Error{"-a: the programs have done so; leave out \"" + word + "\""};
+      return Error{"-a: limit= and kind= are for programs; leave out \"" + word + "\""};
     const bool is_of_filter = word.find('=') != std::string::npos && !is_there(word);
+    if (word.find_first_of("=./") == std::string::npos && !is_there(word) &&
+        !is_there(word + ".index"))
+      return Error{word +
+                   ": is no recording here, and no word of a filter; those are failed, "
+                   "note.KEY=PATTERN, tag=PATTERN and others"};
     (is_of_filter ? filter : options.archives).push_back(std::move(word));
   }
   words = std::move(filter);
@@ -113,7 +118,7 @@ Result<Options> parse(int argc, char* const* argv) {
   options.typed_filter = typed.empty() ? "tag=*" : typed;
   Result<wire::CaptureFilter> filter =
       wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));
-  if (!filter) return filter.error();
+  if (!filter) return Error{filter.error().message + "; here also failed, and note.KEY=PATTERN"};
   options.filter = *std::move(filter);
   if (options.archives.empty())
     add_host(options);
@@ -150,7 +155,7 @@ Words of the filter; a transaction must match all of them (default tag=*):
                             these events, too; transactions are always there
   failed                    it or a transaction inside it failed
   note.KEY=PATTERN          it or a transaction inside it has such a note
-The last two are decided here, at the end of a trace, and are words of their own.
+The last two are decided here, at the end of a trace; record does not take them.
 
 A transaction that matches comes with all transactions below it in its process.
 The filter must also match in the other processes of the trace:

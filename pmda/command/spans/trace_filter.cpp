@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +32,20 @@ Result<TraceFilter::Note> parse_note(const std::string& word) {
   return TraceFilter::Note{word.substr(kNote.size(), at - kNote.size()), *std::move(value)};
 }
 
+// Several words may come as one, as in 'failed tag=request'. Quotes keep their blanks.
+std::vector<std::string> split(const std::vector<std::string>& words) {
+  std::vector<std::string> all;
+  for (const std::string& word : words) {
+    const bool is_whole = word.find_first_of("\"\\") != std::string::npos;
+    std::istringstream rest(word);
+    if (is_whole)
+      all.push_back(word);
+    else
+      all.insert(all.end(), std::istream_iterator<std::string>(rest), {});
+  }
+  return all;
+}
+
 // A number as the shortest text that is this number.
 std::string text_of(const ShownAttribute& attribute) {
   if (!attribute.number) return attribute.text;
@@ -42,7 +58,7 @@ std::string text_of(const ShownAttribute& attribute) {
 
 Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   std::vector<std::string> others;
-  for (std::string& word : words) {
+  for (std::string& word : split(words)) {
     if (word == kFailed) {
       failed = true;
     } else if (word.starts_with(kNote)) {

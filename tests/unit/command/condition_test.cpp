@@ -470,6 +470,7 @@ TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
            {"", "A condition is 'TAG WHAT OP NUMBER[UNIT]'"},
            {"checkout", "expected after the tag: calls"},
            {"checkout p98 > 1ms", "not \"p98\""},
+           {"checkout completed > 3ms", "for times write 'completed max'"},
            {"checkout count > 1", "'count' is 'calls' now"},
            {"checkout failed Max > 1s", "not \"Max > 1s\""},
            {"checkout failed rate > 1", "expected after 'failed': an operator, or total, mean, "},

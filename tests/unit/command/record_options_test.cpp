@@ -54,7 +54,7 @@ TEST(RecordOptions, AFilterOfSpansIsCheckedAndMadeCanonical) {
   EXPECT_EQ(parse({"app"})->spans, "");
   EXPECT_TRUE(error_of(parse({"--spans", "tga=request", "app"})).starts_with("--spans: "));
   EXPECT_TRUE(error_of(parse({"--spans=", "app"})).starts_with("--spans: "));
-  EXPECT_TRUE(error_of(parse({"--spans", "failed", "app"})).ends_with("-a RECORDING failed"));
+  EXPECT_TRUE(error_of(parse({"--spans", "tag=a failed", "app"})).ends_with("-a RECORDING failed"));
 }
 
 // The room in the recording decides; a host's agent has other monitors, too.

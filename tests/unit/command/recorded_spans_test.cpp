@@ -173,7 +173,10 @@ TEST_F(RecordedSpansOf, AnAbortedOneIsAFailedCallOfItsTag) {
                                           std::pair(std::optional(Ending::Failed), 900 * kMs),
                                           std::pair(std::optional(Ending::Completed), 30 * kMs)}) {
     wanted.times_of = times_of;
-    EXPECT_EQ((*read_spans(wanted))->longest.at("a").duration_ns, longest);
+    const RecordedSpans found = **read_spans(wanted);
+    EXPECT_EQ(found.longest.at("a").duration_ns, longest);
+    EXPECT_EQ(found.slowest.size(), times_of ? 1U : 2U);
+    EXPECT_EQ(found.slowest.front().spans.front().duration_ns, longest);
   }
 }
 

@@ -90,8 +90,10 @@ TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"tag=a", "-x"}), "-x: is not an option");
   EXPECT_EQ(complaint({"-a", "x", "--open"}), "--open: shows what is open now: leave out -a");
   EXPECT_EQ(complaint({"-a", "x", "limit=9/s"}),
-            "-a: the programs have done so; leave out \"limit=9/s\"");
-  EXPECT_TRUE(complaint({"-a", "x", "status=504"}).ends_with("takes note.status=504"));
+            "-a: limit= and kind= are for programs; leave out \"limit=9/s\"");
+  EXPECT_TRUE(complaint({"-a", "x", "status=504"}).ends_with("failed, and note.KEY=PATTERN"));
+  EXPECT_TRUE(
+      complaint({"-a", "x", "fail"}).starts_with("fail: is no recording here, and no word"));
   EXPECT_EQ(complaint({"note.=5"}), "note.=5: expected a note and a pattern, as in note.item=23*");
   EXPECT_EQ(complaint({"note.a=["}).substr(0, 10), "note.a=[: ");
   EXPECT_EQ(complaint({"-s"}), "-s: needs an argument");
@@ -134,7 +136,7 @@ TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
   const auto options = parsed(parse_export_options, {"--chrome", "x", "-a", "1.trace", "2.trace"});
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->archives, (std::vector<std::string>{"1.trace", "2.trace"}));
-  const auto filtered = spans_of({"failed", "-a", "1.trace", "tag=a", "2.trace", "note.b=1"});
+  const auto filtered = spans_of({"failed note.b=1", "-a", "1.trace", "tag=a", "2.trace"});
   ASSERT_TRUE(filtered) << filtered.error().message;
   EXPECT_EQ(filtered->archives, (std::vector<std::string>{"1.trace", "2.trace"}));
   EXPECT_EQ(wire::text_of(filtered->wanted.captured.value()), "tag=a limit=1000/s");
