@@ -185,7 +185,8 @@ TEST(CaptureFilter, SaysWhatAWordTakes) {
   } cases[] = {
       {{"colour=red", "=red"},
        "the words are tag, slower, share, limit, pid, service, process and kind; a label is a part "
-       "of the tag, as in tag='*{*status=504*}'; for a note, pcp-trace spans takes note.status=504"},
+       "of the tag, as in tag='*{*status=504*}'; for a note, pcp-trace spans takes "
+       "note.status=504"},
       {{"slower=10", "slower=ms", "slower=-1s", "slower=.5s", "slower=5.s", "slower=1.5ns",
         "slower=1s,2s", "slower=99999999999999999999s"},
        "expected a time and its unit, ns, us, ms or s, such as slower=10ms"},
