@@ -127,7 +127,7 @@ struct Batch {
 enum class ByeReason : std::uint32_t {
   Done = 0,           // a process ends with nothing pending, or the agent stops
   Malformed = 1,      // the receiver broke the protocol
-  TooManyTags = 2,    // or bytes of labels, or memory
+  TooMuch = 2,        // tags, or bytes of labels, or memory
   QuotaExceeded = 3,  // sessions of one user
   Timeout = 4,        // an unfinished PDU
 };

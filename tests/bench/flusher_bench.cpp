@@ -73,7 +73,7 @@ class RecordingThread {
   Workload workload_;
   const RecordKind kind_;
   double counted_ = 0;  // a counter only grows
-  SharedState shared_;
+  SharedParts shared_;
   Doorbell doorbell_;
   Recorder recorder_{shared_, doorbell_, 2 * kRecords};
   std::binary_semaphore wanted_{0};

@@ -108,7 +108,7 @@ TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
   constexpr int kManyTags = 1000;
   constexpr std::uint64_t kInterval = 100'000'000;
   const Names names(kManyTags);
-  SharedState shared;
+  SharedParts shared;
   Doorbell doorbell;
   Recorder recorder(shared, doorbell, 64);
   Pending pending;

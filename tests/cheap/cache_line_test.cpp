@@ -21,7 +21,7 @@ Lines common(const Lines& one, const Lines& other) {
 }
 
 struct CacheLines : testing::Test {
-  SharedState shared;
+  SharedParts shared;
   Doorbell doorbell;
   std::unique_ptr<Recorder> mine = std::make_unique<Recorder>(shared, doorbell, 256);
   std::unique_ptr<Recorder> other = std::make_unique<Recorder>(shared, doorbell, 256);

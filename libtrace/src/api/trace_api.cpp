@@ -26,14 +26,14 @@ std::string_view header_text(const char* header) {
 
 // Begins a transaction inside of `inside`. Works while tracing is switched off, too: traces of
 // other programs must pass through this one.
-int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
+int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Parent& parent) {
   *tx = {};
   if (tag == nullptr) return refuse_null_handle("begin");
   Recorder* const recorder = find_recorder();
-  Traced traced{{present_moment(), OpenTable::kNoRef}, inside.context};
+  Traced traced{{present_moment(), OpenTable::kNoRef}, parent.context};
   if (recorder != nullptr)
-    traced = recorder->begin_in(tag, inside);
-  else if (inside.context.is_trace())
+    traced = recorder->begin_in(tag, parent);
+  else if (parent.context.is_trace())
     traced.begun.ref = OpenTable::kHasTrace;
   write(tx, tag, traced);
   return 0;

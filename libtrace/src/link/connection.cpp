@@ -49,7 +49,7 @@ bool is_temporary(int error) { return error == EAGAIN || error == EINTR; }
 
 }  // namespace
 
-bool knock(const ClientOptions& options, OwnDescriptor& socket) {
+bool connect_early(const ClientOptions& options, OwnDescriptor& socket) {
   if (!options.socket_only || options.mmv_only) return false;
   const Endpoint place = find_endpoints(options, Reach::Local).front();
   if (take_new_socket(socket, place.family()) && socket.connect(place.address, place.length))
@@ -59,14 +59,14 @@ bool knock(const ClientOptions& options, OwnDescriptor& socket) {
 }
 
 Connection::Connection(OwnDescriptor& socket)
-    : socket_(socket), has_knocked_(socket.number() >= 0), reader_(kMaxReplyBytes) {}
+    : socket_(socket), has_connected_early_(socket.number() >= 0), reader_(kMaxReplyBytes) {}
 
 bool Connection::open(const Endpoint& endpoint) {
   outgoing_.clear();
   reader_ = wire::FrameReader(kMaxReplyBytes);
   family_ = endpoint.family();
   is_connecting_ = true;
-  if (std::exchange(has_knocked_, false) && socket_.is_ours()) return true;
+  if (std::exchange(has_connected_early_, false) && socket_.is_ours()) return true;
   if (!take_new_socket(socket_, family_)) return false;
   if (family_ != AF_UNIX) set_tcp_options(socket_.number());
   return socket_.connect(endpoint.address, endpoint.length) || errno == EINPROGRESS;

@@ -21,7 +21,7 @@ namespace pcp::trace::client {
 // agent knows of a process before its first call returns, and sees from the connection's end if
 // something may be missing. False if it did not connect. Thread: any, in a process without a
 // flusher.
-bool knock(const ClientOptions& options, OwnDescriptor& socket);
+bool connect_early(const ClientOptions& options, OwnDescriptor& socket);
 
 class Connection {
  public:
@@ -52,7 +52,7 @@ class Connection {
  private:
   OwnDescriptor& socket_;
   bool is_connecting_ = false;
-  bool has_knocked_;
+  bool has_connected_early_;
   int family_ = 0;
   wire::FrameReader reader_;
   std::string outgoing_;

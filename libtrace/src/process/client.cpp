@@ -174,7 +174,7 @@ Client* Client::make() {
     last_client.store(client, std::memory_order_release);
     // A child of a fork meanwhile would keep the connection, and the agent would not see its end.
     if (const TryToBlockForks meanwhile; meanwhile && !has_state(PMTRACE_STATE_NOAGENT))
-      client->has_knocked_ = knock(client->options_, client->descriptors_.socket);
+      client->has_connected_early_ = connect_early(client->options_, client->descriptors_.socket);
   } catch (const std::exception&) {
   }
   return client;
@@ -319,8 +319,8 @@ void Client::finish() {
   // Delivers even without pending calls if a session was opened, or an agent expects one: it must
   // be closed, or the process would look killed. The acquire pairs with the release of the last
   // flusher thread.
-  if (flusher_runs_.load(std::memory_order_acquire) || flusher_thread_ != nullptr || has_knocked_ ||
-      pending_calls() > 0 || !recorders_.has_settled_spans())
+  if (flusher_runs_.load(std::memory_order_acquire) || flusher_thread_ != nullptr ||
+      has_connected_early_ || pending_calls() > 0 || !recorders_.has_settled_spans())
     deliver(options_.last_patience, Deliveries::Patience::Progress);
 }
 

@@ -95,7 +95,7 @@ class Client {
   FlusherThread* flusher_thread_ = nullptr;  // never destroyed
   sigset_t program_signals_{};               // the mask of the thread that started the flusher's
 
-  bool has_knocked_ = false;  // the agent has a connection that expects a session
+  bool has_connected_early_ = false;  // the agent has a connection that expects a session
 
   std::atomic<std::uint64_t> next_start_ns_{0};  // earliest next try; orders nothing else
 };

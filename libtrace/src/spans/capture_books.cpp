@@ -83,7 +83,7 @@ void CaptureBooks::forget_start() {
   });
 }
 
-std::uint64_t CaptureBooks::id_of(const CaptureSet::Asked& asked) const {
+std::uint64_t CaptureBooks::id_of(const CaptureSet::Capture& asked) const {
   return asked.id == kFromStart ? start_id_ : asked.id;
 }
 
@@ -131,7 +131,7 @@ void CaptureBooks::note_forgotten() {
 void CaptureBooks::retire() {
   captures_.retire([this](const CaptureSet& set) {
     for_each_bit(set.bits(), [&](std::size_t bit) {
-      const CaptureSet::Asked& asked = set.at(bit);
+      const CaptureSet::Capture& asked = set.at(bit);
       if (Account* const account = find(id_of(asked))) {
         account->missed_full += asked.missed_full.load(std::memory_order_relaxed);
         account->missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
@@ -149,7 +149,7 @@ wire::CaptureCount CaptureBooks::count_of(const Account& account) const {
                            .missed_away = account.missed_away};
   captures_.for_each([&](const CaptureSet& set) {
     for_each_bit(set.bits(), [&](std::size_t bit) {
-      const CaptureSet::Asked& asked = set.at(bit);
+      const CaptureSet::Capture& asked = set.at(bit);
       if (id_of(asked) != account.id) return;
       count.missed_full += asked.missed_full.load(std::memory_order_relaxed);
       count.missed_limit += asked.missed_limit.load(std::memory_order_relaxed);

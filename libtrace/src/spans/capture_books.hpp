@@ -92,7 +92,7 @@ class CaptureBooks {
   };
 
   Account* find(std::uint64_t id);
-  std::uint64_t id_of(const CaptureSet::Asked& asked) const;
+  std::uint64_t id_of(const CaptureSet::Capture& asked) const;
   wire::CaptureCount count_of(const Account& account) const;
 
   PublishedCaptures& captures_;

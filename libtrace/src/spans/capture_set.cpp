@@ -27,7 +27,7 @@ CaptureSet::CaptureSet(std::uint64_t control) : epoch_(next_epoch()), control_(c
 
 void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& filter,
                      std::uint32_t most_a_second, Epoch since) {
-  Asked& asked = asked_[capture.bit];
+  Capture& asked = asked_[capture.bit];
   asked.id = capture.id;
   asked.since = since != 0 ? since : epoch_;
   asked.filter = filter;
@@ -47,7 +47,7 @@ void CaptureSet::go_on_from(const CaptureSet& before, std::size_t bit) {
 }
 
 bool CaptureSet::has_missed(std::size_t bit) const {
-  const Asked& asked = asked_[bit];
+  const Capture& asked = asked_[bit];
   return asked.had_missed || asked.missed_full.load(std::memory_order_relaxed) > 0 ||
          asked.missed_limit.load(std::memory_order_relaxed) > 0;
 }
@@ -75,7 +75,7 @@ CaptureBits CaptureSet::admit(CaptureBits bits, std::uint64_t trace_low,
   CaptureBits admitted = 0;
   CaptureBits over_limit = 0;
   for_each_bit(bits, [&](std::size_t bit) {
-    const Asked& asked = asked_[bit];
+    const Capture& asked = asked_[bit];
     const SpanLimit& limit = asked.limit;
     if (!SpanLimit::is_asked_for(asked.share, trace_low)) return;
     const CaptureBits mask = CaptureBits{1} << bit;

@@ -44,7 +44,7 @@ class CaptureSet {
   std::uint64_t control() const { return control_; }  // the agent's number
   CaptureBits bits() const { return bits_; }
 
-  struct Asked {
+  struct Capture {
     std::uint64_t id = 0;
     Epoch since = 0;
     wire::CaptureFilter filter;
@@ -56,7 +56,7 @@ class CaptureSet {
     mutable std::atomic<std::uint64_t> missed_full{0};
     mutable std::atomic<std::uint64_t> missed_limit{0};
   };
-  const Asked& at(std::size_t bit) const { return asked_[bit]; }
+  const Capture& at(std::size_t bit) const { return asked_[bit]; }
 
   // Returns those of `bits`, set in `epoch` (its low 16 bits), that still mean the same filter.
   CaptureBits valid_bits(CaptureBits bits, std::uint16_t epoch) const {
@@ -104,7 +104,7 @@ class CaptureSet {
   CaptureBits points_ = 0;
   CaptureBits observations_ = 0;
   CaptureBits counters_ = 0;
-  std::array<Asked, wire::kMaxCaptures> asked_;
+  std::array<Capture, wire::kMaxCaptures> asked_;
 };
 
 // Counts the begins and ends of a thread's reads of the sets. Odd: it is reading. A begin is

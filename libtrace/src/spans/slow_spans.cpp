@@ -100,7 +100,7 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
     const SlowTrees::Outcome outcome = trees_.outcome(around);
     if (outcome.is_open) {
       if (trees_.wait(around, list, facts.is_torn, false, now_ns)) return;
-    } else if (outcome.is_known) {
+    } else if (outcome.is_found) {
       take_out_slow(outcome.slow);
       around = outcome.around;
     } else {
@@ -133,7 +133,7 @@ SlowSpans::Fates SlowSpans::decide(CaptureBits slow, bool is_torn, std::uint64_t
   if (now_ns - known.since_ns > kSameFateNs) known = {.since_ns = now_ns};
   for_each_bit(slow, [&](std::size_t bit) {
     const CaptureBits mask = CaptureBits{1} << bit;
-    const CaptureSet::Asked& asked = set.at(bit);
+    const CaptureSet::Capture& asked = set.at(bit);
     const bool is_taken =
         (known.kept & mask) != 0
             ? asked.limit.admits_the_rest(now_ns)
@@ -191,7 +191,7 @@ void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* 
     Fates fates = decide(outcome.slow & waits, false, trace, *set, now_ns);
     fates.add(ended_.find(around));
     take_out(list, fates, *set, now_ns);
-    if (!outcome.is_known) break;
+    if (!outcome.is_found) break;
   }
   take_out(list, {.waited = waits}, *set, now_ns);
   share().give_back(list);

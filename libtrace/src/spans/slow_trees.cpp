@@ -27,24 +27,24 @@ bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) 
   return true;
 }
 
-SlowTrees::Known SlowTrees::find(std::uint32_t entry, Moment begun) const {
+SlowTrees::Snapshot SlowTrees::find(std::uint32_t entry, Moment begun) const {
   const Slot* const slot = slots_.find(entry);
   if (slot == nullptr || slot->begun.load(std::memory_order_acquire) != begun) return {};
   const std::uint64_t head = slot->head.load(std::memory_order_acquire);
   const std::uint32_t generation = (generation_of(head) - 1) | 1;  // while it was open
-  const Known known{.is_known = true,
-                    .is_part = slot->is_part.load(std::memory_order_relaxed),
-                    .is_open = is_open(head),
-                    .self = ref(entry, generation),
-                    .facts = {.selected = slot->selected.load(std::memory_order_acquire),
-                              .around = slot->around.load(std::memory_order_acquire),
-                              .left_out = slot->left_out.load(std::memory_order_acquire),
-                              .epoch = slot->epoch.load(std::memory_order_acquire)}};
-  return slot->begun.load(std::memory_order_relaxed) == begun ? known : Known{};
+  const Snapshot known{.is_found = true,
+                       .is_part = slot->is_part.load(std::memory_order_relaxed),
+                       .is_open = is_open(head),
+                       .self = ref(entry, generation),
+                       .facts = {.selected = slot->selected.load(std::memory_order_acquire),
+                                 .around = slot->around.load(std::memory_order_acquire),
+                                 .left_out = slot->left_out.load(std::memory_order_acquire),
+                                 .epoch = slot->epoch.load(std::memory_order_acquire)}};
+  return slot->begun.load(std::memory_order_relaxed) == begun ? known : Snapshot{};
 }
 
 // The EndRecord is there before a part can find the transaction ended.
-bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
+bool SlowTrees::close(const Snapshot& ended, CaptureBits slow, WaitingSpans& waiting) {
   Slot& slot = *slot_of(ended.self);
   const auto generation = static_cast<std::uint32_t>(ended.self);
   EndRecord* end_record = nullptr;
@@ -63,7 +63,7 @@ bool SlowTrees::close(const Known& ended, CaptureBits slow, Inside& inside) {
   const bool has_end_record = is_first && end_record != nullptr && parts_of(head) != 0;
   if (end_record != nullptr && !has_end_record)
     end_record->self.store(0, std::memory_order_release);
-  if (is_first) inside = {list_of(head), since_ns, is_torn(head), has_end_record};
+  if (is_first) waiting = {list_of(head), since_ns, is_torn(head), has_end_record};
   return is_first;
 }
 
@@ -100,7 +100,7 @@ void SlowTrees::release(TreeRef around) {
 }
 
 // Null if there is no room: then parts that end later are not found.
-SlowTrees::EndRecord* SlowTrees::make_end_record(const Known& ended, CaptureBits slow) {
+SlowTrees::EndRecord* SlowTrees::make_end_record(const Snapshot& ended, CaptureBits slow) {
   auto* const records = end_records_.find_or_make();
   for (std::size_t i = 0; records != nullptr && i < kProbed; ++i) {
     EndRecord& end_record = (*records)[(ended.self ^ ended.self >> 28 ^ i) % kMostEndRecords];
@@ -149,7 +149,7 @@ bool SlowTrees::wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_par
 SlowTrees::Outcome SlowTrees::recorded_outcome(TreeRef ref) const {
   const EndRecord* const end_record = find_end_record(ref);
   if (end_record == nullptr) return {};
-  const Outcome outcome{.is_known = true,
+  const Outcome outcome{.is_found = true,
                         .slow = end_record->slow.load(std::memory_order_acquire),
                         .around = end_record->around.load(std::memory_order_acquire)};
   return end_record->self.load(std::memory_order_relaxed) == ref ? outcome : Outcome{};
@@ -160,11 +160,11 @@ SlowTrees::Outcome SlowTrees::outcome(TreeRef ref) const {
   if (slot == nullptr) return {};
   const std::uint64_t head = slot->head.load(std::memory_order_acquire);
   const auto generation = static_cast<std::uint32_t>(ref);
-  if (generation_of(head) == generation) return {.is_open = true, .is_known = true};
+  if (generation_of(head) == generation) return {.is_open = true, .is_found = true};
   const TreeRef around = slot->around.load(std::memory_order_acquire);
   if (generation_of(head) != generation + 1 || slot->head.load(std::memory_order_relaxed) != head)
     return recorded_outcome(ref);
-  return {.is_known = true, .slow = static_cast<CaptureBits>(head), .around = around};
+  return {.is_found = true, .slow = static_cast<CaptureBits>(head), .around = around};
 }
 
 // Gives the list, and what is around its transaction.

@@ -47,8 +47,8 @@ class SlowTrees {
   // False if there is no memory. Thread: the begin's.
   bool open(std::uint32_t entry, Moment begun, const TreeFacts& facts);
 
-  struct Known {
-    bool is_known = false;
+  struct Snapshot {
+    bool is_found = false;
     bool is_part = false;  // counted by the one around
     bool is_open = false;
     TreeRef self = 0;
@@ -58,16 +58,16 @@ class SlowTrees {
     TreeRef around_inside() const { return facts.selected != 0 ? self : facts.around; }
   };
   // Also finds an ended transaction until the next one in its entry.
-  Known find(std::uint32_t entry, Moment begun) const;
+  Snapshot find(std::uint32_t entry, Moment begun) const;
 
   // Ends a selected transaction. False if another thread did that already.
-  struct Inside {
+  struct WaitingSpans {
     SpanPool::Index list = 0;
     std::uint64_t since_ns = UINT64_MAX;  // since when the list was not empty
     bool is_torn = false;                 // some were given up
     bool has_end_record = false;
   };
-  bool close(const Known& ended, CaptureBits slow, Inside& inside);
+  bool close(const Snapshot& ended, CaptureBits slow, WaitingSpans& waiting);
 
   // A part has ended: the transaction around need not know of it any more. Not for a part with an
   // EndRecord, which is released with that.
@@ -79,7 +79,7 @@ class SlowTrees {
 
   struct Outcome {
     bool is_open = false;
-    bool is_known = false;
+    bool is_found = false;
     CaptureBits slow = 0;
     TreeRef around = 0;
   };
@@ -149,7 +149,7 @@ class SlowTrees {
   static std::uint64_t torn(std::uint64_t head);
   static SpanPool::Index tear(Slot& slot, TreeRef& around);
   bool add_part(TreeRef ref);
-  EndRecord* make_end_record(const Known& ended, CaptureBits slow);
+  EndRecord* make_end_record(const Snapshot& ended, CaptureBits slow);
   EndRecord* find_end_record(TreeRef self) const;
   Outcome recorded_outcome(TreeRef ref) const;
   Slot* slot_of(TreeRef ref) const { return slots_.find(static_cast<std::uint32_t>(ref >> 32)); }

@@ -42,7 +42,7 @@ bool ThreadTrace::has_ended(const StackEntry& attached) {
   return entry->begun.load(std::memory_order_relaxed) != attached.open.begun.moment;
 }
 
-ThreadTrace::Inside ThreadTrace::find_innermost() {
+ThreadTrace::Parent ThreadTrace::find_innermost() {
   while (stack_->depth > 0) {
     const StackEntry& top = stack_->attached[stack_->depth - 1];
     if (!is_over(top)) return {top.context.inside(), top.open.begun};

@@ -33,14 +33,14 @@ class ThreadTrace {
   bool is_plain() const { return is_plain_; }
 
   // The parent of a transaction.
-  struct Inside {
+  struct Parent {
     TraceContext context;  // the new transaction's, still without an id
     Begun around{};        // the parent's, its ref with marks
   };
 
   // The parent of transactions that begin now.
-  Inside innermost() {
-    return stack_ != nullptr && stack_->depth > 0 ? find_innermost() : Inside{};
+  Parent innermost() {
+    return stack_ != nullptr && stack_->depth > 0 ? find_innermost() : Parent{};
   }
 
   // Begins a trace; no trace if there is no memory.
@@ -98,7 +98,7 @@ class ThreadTrace {
     note_plain();
   }
   void erase(std::size_t at);
-  Inside find_innermost();
+  Parent find_innermost();
   bool is_over(const StackEntry& attached) const;
   static bool has_ended(const StackEntry& attached);
 

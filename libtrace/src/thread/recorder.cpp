@@ -9,7 +9,7 @@
 
 namespace pcp::trace::client {
 
-bool SharedState::reserve_room(std::uint64_t records, std::uint64_t of_all) {
+bool SharedParts::reserve_room(std::uint64_t records, std::uint64_t of_all) {
   std::uint64_t taken = room_taken_.load(std::memory_order_relaxed);
   do {
     if (taken + records > of_all) return false;

@@ -34,7 +34,7 @@ using RecordQueue = moodycamel::ConcurrentQueue<Record, RecordQueueTraits>;
 
 // Shared by the recorders of a process: the queue, the room in it and in their tables, and captured
 // spans.
-class SharedState {
+class SharedParts {
  public:
   RecordQueue& queue() { return queue_; }
 
@@ -65,7 +65,7 @@ class Recorder {
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
-  Recorder(SharedState& shared, Doorbell& doorbell, std::uint32_t capacity,
+  Recorder(SharedParts& shared, Doorbell& doorbell, std::uint32_t capacity,
            const TraceOptions& trace_options = kNoTraces)
       : shared_(&shared),
         doorbell_(&doorbell),
@@ -107,8 +107,8 @@ class Recorder {
   // transaction. Thread: the owner's.
   Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
   // The same inside of another transaction, or of none.
-  Traced begin_in(const Tag* tag, const ThreadTrace::Inside& inside) {
-    return begin_inside(tag, inside, true);
+  Traced begin_in(const Tag* tag, const ThreadTrace::Parent& parent) {
+    return begin_inside(tag, parent, true);
   }
   // Gives the duration in seconds. `as`: the tag under which it is captured, if at all.
   double end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted) {
@@ -200,16 +200,16 @@ class Recorder {
   int record_slowly(const Tag* tag, double value, RecordKind kind);
   void check_room();
   bool widen_room();
-  Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
-  TreeRef selected_around(const ThreadTrace::Inside& inside) const;
-  CaptureBits left_out_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
+  Traced begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen);
+  TreeRef selected_around(const ThreadTrace::Parent& parent) const;
+  CaptureBits left_out_around(const CaptureSet& set, const ThreadTrace::Parent& parent) const;
   struct Chosen {
     CaptureBits bits = 0;
     TreeFacts tree{};
     bool is_left_out = false;  // left out itself, not with its parent
   };
   Chosen choose(const PublishedCaptures::Reader& reader, const Tag* tag,
-                const ThreadTrace::Inside& inside, TraceContext& context);
+                const ThreadTrace::Parent& parent, TraceContext& context);
   struct EndedSpan {
     const OpenTransaction& open;
     const TraceContext& context;
@@ -219,10 +219,10 @@ class Recorder {
     std::uint32_t tid = 0;
     wire::SpanKind kind{};
     bool aborted = false;
-    SlowTrees::Known tree;
+    SlowTrees::Snapshot tree;
     CaptureBits bits = 0;
     CaptureBits slow = 0;  // captures for which it was slow
-    SlowTrees::Inside inside{};
+    SlowTrees::WaitingSpans waiting{};
     bool is_part = false;  // still counted by the one around
   };
   void capture_span(const CaptureSet& set, EndedSpan& ended);
@@ -230,7 +230,7 @@ class Recorder {
                     std::uint64_t since_ns, bool& is_part);
 
   // The owner's cache lines. Other threads only read the two counts.
-  SharedState* shared_;
+  SharedParts* shared_;
   Doorbell* doorbell_;
   std::uint64_t next_check_ = 0;          // below this, queue without reading dequeued_
   std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()

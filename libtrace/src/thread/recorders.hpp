@@ -51,7 +51,7 @@ class Recorders {
   Doorbell& doorbell_;
   const std::uint32_t capacity_;
   const TraceOptions trace_options_;
-  SharedState shared_;
+  SharedParts shared_;
   // Changed by make(), read by for_each(). Sequentially consistent: a thread joins, then reads the
   // captures; the flusher changes the captures, then reads this. See PublishedCaptures.
   std::atomic<Recorder*> first_{nullptr};

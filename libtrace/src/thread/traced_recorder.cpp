@@ -30,18 +30,18 @@ void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& cont
 }  // namespace
 
 // Where spans with this parent wait, if a slower= capture wants the parent's tree.
-TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
-  if (!OpenTable::is_entry(inside.around.ref)) return kForgotten;
+TreeRef Recorder::selected_around(const ThreadTrace::Parent& parent) const {
+  if (!OpenTable::is_entry(parent.around.ref)) return kForgotten;
   const SlowTrees& trees = shared_->slow_trees();
-  const SlowTrees::Known known =
-      trees.find(OpenTable::entry_at(inside.around.ref)->number, inside.around.moment);
-  if (!known.is_known) return kForgotten;
+  const SlowTrees::Snapshot known =
+      trees.find(OpenTable::entry_at(parent.around.ref)->number, parent.around.moment);
+  if (!known.is_found) return kForgotten;
   if (known.is_open && known.facts.selected != 0) return known.self;
   TreeRef around = known.around_inside();
   if (known.is_open && around == kForgotten) return kForgottenAround;
   // Skips ended fast transactions: their slots may soon be reused.
   for (SlowTrees::Outcome outcome = trees.outcome(around);
-       outcome.is_known && !outcome.is_open && outcome.slow == 0; outcome = trees.outcome(around))
+       outcome.is_found && !outcome.is_open && outcome.slow == 0; outcome = trees.outcome(around))
     around = outcome.around;
   return around;
 }
@@ -49,13 +49,13 @@ TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
 // Captures that left out an enclosing transaction; if unknown, all that may have: those without
 // slower= that have missed something.
 CaptureBits Recorder::left_out_around(const CaptureSet& set,
-                                      const ThreadTrace::Inside& inside) const {
-  if ((inside.context.flags() & kLeftOutFlag) == 0) return 0;
-  SlowTrees::Known around;
-  if (OpenTable::is_entry(inside.around.ref))
-    around = shared_->slow_trees().find(OpenTable::entry_at(inside.around.ref)->number,
-                                        inside.around.moment);
-  if (around.is_known)
+                                      const ThreadTrace::Parent& parent) const {
+  if ((parent.context.flags() & kLeftOutFlag) == 0) return 0;
+  SlowTrees::Snapshot around;
+  if (OpenTable::is_entry(parent.around.ref))
+    around = shared_->slow_trees().find(OpenTable::entry_at(parent.around.ref)->number,
+                                        parent.around.moment);
+  if (around.is_found)
     return set.valid_bits(around.facts.left_out, static_cast<std::uint16_t>(around.facts.epoch));
   CaptureBits perhaps = 0;
   for_each_bit(set.bits() & ~set.slow(), [&](std::size_t bit) {
@@ -68,14 +68,14 @@ CaptureBits Recorder::left_out_around(const CaptureSet& set,
 // top that only its share or limit leaves out still has a trace, so that its parts are decided
 // alike.
 Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const Tag* tag,
-                                  const ThreadTrace::Inside& inside, TraceContext& context) {
+                                  const ThreadTrace::Parent& parent, TraceContext& context) {
   const CaptureBits slow = reader->slow();
   const CaptureBits inherited =
-      reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(inside.around.ref));
+      reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(parent.around.ref));
   const CaptureBits matching = reader->matching(*tag);
   // Parts of a transaction that was left out are left out, too: nobody must take a part for the
   // whole.
-  const CaptureBits left_out = left_out_around(*reader, inside);
+  const CaptureBits left_out = left_out_around(*reader, parent);
   miss_part(*reader, left_out & ~inherited, context);
   const CaptureBits tops = matching & ~inherited & ~left_out;
   Chosen chosen{.tree = {.left_out = left_out, .epoch = reader->epoch()}};
@@ -102,7 +102,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
     return chosen;
   }
   chosen.tree.selected = chosen.bits & matching & slow;
-  if ((inherited & slow) != 0) chosen.tree.around = selected_around(inside);
+  if ((inherited & slow) != 0) chosen.tree.around = selected_around(parent);
   return chosen;
 }
 
@@ -110,12 +110,12 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
 // ring, which takes long, so the transaction begins after it. The slow tree may cost captures, so
 // it comes before their count, and the marks of what was counted after that. The thread's stack
 // comes last, since it takes the finished ref and context.
-Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen) {
-  TraceContext context = inside.context;
+Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen) {
+  TraceContext context = parent.context;
   const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
   const Chosen chosen =
-      is_on && has_state(kCapturing) && reader ? choose(reader, tag, inside, context) : Chosen{};
+      is_on && has_state(kCapturing) && reader ? choose(reader, tag, parent, context) : Chosen{};
   CaptureBits bits = chosen.bits;
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
@@ -184,23 +184,23 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   // With copies several threads may end it: the first one does the rest.
   const OpenTable::Ref ref = trace_.leave(open);
   const bool is_selected = ended.tree.facts.selected != 0;
-  if (is_selected && !shared_->slow_trees().close(ended.tree, ended.slow, ended.inside))
+  if (is_selected && !shared_->slow_trees().close(ended.tree, ended.slow, ended.waiting))
     return seconds;
   if (!open_.leave(open.tag, {open.begun.moment, ref}) && !is_selected) return seconds;
-  ended.is_part = ended.tree.is_part && !ended.inside.has_end_record;
+  ended.is_part = ended.tree.is_part && !ended.waiting.has_end_record;
   if (reader)
     capture_span(*reader, ended);
   else
-    spans_.give_back(ended.inside.list);
+    spans_.give_back(ended.waiting.list);
   if (ended.is_part) shared_->slow_trees().release(ended.tree.facts.around);
   return seconds;
 }
 
 void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
-  const SpanPool::Index inside = ended.inside.list;
+  const SpanPool::Index waiting = ended.waiting.list;
   const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
   const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
-  if (is_fast && around == 0) return spans_.give_back(inside);  // also if no capture is left
+  if (is_fast && around == 0) return spans_.give_back(waiting);  // also if no capture is left
   const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
   const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.tag;
@@ -215,14 +215,14 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     span.aborted = ended.aborted;
   });
   if (self == 0) {
-    set.miss_for_want_of_room(ended.bits, 1 + (inside != 0 ? shared_->spans().size(inside) : 0));
-    return spans_.give_back(inside);
+    set.miss_for_want_of_room(ended.bits, 1 + (waiting != 0 ? shared_->spans().size(waiting) : 0));
+    return spans_.give_back(waiting);
   }
-  send_or_wait(set, shared_->spans().join(self, inside),
+  send_or_wait(set, shared_->spans().join(self, waiting),
                {.self = ended.tree.self,
                 .around = around,
                 .slow = ended.slow,
-                .is_torn = ended.inside.is_torn},
+                .is_torn = ended.waiting.is_torn},
                begin_ns + ended.duration_ns, ended.is_part);
 }
 
@@ -245,7 +245,7 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
       if (facts.around == 0) return spans_.give_back(list);
     }
     const SlowTrees::Outcome around = trees.outcome(facts.around);
-    if (!around.is_known || around.is_open) break;
+    if (!around.is_found || around.is_open) break;
     facts.slow |= around.slow;
     facts.around = around.around;
   }
@@ -258,20 +258,20 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   if (!reader) return;
   const CaptureBits wanting = reader->matching(kind);
   if (wanting == 0) return;
-  const ThreadTrace::Inside inside = trace_.innermost();
-  const CaptureBits around = wanting & reader->valid_bits(inside.context.capture_bits(),
-                                                          OpenTable::epoch_of(inside.around.ref));
-  CaptureBits left_out = wanting & ~around & left_out_around(*reader, inside);
-  miss_part(*reader, left_out, inside.context);
+  const ThreadTrace::Parent parent = trace_.innermost();
+  const CaptureBits around = wanting & reader->valid_bits(parent.context.capture_bits(),
+                                                          OpenTable::epoch_of(parent.around.ref));
+  CaptureBits left_out = wanting & ~around & left_out_around(*reader, parent);
+  miss_part(*reader, left_out, parent.context);
   const CaptureBits by_itself = reader->admit(
       reader->matching(*tag) & wanting & ~around & ~left_out & ~reader->slow(),
-      inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), left_out);
+      parent.context.is_trace() ? parent.context.trace_low : trace_.make_id(), left_out);
   const CaptureBits bits = around | by_itself;
   if (bits == 0) return;
   const std::uint64_t now = now_ns();
   reader->count(bits, now);
   const SpanPool::Index list = spans_.make([&](CapturedSpan& event) {
-    event = {.tag = tag, .context = inside.context, .begin_ns = now, .value = value};
+    event = {.tag = tag, .context = parent.context, .begin_ns = now, .value = value};
     event.context.set_capture_bits(bits);
     event.epoch = reader->epoch();
     event.tid = thread_.load(std::memory_order_relaxed);
@@ -280,7 +280,7 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   if (list == 0) return reader->miss_for_want_of_room(bits);
   bool is_part = false;  // events are not counted as open parts
   send_or_wait(*reader, list,
-               {.around = (bits & reader->slow()) != 0 ? selected_around(inside) : 0}, now,
+               {.around = (bits & reader->slow()) != 0 ? selected_around(parent) : 0}, now,
                is_part);
 }
 

@@ -97,9 +97,9 @@ std::optional<Ending> Dialogue::on_hello(const wire::Frame& frame, Turn& turn, s
   speaks_ = Speaks::Version2;
   const IngestOptions& options = context_.options;
   if (text_bytes(*hello) > options.max_label_bytes)
-    return Ending{ByeReason::TooManyTags,
-                  "names and labels of " + std::to_string(text_bytes(*hello)) + " bytes, at most " +
-                      std::to_string(options.max_label_bytes) + " are allowed"};
+    return Ending{ByeReason::TooMuch, "names and labels of " + std::to_string(text_bytes(*hello)) +
+                                          " bytes, at most " +
+                                          std::to_string(options.max_label_bytes) + " are allowed"};
 
   const std::string user = peer_.owner();
   const bool known = take_over(user, hello->session, turn);
@@ -165,7 +165,7 @@ std::optional<Ending> Dialogue::on_tags(const wire::Frame& frame, Turn& turn) {
       case SessionTable::Defined::OtherName:
         return malformed("TAGS that give id " + std::to_string(definition.id) + " a second name");
       case SessionTable::Defined::TooMany:
-        return Ending{ByeReason::TooManyTags,
+        return Ending{ByeReason::TooMuch,
                       "too many tags: the limits are " +
                           std::to_string(context_.options.max_tags_per_session) +
                           " for a session and " +

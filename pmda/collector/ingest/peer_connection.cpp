@@ -196,7 +196,7 @@ void PeerConnection::count_unfinished() {
   unfinished_bytes_ = reader_.pending_bytes() == 0 ? 0 : reader_.pending_bytes() + read_bytes_;
   if (unfinished_bytes_ == 0) reader_ = wire::FrameReader(dialogue_.max_pdu_bytes());
   if (!all_.change_unfinished_bytes(before, unfinished_bytes_) && unfinished_bytes_ > 0)
-    drop(ByeReason::TooManyTags, "too many bytes of unfinished PDUs in memory");
+    drop(ByeReason::TooMuch, "too many bytes of unfinished PDUs in memory");
 }
 
 void PeerConnection::throw_away() {
@@ -219,7 +219,7 @@ void PeerConnection::drop(ByeReason reason, const std::string& why) {
     case ByeReason::Malformed:
       tally(counters.dropped_malformed);
       break;
-    case ByeReason::TooManyTags:
+    case ByeReason::TooMuch:
       tally(counters.dropped_limit);
       break;
     case ByeReason::QuotaExceeded:

@@ -24,7 +24,7 @@ std::unique_ptr<CaptureSet> set_of(std::uint64_t control) {
 
 // A recorder, and the filters for which it captures.
 struct CapturesTest : testing::Test {
-  SharedState shared;
+  SharedParts shared;
   Doorbell doorbell;
   Recorder recorder{shared, doorbell, 16};
   const Tag* const request = intern_tag("request");
@@ -188,7 +188,7 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   EXPECT_EQ(part.context.capture_bits(), 0U);
   end(query, part);
   end(request, tree);
-  const CaptureSet::Asked& asked = shared.captures().published()->at(3);
+  const CaptureSet::Capture& asked = shared.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 2U);
   EXPECT_EQ(asked.missed_limit, 0U);
   while (shared.spans().taken() < SpanPool::kMost) {
@@ -207,7 +207,7 @@ TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
   Traced over = begin(request);
   for (; over.context.capture_bits() != 0; over = begin(request)) end(request, over);
   const auto inside = [](const Traced& traced) {
-    return ThreadTrace::Inside{traced.context.inside(), traced.begun};
+    return ThreadTrace::Parent{traced.context.inside(), traced.begun};
   };
   const auto others = begin(intern_tag("of no filter"));
   take();

@@ -77,10 +77,10 @@ TEST_F(ToAnAgent, ReportsAFailureToSendLater) {
 }
 
 TEST_F(ToAnAgent, TakesOverTheSocketThatHasKnocked) {
-  OwnDescriptor knocked;
-  ASSERT_TRUE(knock(options_, knocked));
-  const int number = knocked.number();
-  Connection later(knocked);
+  OwnDescriptor early;
+  ASSERT_TRUE(connect_early(options_, early));
+  const int number = early.number();
+  Connection later(early);
   ASSERT_TRUE(later.open(find_endpoints(options_, Reach::Local).front()));
   EXPECT_EQ(later.descriptor(), number);
   ASSERT_TRUE(later.open(find_endpoints(options_, Reach::Local).front()));

@@ -10,7 +10,7 @@ namespace pcp::trace::client {
 
 struct OneRecorder : testing::Test {
   static constexpr std::uint32_t kCapacity = 16;
-  SharedState shared;
+  SharedParts shared;
   Doorbell doorbell;
   Recorder recorder{shared, doorbell, kCapacity};
   const Tag* tag = intern_tag("recorded");

@@ -30,7 +30,7 @@ using Outcome = SlowSpans::Outcome;
 using Spans = std::map<std::uint64_t, CaptureBits>;  // by their ids; 0: events
 
 struct SlowTreesTest : testing::Test {
-  SharedState shared;
+  SharedParts shared;
   Doorbell doorbell;
   Recorder recorder{shared, doorbell, 16};
   Recorder another{shared, doorbell, 16};  // another thread's
@@ -74,7 +74,7 @@ struct SlowTreesTest : testing::Test {
 
   Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
   static OpenTransaction open(const Tag* tag, const Traced& traced) { return {tag, traced.begun}; }
-  static ThreadTrace::Inside inside(const Traced& traced) {
+  static ThreadTrace::Parent inside(const Traced& traced) {
     return {traced.context.inside(), traced.begun};
   }
   void end(const Tag* tag, const Traced& traced) { end_on(recorder, tag, traced); }

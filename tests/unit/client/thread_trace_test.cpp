@@ -204,7 +204,7 @@ TEST_F(ThreadTraces, AreForgottenWithTheThread) {
 }
 
 TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
-  SharedState shared;
+  SharedParts shared;
   Doorbell doorbell;
   const TraceOptions options{{}, true};
   Recorder recorder{shared, doorbell, 16, options};
@@ -232,7 +232,7 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
 }
 
 void expect_the_processes_own_on_the_main_thread() {
-  SharedState shared;
+  SharedParts shared;
   Doorbell doorbell;
   const TraceOptions options{
       start_trace("00-00000000000000010000000000000002-0000000000000003-01", "a=1"), false};

@@ -185,7 +185,7 @@ TEST_F(Limits, ASessionDefinesSoManyTags) {
   TestPeer peer = client();
   ASSERT_TRUE(peer.send(tags_pdu({{1, "one"}, {2, "two"}}) + tags_pdu({{1, "one"}}) +
                         tags_pdu({{3, "three"}})));
-  EXPECT_EQ(peer.next_bye(), ByeReason::TooManyTags);
+  EXPECT_EQ(peer.next_bye(), ByeReason::TooMuch);
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(counters().dropped_limit, 1u);
   EXPECT_NE(log_line_with("too many tags"), "");
@@ -198,7 +198,7 @@ TEST_F(Limits, AUserDefinesSoManyTagsUntilItsSessionsAreForgotten) {
 
   TestPeer second = client(2);
   ASSERT_TRUE(second.send(tags_pdu({{1, "one"}})));
-  EXPECT_EQ(second.next_bye(), ByeReason::TooManyTags);
+  EXPECT_EQ(second.next_bye(), ByeReason::TooMuch);
 
   ASSERT_TRUE(first.send(bye_pdu(ByeReason::Done)));
   EXPECT_TRUE(first.at_end());
@@ -212,7 +212,7 @@ TEST_F(Limits, AllUsersTogetherDefineSoManyTags) {
   ASSERT_TRUE(first.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "one"}, {2, "two"}})));
   TestPeer another_user = client(2, tcp());
   ASSERT_TRUE(another_user.send(tags_pdu({{1, "three"}})));
-  EXPECT_EQ(another_user.next_bye(), ByeReason::TooManyTags);
+  EXPECT_EQ(another_user.next_bye(), ByeReason::TooMuch);
 }
 
 // TAGS with `count` sets of labels of one name and ids that count up, and a BATCH of a point each.
@@ -251,7 +251,7 @@ TEST_F(Limits, SetsOfLabelsBeyondThemCountForTheirName) {
   ASSERT_TRUE(plain.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "plain"}})));
   EXPECT_EQ(count_of(Point, "plain"), 1u);
   ASSERT_TRUE(plain.send(tags_pdu({{2, "beyond 1%"}})));
-  EXPECT_EQ(plain.next_bye(), ByeReason::TooManyTags);
+  EXPECT_EQ(plain.next_bye(), ByeReason::TooMuch);
 
   ASSERT_TRUE(happy.send(tags_pdu({{205, "b{i=205}"}})));
   EXPECT_EQ(happy.next_bye(), ByeReason::Malformed);
@@ -264,7 +264,7 @@ TEST_F(Limits, ASessionDefinesFourTimesAsManyIds) {
   EXPECT_EQ(peer.next_batch_ack(), 1u);
   EXPECT_EQ(count_of(Point, "a"), 300u);
   ASSERT_TRUE(peer.send(tags_pdu({{400, "a{i=400}"}})));
-  EXPECT_EQ(peer.next_bye(), ByeReason::TooManyTags);
+  EXPECT_EQ(peer.next_bye(), ByeReason::TooMuch);
 }
 
 TEST_F(Limits, AForgottenSessionGivesItsIdsBack) {
