@@ -72,9 +72,9 @@ class OfTwoHosts(ReportTestCase):
         union = sum(values.values(), [])
         both = tags_of(*archives)["observe", "a"]
         each = [tags_of(archive)["observe", "a"] for archive in archives]
-        self.assertEqual([tag["count"] for tag in each], [len(its) for its in values.values()])
+        self.assertEqual([tag["calls"] for tag in each], [len(its) for its in values.values()])
         self.assertEqual([tag["hosts"] for tag in each], [[name] for name in values])
-        self.assertEqual(both["count"], len(union))
+        self.assertEqual(both["calls"], len(union))
         self.assertEqual(both["hosts"], list(values))
         self.assertAlmostEqual(both["sum"] / sum(union), 1)
         self.assertEqual(both["percentiles_from"], "histogram")

@@ -81,11 +81,11 @@ PercentileSource worse(PercentileSource one, PercentileSource other) {
   return std::max(merged(one), merged(other));
 }
 
-using Parts = std::vector<const Tag*>;
+using TagList = std::vector<const Tag*>;
 
 // Requires: several members have values. `if_not`: why percentiles without distributions cannot be
 // combined.
-void merge_distributions(Tag& group, const Parts& members, PercentileSource if_not) {
+void merge_distributions(Tag& group, const TagList& members, PercentileSource if_not) {
   group.percentile_source = PercentileSource::Histogram;
   group.percentiles = {};
   group.distribution.emplace();
@@ -105,8 +105,8 @@ void merge_distributions(Tag& group, const Parts& members, PercentileSource if_n
   take_percentiles(group);
 }
 
-void find_percentiles(Tag& group, const Parts& members, PercentileSource if_not) {
-  Parts with_values;
+void find_percentiles(Tag& group, const TagList& members, PercentileSource if_not) {
+  TagList with_values;
   std::ranges::copy_if(members, std::back_inserter(with_values),
                        [](const Tag* tag) { return has_values(*tag); });
   if (with_values.size() > 1) return merge_distributions(group, with_values, if_not);
@@ -124,7 +124,7 @@ void join_hosts(Tag& group, const Tag& member) {
 }
 
 // Without regard to how calls ended.
-Tag sum_of_parts(const Parts& parts) {
+Tag sum_of_parts(const TagList& parts) {
   Tag sum = *parts.front();
   if (parts.size() == 1) return sum;
   for (const Tag* const part : std::span(parts).subspan(1)) {
@@ -147,8 +147,8 @@ Tag sum_of(std::string name, const std::vector<Tag*>& members) {
     members.front()->name = std::move(name);
     return std::move(*members.front());
   }
-  Parts completed;
-  Parts failed;
+  TagList completed;
+  TagList failed;
   for (const Tag* const member : members) {
     completed.push_back(member->endings ? &member->endings->completed : member);
     if (member->endings) failed.push_back(&member->endings->failed);
