@@ -206,7 +206,8 @@ std::optional<WallTime> ArchiveChanges::since(const QuantityValues& values) {
 void ArchiveChanges::take_values(const QuantityValues& values, ChangeTaker& taker) {
   const Quantity quantity = values.what.quantity;
   const std::optional<WallTime> from = since(values);
-  if (quantity == Quantity::Calls) forget_names_if_begun_anew(values);
+  if (quantity == Quantity::Calls && values.what.ending == Ending::Completed)
+    forget_names_if_begun_anew(values);
   for (const pmValue& value : values.values()) {
     if (only_grows(quantity)) {
       take_growing(values, value, from, taker);
@@ -267,45 +268,46 @@ double ArchiveChanges::growth(const QuantityValues& values, Known& known, double
 // A restarted agent may number tags differently.
 void ArchiveChanges::forget_names_if_begun_anew(const QuantityValues& calls) {
   const auto all = calls.values();
-  auto& tags = tags_[table_of(calls.what)];
   const bool has_fallen = std::any_of(all.begin(), all.end(), [&](const pmValue& value) {
-    const auto tag = tags.find(value.inst);
-    if (tag == tags.end()) return false;
+    const auto tag = tags_[index_of(calls.what.type)].find(value.inst);
+    if (tag == tags_[index_of(calls.what.type)].end()) return false;
     const Known& its = known(tag->second);
     return its.is_known[0] && calls.number(value) < its.last[0];
   });
-  if (has_fallen) tags.clear();
-}
-
-std::size_t ArchiveChanges::table_of(const RecordedQuantity& what) {
-  return what.ending == Ending::Failed ? kTables - 1 : index_of(what.type);
+  if (has_fallen) tags_[index_of(calls.what.type)].clear();
 }
 
 std::size_t ArchiveChanges::tag_of(const QuantityValues& values, int instance) {
-  auto& tags = tags_[table_of(values.what)];
+  const std::size_t tag = named(values, instance);
+  return values.what.ending == Ending::Failed ? names_.failed_of(tag) : tag;
+}
+
+// The tag, whatever the end of its calls.
+std::size_t ArchiveChanges::named(const QuantityValues& values, int instance) {
+  const TraceType type = values.what.type;
+  auto& tags = tags_[index_of(type)];
   if (const auto found = tags.find(instance); found != tags.end()) return found->second;
-  if (std::uint64_t& read_at = names_read_at_[table_of(values.what)]; read_at != samples_) {
+  if (std::uint64_t& read_at = names_read_at_[index_of(type)]; read_at != samples_) {
     read_at = samples_;
     read_names(values);
     if (const auto found = tags.find(instance); found != tags.end()) return found->second;
   }
-  return tags[instance] = names_.find_or_add(
-             values.what.type, "instance " + std::to_string(instance), values.what.ending);
+  return tags[instance] = names_.find_or_add(type, "instance " + std::to_string(instance));
 }
 
 // Takes long. A name from another time is better than none.
 void ArchiveChanges::read_names(const QuantityValues& values) {
-  const auto [metric, type, quantity, ending] = values.what;
+  const TraceType type = values.what.type;
   const pmInDom domain = values.metric.indom;
-  auto& tags = tags_[table_of(values.what)];
+  auto& tags = tags_[index_of(type)];
   for (const auto& [number, name] : source_.instances(domain))
-    tags[number] = names_.find_or_add(type, name, ending);
+    tags[number] = names_.find_or_add(type, name);
   const auto all = values.values();
   if (std::all_of(all.begin(), all.end(),
                   [&](const pmValue& each) { return tags.contains(each.inst); }))
     return;
   for (const auto& [number, name] : source_.instances(domain, true))
-    if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name, ending);
+    if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name);
 }
 
 ArchiveChanges::Known& ArchiveChanges::known(std::size_t tag) {
@@ -314,7 +316,9 @@ ArchiveChanges::Known& ArchiveChanges::known(std::size_t tag) {
 }
 
 std::optional<WallTime>& ArchiveChanges::sampled_at(const RecordedQuantity& what) {
-  return sampled_[index_of(what.quantity) * kTables + table_of(what)];
+  const bool has_failed = what.ending == Ending::Failed;
+  const std::size_t series = has_failed ? kSeries - 1 : index_of(what.type);
+  return sampled_[index_of(what.quantity) * kSeries + series];
 }
 
 }  // namespace pcp::trace::command

@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -26,32 +25,40 @@ namespace pcp::trace::command {
 // its number in an archive or on a host. Its failed calls have a number of their own.
 class TagNames {
  public:
-  using Key = std::tuple<TraceType, std::string, Ending>;
+  using Key = std::pair<TraceType, std::string>;
 
-  std::size_t find_or_add(TraceType type, const std::string& name,
-                          Ending ending = Ending::Completed) {
-    const auto [found, is_new] = numbers_.try_emplace(Key(type, name, ending), keys_.size());
-    if (is_new) keys_.push_back(&found->first);
+  std::size_t find_or_add(TraceType type, const std::string& name) {
+    const auto [found, is_new] = numbers_.try_emplace(Key(type, name), tags_.size());
+    if (is_new) tags_.push_back({&found->first});
     return found->second;
   }
 
-  // The number of the calls of this tag that ended otherwise, if they have one.
-  std::optional<std::size_t> other_ending(std::size_t tag) const {
-    const auto& [type, name, ending] = *keys_[tag];
-    const bool has_failed = ending == Ending::Failed;
-    const auto found =
-        numbers_.find(Key(type, name, has_failed ? Ending::Completed : Ending::Failed));
-    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+  // The number of the failed calls of a tag.
+  std::size_t failed_of(std::size_t tag) {
+    if (!tags_[tag].other) {
+      tags_[tag].other = tags_.size();
+      tags_.push_back({tags_[tag].key, Ending::Failed, tag});
+    }
+    return *tags_[tag].other;
   }
 
-  std::size_t size() const { return keys_.size(); }
-  TraceType type(std::size_t tag) const { return std::get<TraceType>(*keys_[tag]); }
-  const std::string& name(std::size_t tag) const { return std::get<std::string>(*keys_[tag]); }
-  Ending ending(std::size_t tag) const { return std::get<Ending>(*keys_[tag]); }
+  // The number of the calls of this tag that ended otherwise, if they have one.
+  std::optional<std::size_t> other_ending(std::size_t tag) const { return tags_[tag].other; }
+
+  std::size_t size() const { return tags_.size(); }
+  TraceType type(std::size_t tag) const { return tags_[tag].key->first; }
+  const std::string& name(std::size_t tag) const { return tags_[tag].key->second; }
+  Ending ending(std::size_t tag) const { return tags_[tag].ending; }
 
  private:
+  struct Numbered {
+    const Key* key;
+    Ending ending = Ending::Completed;
+    std::optional<std::size_t> other{};
+  };
+
   std::map<Key, std::size_t> numbers_;
-  std::vector<const Key*> keys_;
+  std::vector<Numbered> tags_;
 };
 
 // The time range of a report; both ends are included.
@@ -121,9 +128,9 @@ class ArchiveChanges {
   const Room& room() const { return room_; }
 
  private:
-  // A table for each type and, last, for failed transactions.
-  static constexpr std::size_t kTables = kTraceTypes.size() + 1;
-  static constexpr std::size_t kSlots = kTables * (index_of(Quantity::Histogram) + 1);
+  // For each type and, last, for failed transactions.
+  static constexpr std::size_t kSeries = kTraceTypes.size() + 1;
+  static constexpr std::size_t kSlots = kSeries * (index_of(Quantity::Histogram) + 1);
   static constexpr std::size_t kKept = index_of(Quantity::Rate);  // what grows, and levels
 
   // A tag's last values. Agents count from 0.
@@ -157,8 +164,8 @@ class ArchiveChanges {
                     std::optional<WallTime> from, ChangeTaker& taker);
   double growth(const QuantityValues& values, Known& known, double now) const;
   void forget_names_if_begun_anew(const QuantityValues& calls);
-  static std::size_t table_of(const RecordedQuantity& what);
   std::size_t tag_of(const QuantityValues& values, int instance);
+  std::size_t named(const QuantityValues& values, int instance);
   void read_names(const QuantityValues& values);
   Known& known(std::size_t tag);
   std::optional<WallTime>& sampled_at(const RecordedQuantity& what);
@@ -187,9 +194,9 @@ class ArchiveChanges {
   std::set<double> starts_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag
-  std::unordered_map<std::size_t, NearbyText> nearby_;              // by tag
-  std::array<std::unordered_map<int, std::size_t>, kTables> tags_;  // by instance
-  std::array<std::uint64_t, kTables> names_read_at_{};              // sample
+  std::unordered_map<std::size_t, NearbyText> nearby_;                         // by tag
+  std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
+  std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
 };
 
 }  // namespace pcp::trace::command
