@@ -87,13 +87,9 @@ std::optional<Estimate> over_intervals(const Side& side, const ComparedTag& tag,
     for (const RunPiece& each : its->pieces) parts.push_back({each.failed, each.calls});
   } else if (figure == Figure::Mean) {
     if (may_have_nonfinite(*tag.before) || may_have_nonfinite(*tag.now)) return {};
-    for (const RunPiece& each : its->pieces) {
-      Tag piece;
-      piece.calls = each.calls;
-      piece.failed = each.failed;
-      piece.times_of = tag.now->times_of;
-      if (valued_calls(piece) > 0) parts.push_back({each.sum, valued_calls(piece)});
-    }
+    for (const RunPiece& each : its->pieces)
+      if (const double calls = calls_with(tag.now->times_of, each.calls, each.failed); calls > 0)
+        parts.push_back({each.sum, calls});
   } else {
     parts = shares_beyond((*tag.of(figure).before + *tag.of(figure).now) / 2, *its);
   }

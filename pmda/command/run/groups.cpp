@@ -154,7 +154,7 @@ Tag sum_of(std::string name, const std::vector<Tag*>& members) {
     if (member->endings) failed.push_back(&member->endings->failed);
   }
   Tag group = sum_of_parts(completed);
-  if (!failed.empty()) group = with_failed(group, sum_of_parts(failed));
+  if (!failed.empty()) group = with_failed(std::move(group), sum_of_parts(failed));
   group.name = std::move(name);
   for (const Tag* const member : members) group.is_folded = group.is_folded || member->is_folded;
   const std::optional<Ending> times_of = members.front()->times_of;
@@ -200,10 +200,10 @@ Groups group_by_name(std::vector<Tag> tags) {
                     [](const std::string& tag) { return std::string(bare_name(tag)); });
 }
 
-Tag with_failed(const Tag& completed, const Tag& failed) {
+Tag with_failed(Tag completed, Tag failed) {
+  completed.times_of.reset();
+  if (failed.calls == 0) return completed;
   Tag whole = completed;
-  whole.times_of.reset();
-  if (failed.calls == 0) return whole;
   whole.lacks_times = failed.lacks_times;
   join_values(whole, failed);
   add_sums(whole, failed);
@@ -211,7 +211,7 @@ Tag with_failed(const Tag& completed, const Tag& failed) {
   find_mean(whole);
   find_percentiles(whole, {&completed, &failed}, PercentileSource::CompletedAndFailed);
   if (!whole.distribution) leave_out_failed(whole, completed, failed);
-  whole.endings = std::make_shared<const Endings>(Endings{completed, failed});
+  whole.endings = std::make_shared<const Endings>(Endings{std::move(completed), std::move(failed)});
   return whole;
 }
 
@@ -233,19 +233,8 @@ Tag with_times_of(Tag tag, Ending ending) {
   if (!tag.endings)
     tag.endings =
         std::make_shared<const Endings>(Endings{tag, without_calls(tag, tag.failed.has_value())});
-  const Tag& its = tag.endings->of(ending);
   tag.times_of = ending;
-  tag.lacks_times = its.lacks_times;
-  tag.sum = its.sum;
-  tag.mean = its.mean;
-  tag.busy = its.busy;
-  tag.min = its.min;
-  tag.max = its.max;
-  tag.percentiles = its.percentiles;
-  tag.percentile_source = its.percentile_source;
-  tag.slowest = its.slowest;
-  tag.distribution = its.distribution;
-  tag.outside = its.outside;
+  static_cast<CallValues&>(tag) = tag.endings->of(ending);
   return tag;
 }
 

@@ -38,7 +38,7 @@ struct Grouping {
 std::vector<Grouping> groupings_of(const std::vector<Tag>& tags);
 
 // Adds a tag's failed calls to its completed ones.
-Tag with_failed(const Tag& completed, const Tag& failed);
+Tag with_failed(Tag completed, Tag failed);
 
 // The tag without its calls: it has none, or (not `is_known`) nothing is known of any.
 Tag without_calls(const Tag& tag, bool is_known = true);

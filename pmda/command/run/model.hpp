@@ -76,24 +76,8 @@ struct SlowestMoment {
   std::optional<double> within_s{};
 };
 
-struct Endings;
-
-// A tag's totals over the whole run and all hosts. Times are in seconds.
-struct Tag {
-  std::string name;  // in PCP's form, from a program: any bytes, maybe invalid UTF-8
-  TraceType type{};
-  std::string unit;         // of observed or counted values, from PCP or the program; often empty
-  std::string description;  // from the program; often empty
-
-  double calls = 0;  // transactions that ended, points passed, values, reports of a counter
-  std::optional<double> failed;     // those of `calls` that failed: aborted transactions
-  std::optional<double> vanished;   // transactions open when their program ended
-  std::optional<double> nonfinite;  // of observations: non-finite values in `calls`, not counted
-                                    // below
-  std::optional<double> rate;       // calls per second of the run
-
-  // The calls that the following values are of; nothing: all.
-  std::optional<Ending> times_of{};
+// What calls took, or the values that were observed. Times are in seconds.
+struct CallValues {
   bool lacks_times = false;    // some failed calls have no duration: older libraries give none
   std::optional<double> sum;   // of durations or observed values
   std::optional<double> mean;  // of the finite values
@@ -102,18 +86,36 @@ struct Tag {
   std::optional<Extreme> max;
   std::array<std::optional<double>, kPercentiles.size()> percentiles;
   PercentileSource percentile_source = PercentileSource::NotRecorded;
-  std::optional<double> last;     // value observed or reported last, on any host
-  std::optional<double> counted;  // added to a counter in this run
   std::optional<SlowestMoment> slowest;
 
   // The distribution of `distribution->total()` finite values. Calls that a thread had no room for,
   // and calls before distributions were recorded, are missing from it.
   std::optional<Histogram> distribution;
   double outside = 0;  // values in it that are from before or after the run
+};
+
+struct Endings;
+
+// A tag's totals over the whole run and all hosts.
+struct Tag : CallValues {
+  std::string name;  // in PCP's form, from a program: any bytes, maybe invalid UTF-8
+  TraceType type{};
+  std::string unit;         // of observed or counted values, from PCP or the program; often empty
+  std::string description;  // from the program; often empty
+
+  double calls = 0;  // transactions that ended, points passed, values, reports of a counter
+  std::optional<double> failed;      // those of `calls` that failed: aborted transactions
+  std::optional<double> vanished;    // transactions open when their program ended
+  std::optional<double> nonfinite;   // of observations: non-finite values in `calls`, not counted
+                                     // elsewhere
+  std::optional<double> rate;        // calls per second of the run
+  std::optional<Ending> times_of{};  // the calls that CallValues are of; nothing: all
+  std::optional<double> last;        // value observed or reported last, on any host
+  std::optional<double> counted;     // added to a counter in this run
 
   std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
 
-  // Null: no call failed, and the values above are of all calls.
+  // Null: no call failed, and CallValues are of all calls.
   std::shared_ptr<const Endings> endings{};
 
   // The sum of the tags of Run::folded that have its name; null: none.
@@ -129,11 +131,15 @@ struct Endings {
   const Tag& of(Ending ending) const { return ending == Ending::Failed ? failed : completed; }
 };
 
+// The calls that ended so; nothing: in any way.
+inline double calls_with(std::optional<Ending> ending, double calls, double failed) {
+  if (!ending) return calls;
+  return *ending == Ending::Failed ? failed : calls - failed;
+}
+
 // The calls that have its values.
 inline double valued_calls(const Tag& tag) {
-  if (!tag.times_of) return tag.calls;
-  const double failed = tag.failed.value_or(0);
-  return *tag.times_of == Ending::Failed ? failed : tag.calls - failed;
+  return calls_with(tag.times_of, tag.calls, tag.failed.value_or(0));
 }
 
 inline bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }

@@ -246,7 +246,7 @@ Totals RunTotals::finish() {
     if (has_failed && other) continue;  // with the completed ones
     std::vector<std::size_t> numbers{i};
     if (other) numbers.push_back(*other);
-    all.emplace_back(whole_tag(i, has_failed ? i : other), std::move(numbers));
+    all.emplace_back(take_whole(i, has_failed ? i : other), std::move(numbers));
   }
   std::ranges::sort(all, is_before, [](const auto& each) -> const Tag& { return each.first; });
   for (auto& [tag, numbers] : all) {
@@ -257,9 +257,9 @@ Totals RunTotals::finish() {
 }
 
 // An archive may have failed calls without completed ones.
-Tag RunTotals::whole_tag(std::size_t number, std::optional<std::size_t> of_failed) const {
-  Tag completed = of_failed == number ? without_calls(tags_[number].tag) : tags_[number].tag;
-  Tag whole = of_failed ? with_failed(completed, tags_[*of_failed].tag) : std::move(completed);
+Tag RunTotals::take_whole(std::size_t number, std::optional<std::size_t> of_failed) {
+  Tag whole = of_failed == number ? without_calls(tags_[number].tag) : std::move(tags_[number].tag);
+  if (of_failed) whole = with_failed(std::move(whole), std::move(tags_[*of_failed].tag));
   return run_.times_of ? with_times_of(std::move(whole), *run_.times_of) : whole;
 }
 

@@ -88,7 +88,7 @@ class RunTotals {
   static void add_distribution(Merged& merged, TagInArchive& its);
   void finish_times();
   void finish_tag(Merged& merged) const;
-  Tag whole_tag(std::size_t number, std::optional<std::size_t> of_failed) const;
+  Tag take_whole(std::size_t number, std::optional<std::size_t> of_failed);
   static PercentileSource source_of_percentiles(const Merged& merged);
   static void find_percentiles(Merged& merged);
 
