@@ -76,9 +76,9 @@ constexpr auto abort_time = [](const TagValues& tag, double) -> std::optional<do
   return once_ended(tag, tag.failed.sum);
 };
 
-constexpr auto abort_rate = [](const TagValues& tag, double period_s) -> std::optional<float> {
+constexpr auto abort_rate = [](const TagValues& tag, double period_s) -> std::optional<double> {
   if (tag.failed_window.count == 0) return {};
-  return static_cast<float>(static_cast<double>(tag.failed_window.count) / period_s);
+  return static_cast<double>(tag.failed_window.count) / period_s;
 };
 
 template <double WindowSums::*Extreme>
@@ -195,7 +195,8 @@ std::vector<Metric> tag_metrics(const ValueUnits& units) {
        of_aborts<&WindowSums::min>},
       {1, 13, "trace.transact.abort_max", kTransactIndom, PM_SEM_INSTANT, kSeconds,
        of_aborts<&WindowSums::max>},
-      {1, 14, "trace.transact.abort_rate", kTransactIndom, PM_SEM_INSTANT, kPerSecond, abort_rate},
+      {1, 14, "trace.transact.abort_rate", kTransactIndom, PM_SEM_INSTANT, kPerSecond,
+       as_float(abort_rate)},
   };
 }
 

@@ -116,15 +116,10 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
                   : "no observation matches; for a transaction give a unit: ns, us, ms, s, min";
 }
 
-// The tag with the values of the calls that the condition is about.
-Tag Condition::part_of(const Tag& tag) const {
-  return ending_ ? with_times_of(tag, *ending_) : tag;
-}
-
-Condition::Finding Condition::finding(const Tag& all, bool has_all) const {
-  const Tag tag = part_of(all);
+Condition::Finding Condition::finding(const Tag& tag, bool has_all) const {
+  if (ending_ && tag.times_of != ending_) return finding(with_times_of(tag, *ending_), has_all);
   const bool is_complete = has_all && !lacks_failed(tag, figure_);
-  if (is_complete && ending_ == Ending::Failed && all.failed == 0.0 && !all.folded)
+  if (is_complete && ending_ == Ending::Failed && tag.failed == 0.0 && !tag.folded)
     return finding_of(tag.name, Outcome::Passed, "no failed calls");
   std::optional<ValueRange> range =
       is_complete ? range_of(tag, figure_) : known_without_missing(tag);
@@ -138,7 +133,7 @@ Condition::Finding Condition::finding(const Tag& all, bool has_all) const {
   if (!tag.folded) return finding_of(tag.name, range, shown);
   const std::string why = ", as " + shown_calls(*tag.folded) + " may belong to it";
   if (!range) return finding_of(tag.name, range, valued_calls(tag) == 0 ? kNotKnown + why : shown);
-  range = with_folded(range, tag, part_of(*tag.folded));
+  range = with_folded(range, tag, *tag.folded);
   return finding_of(tag.name, range, (range ? shown_range(*range) : kNotKnown) + why,
                     kNotKnown + why);
 }
@@ -152,9 +147,7 @@ std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_
     if (!tag.is_folded || !applies_to(tag.type) ||
         !tag_.may_match_sets_of(std::string(bare_name(tag.name))))
       continue;
-    const Tag folded = part_of(*tag.folded);
-    const auto range =
-        is_known && !lacks_failed(folded, figure_) ? with_folded({}, {}, folded) : std::nullopt;
+    const auto range = is_known ? with_folded({}, {}, *tag.folded) : std::nullopt;
     const std::string why =
         ", as " + which + shown_calls(*tag.folded) + " may be of label sets that had no room";
     findings.push_back(
@@ -168,6 +161,9 @@ std::vector<Condition::Finding> Condition::check_folded(const Run& run, bool is_
 // of a tag that has no others. Nothing: any value is possible.
 std::optional<ValueRange> Condition::with_folded(const std::optional<ValueRange>& range,
                                                  const Tag& tag, const Tag& folded) const {
+  if (ending_ && folded.times_of != ending_)
+    return with_folded(range, tag, with_times_of(folded, *ending_));
+  if (lacks_failed(folded, figure_)) return {};
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto [least, greatest] = range.value_or(ValueRange{0, 0});
   const auto up_to = [&, low = least, high = greatest](const std::optional<double>& more) {

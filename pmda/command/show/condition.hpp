@@ -64,7 +64,6 @@ class Condition {
   Result<void> take_change(bool is_negative) const;
 
   bool may_be_time() const;
-  Tag part_of(const Tag& tag) const;
   bool is_percent() const;
   bool applies_to(TraceType type) const;
   std::optional<ValueRange> known_without_missing(const Tag& tag) const;

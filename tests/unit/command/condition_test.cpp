@@ -314,6 +314,10 @@ TEST(Condition, IsUnknownIfFailedCallsMayDecideIt) {
   none.folded = std::make_shared<const Tag>(failing());
   expect(none, {{Outcome::Unknown, {"failed max > 1s", "failed > 99", "max > 1s"}},
                 {Outcome::Passed, {"failed > 100", "completed max > 1s"}}});
+  Tag unknown = failing();
+  unknown.failed.reset();
+  none.folded = std::make_shared<const Tag>(unknown);
+  expect(none, {{Outcome::Unknown, {"calls > 5000", "max > 3s"}}});
 }
 
 // A condition passes only if the value is further from the limit than its error.
