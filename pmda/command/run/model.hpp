@@ -76,7 +76,7 @@ struct SlowestMoment {
   std::optional<double> within_s{};
 };
 
-// What calls took, or the values that were observed. Times are in seconds.
+// The durations of calls in seconds, or the values that were observed.
 struct CallValues {
   bool lacks_times = false;    // some failed calls have no duration: older libraries give none
   std::optional<double> sum;   // of durations or observed values
