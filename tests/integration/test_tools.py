@@ -122,6 +122,10 @@ class Derived(ViewsTestCase):
             self.assertAlmostEqual(float(value), 9.5, delta=4)  # of 0 to 19, again and again
         self.assertIn("queue", shown)
 
+    def test_of_failed_transactions_is_their_mean(self):
+        shown = run([*tool("pmrep"), "-a", self.archive, "-S", "2sec", "-t", "2", "-o", "csv", DERIVED[4]], **ON_REQUEST)
+        self.assertGreater(max(float(value) for value in re.findall(r",([\d.]+)", shown)), 0.01, shown)
+
 
 class Pmlogconf(ViewsTestCase):
     """From the agent to last night's report."""

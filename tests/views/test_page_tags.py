@@ -114,6 +114,14 @@ class Tags(PageTestCase):
             self.click(f"#kinds button[data-kind={kind}]")
             self.assertEqual(self.texts("#charts h3"), charts)
 
+    def test_say_which_calls_percentiles_are_of(self):
+        self.page("shop")
+        for times_of, said in (("all", True), ("completed", False)):
+            for count in (1, 2):
+                self.evaluate(f"""(() => {{ pcpTrace.view.run.times_of = "{times_of}";
+                    pcpTrace.page.choose(pcpTrace.data.tags.filter(({{failed}}) => failed > 0).slice(0, {count})); }})()""")
+                self.assertEqual(self.evaluate("document.querySelector('#charts').textContent.includes('percentiles of completed calls')"), said)
+
     def test_with_few_histograms_have_bands_instead_of_a_heat_map(self):
         self.page("shop")
         self.evaluate("""(() => { const [tag] = pcpTrace.data.tags;
