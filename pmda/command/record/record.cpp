@@ -29,6 +29,7 @@
 #include "command/show/page/page.hpp"
 #include "command/show/summary.hpp"
 #include "command/show/waterfall.hpp"
+#include "command/show/why_slow.hpp"
 #include "command/words.hpp"
 
 namespace pcp::trace::command {
@@ -101,6 +102,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   std::string text = summary(*model, page, terminal);
   if (model->spans) {
     text += span_counts(*model->spans, shown);
+    text += why_slow(model->spans->requests, shown, 1);
     text += slowest_trees(*model->spans, shown);
     if (model->spans->traces > kSlowestTrees)
       text += "more of them: pcp-trace report " + printed_name(folder.path()) + "\n";

@@ -18,6 +18,7 @@
 
 #include "base/clock.hpp"
 #include "command/pcp/recorded_metrics.hpp"
+#include "command/run/requests.hpp"
 #include "command/run/span_trace.hpp"
 #include "wire/histogram.hpp"
 #include "wire/trace_type.hpp"
@@ -280,6 +281,7 @@ struct RecordedSpans {
   std::uint64_t spans = 0;   // including events
   std::uint64_t missed = 0;  // captured but not recorded, including events
   std::vector<SpanTrace> slowest;
+  std::vector<Requests> requests{};
   std::map<std::string, LongestSpan> longest{};  // by tag
   // By tag: a captured transaction was inside another one. No entry: none of the tag was captured.
   std::map<std::string, bool> is_nested{};

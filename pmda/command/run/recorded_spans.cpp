@@ -14,6 +14,7 @@
 #include "command/run/slowest_traces.hpp"
 #include "command/run/torn_spans.hpp"
 #include "command/run/trace_assembly.hpp"
+#include "command/run/why_slow.hpp"
 
 namespace pcp::trace::command {
 
@@ -214,20 +215,28 @@ void group_span_tags(RecordedSpans& spans, const LabelChoice& choice) {
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exemplars* exemplars) {
   SlowestTraces slowest;
   TornSpans torn;
+  WhySlow why(request.choice, request.times_of);
   RecordedSpans of_tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
     torn.mark(trace);
     note_tags(of_tags, trace, request.times_of);
+    why.choose(trace);
     if (exemplars != nullptr) exemplars->add(trace);
     if (has_ending(trace, request.times_of)) slowest.add(std::move(trace));
     return true;
   });
-  if (found && *found) {
-    (*found)->slowest = slowest.take();
-    for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
-    (*found)->longest = std::move(of_tags.longest);
-    (*found)->is_nested = std::move(of_tags.is_nested);
-  }
+  if (!found || !*found) return found;
+  (*found)->slowest = slowest.take();
+  for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
+  (*found)->longest = std::move(of_tags.longest);
+  (*found)->is_nested = std::move(of_tags.is_nested);
+  if (!why.decide()) return found;
+  const auto again = read_traces(request, [&](SpanTrace&& trace) {
+    why.count(trace);
+    return true;
+  });
+  if (!again) return again.error();
+  (*found)->requests = why.take();
   return found;
 }
 

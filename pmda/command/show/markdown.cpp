@@ -7,6 +7,7 @@
 #include "command/show/comparison.hpp"
 #include "command/show/summary.hpp"
 #include "command/show/text_table.hpp"
+#include "command/show/why_slow.hpp"
 
 namespace pcp::trace::command {
 
@@ -131,7 +132,7 @@ std::string markdown_code(std::string_view text) {
   return fence + blank + std::string(text) + blank + fence;
 }
 
-std::string markdown(const Totals& run, const std::vector<Condition::Finding>& findings) {
+std::string markdown(const Model& run, const std::vector<Condition::Finding>& findings) {
   std::string text = incomplete(run.run) + about(run.run) + "\n";
   TablesOf<Tag> kinds;
   for (std::size_t i = 0; i < std::min(run.tags.size(), kMostRows); ++i)
@@ -144,6 +145,7 @@ std::string markdown(const Totals& run, const std::vector<Condition::Finding>& f
   for (const auto& kind : kinds) rows.insert(rows.end(), kind.begin(), kind.end());
   for (const auto& [sign, note] : notes_of(rows, shown()))
     text += "- " + one_code(sign) + " " + note + "\n";
+  if (run.spans) text += "\n" + why_slow_markdown(run.spans->requests, shown());
   return text + (text.ends_with("\n\n") ? "" : "\n") + listed(findings);
 }
 

@@ -11,7 +11,7 @@
 
 namespace pcp::trace::command {
 
-std::string markdown(const Totals& run, const std::vector<Condition::Finding>& findings);
+std::string markdown(const Model& run, const std::vector<Condition::Finding>& findings);
 
 std::string markdown(const Totals& base, const Totals& now, const Comparison& comparison,
                      const std::vector<Condition::Finding>& findings);

@@ -132,6 +132,41 @@ void write_imbalance(JsonWriter& json, const Imbalance& imbalance) {
   });
 }
 
+void write_groups(JsonWriter& json, const char* key, const OfGroups& numbers, double unit = 1) {
+  const auto number = [&](const char* group, RequestGroup of) {
+    json.number(group, static_cast<double>(numbers.of(of)) / unit);
+  };
+  json.object(key, [&] {
+    number("all", RequestGroup::All);
+    number("slowest", RequestGroup::Slowest);
+    number("failed", RequestGroup::Failed);
+  });
+}
+
+void write_requests(JsonWriter& json, const Requests& requests) {
+  constexpr double kNsPerS = 1e9;
+  json.object([&] {
+    json.text("tag", requests.tag);
+    write_groups(json, "requests", requests.count);
+    json.number("slowest_from_s", static_cast<double>(requests.slowest_from_ns) / kNsPerS);
+    write_groups(json, "time_s", requests.time_ns, kNsPerS);
+    json.list("steps", requests.steps, [&](const RequestStep& step) {
+      json.object([&] {
+        json.key("step");
+        step.name.empty() ? json.null() : json.text(step.name);
+        write_groups(json, "self_s", step.self_ns, kNsPerS);
+      });
+    });
+    json.list("common", requests.traits, [&](const RequestTrait& trait) {
+      json.object([&] {
+        json.text("key", trait.key);
+        json.text("value", trait.value);
+        write_groups(json, "requests", trait.requests);
+      });
+    });
+  });
+}
+
 }  // namespace
 
 void write_comparison(JsonWriter& json, const Comparison& comparison) {
@@ -192,6 +227,8 @@ void write_spans(JsonWriter& json, const RecordedSpans& spans) {
     json.number("spans", spans.spans);
     json.number("missed", spans.missed);
     json.truth("has_gap", spans.has_gap);
+    json.list("requests", spans.requests,
+              [&](const Requests& each) { write_requests(json, each); });
     json.list("slowest", spans.slowest, [&](const SpanTrace& trace) { write_trace(json, trace); });
   });
 }

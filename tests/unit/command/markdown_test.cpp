@@ -25,10 +25,11 @@ Tag transaction(const std::string& name, double calls, double mean) {
   return tag;
 }
 
-Totals run_of(std::vector<Tag> tags) {
-  Totals totals{{}, std::move(tags)};
-  totals.run.archives = {"app.trace/trace"};
-  return totals;
+Model run_of(std::vector<Tag> tags) {
+  Model model;
+  model.tags = std::move(tags);
+  model.run.archives = {"app.trace/trace"};
+  return model;
 }
 
 TEST(Markdown, OfARunHasItsTagsAndFindings) {
@@ -49,7 +50,7 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
 }
 
 TEST(Markdown, BeginsWithWhatHadNoRoom) {
-  Totals run = run_of({transaction("a", 2, 1)});
+  Model run = run_of({transaction("a", 2, 1)});
   run.run.without_room = 2;
   run.run.folded = run.tags;
   run.run.folded.push_back(transaction("b", 3, 1));
@@ -63,8 +64,8 @@ TEST(Markdown, BeginsWithWhatHadNoRoom) {
 }
 
 TEST(Markdown, OfAComparisonMarksWhatIsReal) {
-  const Totals before = run_of({transaction("checkout", 200, 0.01)});
-  const Totals now = run_of({transaction("checkout", 300, 0.012)});
+  const Model before = run_of({transaction("checkout", 200, 0.01)});
+  const Model now = run_of({transaction("checkout", 300, 0.012)});
   const Divisors divisors{2, 3, TagKey(TraceType::Transact, "a`b")};
   Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}}, divisors);
   comparison.tags[0].changes[index_of(Figure::Mean)].verdict = Verdict::Real;
@@ -94,8 +95,8 @@ TEST(Markdown, IsShortEnoughForAComment) {
       tags.push_back(transaction(std::string(200, '|') + "`" + std::to_string(i), calls, mean));
     return run_of(tags);
   };
-  const Totals before = run(1, 1);
-  const Totals now = run(2, 1e-3);
+  const Model before = run(1, 1);
+  const Model now = run(2, 1e-3);
   const Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}});
   const std::vector<Condition::Finding> findings(1000, {Outcome::True, std::string(1000, 'x'), ""});
   const std::string text = markdown(before, now, comparison, findings);

@@ -155,9 +155,9 @@ TEST(ReportAsJson, HasTheSlowestTraces) {
   run.spans->slowest = {trace_of({span_of("request", 1, 0)})};
   const std::string json = report_json(run);
   const std::string trace = trace_json(run.spans->slowest.front());
-  EXPECT_TRUE(
-      json.ends_with(R"(,"spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"slowest":[)" +
-                     trace.substr(0, trace.size() - 1) + "]}}\n"))
+  EXPECT_TRUE(json.ends_with(
+      R"(,"spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"requests":[],"slowest":[)" +
+      trace.substr(0, trace.size() - 1) + "]}}\n"))
       << json;
 }
 

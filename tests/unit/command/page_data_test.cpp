@@ -53,7 +53,7 @@ TEST(PageData, HasTheSlowestTracesIfSpansWereAskedFor) {
   model.spans = RecordedSpans{3, 1000, 7, {trace}};
   const std::string line = trace_json(trace);
   EXPECT_TRUE(unpacked(model).has(
-      R"("spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"slowest":[)" +
+      R"("spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"requests":[],"slowest":[)" +
       line.substr(0, line.size() - 1) + "]}"));
 }
 

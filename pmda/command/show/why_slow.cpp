@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/show/why_slow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "command/show/markdown.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kMostTags = 3;
+constexpr std::size_t kMostSteps = 3;
+constexpr std::size_t kMostOfName = 40;
+
+// Neither 0% nor 100% if some or not all have it.
+std::string percent(double share) {
+  const long rounded = std::lround(share * 100);
+  if (rounded == 0 && share > 0) return "<1%";
+  if (rounded == 100 && share < 1) return ">99%";
+  return std::to_string(rounded) + "%";
+}
+
+// What a group of requests has in common.
+struct Common {
+  std::string tag;
+  std::string which;               // "the slowest 40 of 3,955 captured, from 153 ms"
+  std::vector<std::string> steps;  // "search-index 42% (others 16%)"
+  std::vector<std::string> traits;
+};
+
+std::string beside(const OfGroups& part, const OfGroups& whole, RequestGroup group) {
+  return " " + percent(part.share_in(group, whole)) + " (others " +
+         percent(part.share_beside(group, whole)) + ")";
+}
+
+Common common(const Requests& requests, RequestGroup group, const Shown& shown) {
+  const auto count = [&](RequestGroup of) {
+    return Shown::count(static_cast<double>(requests.count.of(of)));
+  };
+  Common found{requests.tag,
+               (group == RequestGroup::Slowest ? "the slowest " : "the failed ") + count(group) +
+                   " of " + count(RequestGroup::All) + " captured",
+               {},
+               {}};
+  if (group == RequestGroup::Slowest)
+    found.which += ", from " + shown.duration(static_cast<double>(requests.slowest_from_ns) / 1e9);
+  for (const RequestStep* const step : requests.steps_of(group)) {
+    if (found.steps.size() == kMostSteps) break;
+    found.steps.push_back(
+        (step->name.empty() ? "not in any step" : shown.name(step->name, kMostOfName)) +
+        beside(step->self_ns, requests.time_ns, group));
+  }
+  for (const RequestTrait* const trait : requests.traits_of(group))
+    found.traits.push_back(shown.name(trait->key + "=" + trait->value, kMostOfName) +
+                           beside(trait->requests, requests.count, group));
+  return found;
+}
+
+std::vector<Common> all_common(const std::vector<Requests>& all, const Shown& shown,
+                               std::size_t most_tags) {
+  std::vector<Common> found;
+  std::size_t tags = 0;
+  for (const Requests& each : all) {
+    if (tags == most_tags) break;
+    tags += each.has(RequestGroup::Slowest) ? 1 : 0;
+    for (const RequestGroup group : {RequestGroup::Slowest, RequestGroup::Failed})
+      if (each.has(group)) found.push_back(common(each, group, shown));
+  }
+  return found;
+}
+
+// As many as fit into a line, at least one.
+std::string line(const std::string& label, const std::vector<std::string>& parts,
+                 const Shown& shown) {
+  if (parts.empty()) return "";
+  std::string text = "  " + label + "  " + parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (columns_of(text) + columns_of(parts[i]) + 2 > shown.terminal().columns) break;
+    text += ", " + parts[i];
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string why_slow(const std::vector<Requests>& all, const Shown& shown, std::size_t most_tags) {
+  std::string text;
+  for (const Common& each : all_common(all, shown, most_tags)) {
+    const std::string rest = ": " + each.which;
+    text += shown.bold(shown.name(each.tag, room_after(shown.terminal().columns, rest.size()))) +
+            rest + "\n" + line("time", each.steps, shown) + line("with", each.traits, shown);
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string why_slow_markdown(const std::vector<Requests>& all, const Shown& shown) {
+  const auto listed = [](const std::string& label, const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts)
+      text += (text.empty() ? "  - " + label + ": " : ", ") + markdown_code(part);
+    return text.empty() ? "" : text + "\n";
+  };
+  std::string text;
+  for (const Common& each : all_common(all, shown, kMostTags))
+    text += "- " + markdown_code(shown.name(each.tag, kMostOfName)) + ": " + each.which + "\n" +
+            listed("time", each.steps) + listed("with", each.traits);
+  return text.empty() ? "" : "**Requests:**\n\n" + text + "\n";
+}
+
+}  // namespace pcp::trace::command

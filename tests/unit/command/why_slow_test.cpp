@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/run/why_slow.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "command/show/json_writer.hpp"
+#include "command/show/model_json.hpp"
+#include "command/show/why_slow.hpp"
+#include "unit/command/span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr auto kAll = RequestGroup::All;
+constexpr auto kSlowest = RequestGroup::Slowest;
+constexpr auto kFailed = RequestGroup::Failed;
+
+std::vector<Requests> requests_in(const std::vector<SpanTrace>& traces,
+                                  const LabelChoice& choice = {},
+                                  std::optional<Ending> times_of = {}) {
+  WhySlow why(choice, times_of);
+  for (const SpanTrace& trace : traces) why.choose(trace);
+  if (!why.decide()) return {};
+  for (const SpanTrace& trace : traces) why.count(trace);
+  return why.take();
+}
+
+// A request of so many ms, half of which are its search's.
+SpanTrace request(std::uint64_t id, std::uint64_t ms, const std::string& notes = "",
+                  const std::string& tag = "request") {
+  SpanTrace trace = trace_of(
+      {span_of(tag, 2 * id, 0, 0, ms, id),
+       span_of("search{shard=" + std::to_string(id % 2) + "}", 2 * id + 1, 2 * id, 1, ms / 2, id)},
+      id);
+  trace.spans[1].attributes = notes;
+  return trace;
+}
+
+// 198 fast ones and two slow ones, of which one failed; both are for item 7, and three fast ones.
+std::vector<SpanTrace> some_requests() {
+  std::vector<SpanTrace> traces{request(1, 100, "item=7 n=1"), request(2, 80, "item=7 n=2")};
+  traces[1].spans[0].aborted = true;
+  traces[1].spans[0].reason = "timed out";
+  for (std::uint64_t id = 3; id <= 200; ++id)
+    traces.push_back(request(id, 10, id < 6 ? "item=7" : "item=8"));
+  return traces;
+}
+
+std::uint64_t self_ms(const Requests& requests, const std::string& name, RequestGroup group) {
+  for (const RequestStep& step : requests.steps)
+    if (step.name == name) return step.self_ns.of(group) / kMs;
+  return 0;
+}
+
+TEST(TheSlowest, AreOneOfAHundredWithTheTimeOfTheirSteps) {
+  const std::vector<Requests> all = requests_in(some_requests());
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].tag, "request");
+  EXPECT_EQ(all[0].count, (OfGroups{{200, 2, 1}}));
+  EXPECT_EQ(all[0].time_ns, (OfGroups{{2160 * kMs, 180 * kMs, 80 * kMs}}));
+  EXPECT_EQ(all[0].slowest_from_ns, 80 * kMs);
+  EXPECT_EQ(self_ms(all[0], "search", kAll), 1080U);
+  EXPECT_EQ(self_ms(all[0], "search", kSlowest), 90U);
+  EXPECT_EQ(self_ms(all[0], "", kFailed), 40U);
+}
+
+TEST(TheSlowest, HaveTraitsThatAreRarerAmongTheOthers) {
+  const Requests all = requests_in(some_requests()).at(0);
+  const std::vector<const RequestTrait*> traits = all.traits_of(kSlowest);
+  ASSERT_EQ(traits.size(), 1U);  // a shard is not, nor what only one of them has
+  EXPECT_EQ(traits[0]->key + "=" + traits[0]->value, "item=7");
+  EXPECT_EQ(traits[0]->requests, (OfGroups{{5, 2, 1}}));
+}
+
+TEST(TheSlowest, AreAtMostAThousandOfTheLongest) {
+  std::vector<SpanTrace> traces;
+  for (std::uint64_t id = 1; id <= 100'100; ++id)
+    traces.push_back(trace_of({span_of("request", id, 0, 0, 1 + id * 7919 % 100'003, id)}, id));
+  const Requests all = requests_in(traces).at(0);
+  EXPECT_EQ(all.count.of(kSlowest), 1000U);
+  EXPECT_GT(all.slowest_from_ns, 98'900 * kMs);
+}
+
+TEST(TheFailed, HaveTheirReasonInCommon) {
+  std::vector<SpanTrace> traces = some_requests();
+  traces[50].spans[0].aborted = true;
+  traces[50].spans[0].reason = "timed out";
+  const Requests all = requests_in(traces).at(0);
+  ASSERT_EQ(all.traits_of(kFailed).size(), 1U);
+  EXPECT_EQ(all.traits_of(kFailed)[0]->value, "timed out");
+  EXPECT_EQ(all.traits_of(kFailed)[0]->requests.of(kFailed), 2U);
+}
+
+TEST(ASelfTime, IsWithoutWhatIsInsideHoweverItOverlaps) {
+  SpanTrace trace = trace_of({span_of("request", 1, 0, 10, 100), span_of("a", 2, 1, 20, 30),
+                              span_of("b", 3, 1, 40, 30), span_of("c", 4, 3, 45, 5),
+                              span_of("late", 5, 1, 100, 50), span_of("skewed", 6, 1, 0, 15)});
+  const Requests all = requests_in({trace, request(9, 1)}).at(0);
+  EXPECT_EQ(self_ms(all, "", kSlowest), 100U - 50 - 10 - 5);
+  EXPECT_EQ(self_ms(all, "a", kSlowest), 30U);
+  EXPECT_EQ(self_ms(all, "b", kSlowest), 25U);
+  EXPECT_EQ(self_ms(all, "late", kSlowest), 10U);
+  EXPECT_EQ(self_ms(all, "skewed", kSlowest), 5U);
+}
+
+TEST(Requests, AreOfOneNameUnlessByKeepsThemApart) {
+  const std::vector<SpanTrace> traces{request(1, 5, "", "request{status=200}"),
+                                      request(2, 9, "", "request{status=504}")};
+  EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 2U);
+  LabelChoice choice;
+  choice.by = {"status"};
+  EXPECT_EQ(requests_in(traces, choice).size(), 2U);
+  choice.where = *parse_where("status=5*");
+  ASSERT_EQ(requests_in(traces, choice).size(), 1U);
+  EXPECT_EQ(requests_in(traces, choice)[0].tag, "request{status=504}");
+}
+
+TEST(Requests, AreWholeAndBeginWhereNothingWasCaptured) {
+  std::vector<SpanTrace> traces = some_requests();
+  traces.push_back(request(300, 500));
+  traces.back().is_late = true;
+  traces.push_back(request(301, 500));
+  traces.back().spans_left_out = 1;
+  traces.push_back(trace_of({span_of("request", 900, 77, 0, 500)}));  // its parent is missing
+  EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 200U);
+  traces.back().spans[0].kind = wire::SpanKind::Server;
+  EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 201U);
+  EXPECT_EQ(requests_in(traces, {}, Ending::Failed).at(0).count.of(kAll), 1U);
+}
+
+TEST(Requests, MayGrowBetweenTheTwoTimes) {
+  WhySlow why({}, {});
+  for (const SpanTrace& trace : some_requests()) why.choose(trace);
+  ASSERT_TRUE(why.decide());
+  for (const SpanTrace& trace : some_requests()) why.count(trace);
+  why.count(request(900, 1, "", "new"));
+  EXPECT_EQ(why.take().size(), 1U);
+}
+
+TEST(WhySlow, IsShownToPeopleAndPrograms) {
+  RecordedSpans spans;
+  spans.requests = requests_in(some_requests());
+  EXPECT_EQ(why_slow(spans.requests, Shown(Terminal{false, false, 80}), 1),
+            "\nrequest: the slowest 2 of 200 captured, from 80.0 ms\n"
+            "  time  not in any step 50% (others 50%), search 50% (others 50%)\n"
+            "  with  item=7 100% (others 2%)\n"
+            "request: the failed 1 of 200 captured\n"
+            "  time  not in any step 50% (others 50%), search 50% (others 50%)\n");
+  EXPECT_NE(why_slow_markdown(spans.requests, Shown(Terminal{}))
+                .find("  - with: `item=7 100% (others 2%)`\n"),
+            std::string::npos);
+  JsonWriter json;
+  write_spans(json, spans);
+  EXPECT_NE(json.document().find(R"({"key":"item","value":"7","requests":{"all":5,)"
+                                 R"("slowest":2,"failed":1}})"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
