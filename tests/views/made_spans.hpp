@@ -5,11 +5,13 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "command/run/archive_reader.hpp"
 #include "command/run/exemplars.hpp"
 #include "command/run/model.hpp"
 #include "command/run/slowest_traces.hpp"
+#include "command/run/why_slow.hpp"
 
 namespace pcp::trace::command {
 
@@ -53,7 +55,12 @@ inline SpanTrace checkout(std::uint64_t id, std::uint64_t begin_us, std::uint64_
   auto& spans = trace.spans;
   spans.push_back(made_span("checkout", 1, 0, at(0), us(1480)));
   spans.back().attributes = "route=/cart customer=gold items=3";
+  if (id % 20 == 10) {
+    spans.back().aborted = true;
+    spans.back().reason = "timed out";
+  }
   spans.push_back(made_span("session", 2, 1, at(12), us(55)));
+  if (slowness > 40) spans.back().attributes = "user=robot";
   spans.push_back(made_span("reserve-stock", 3, 1, at(80), us(620)));
   spans.push_back(elsewhere(made_span("reserve", 4, 3, at(110), us(560)), "stock", 815, "build9"));
   spans.push_back(
@@ -71,6 +78,7 @@ inline SpanTrace checkout(std::uint64_t id, std::uint64_t begin_us, std::uint64_
   spans.back().service = "bank", spans.back().pid = 99;
   spans.push_back(made_event(wire::SpanKind::Add, "bytes-sent", 1, at(1430), 4096));
   spans.push_back(made_span("render", 8, 1, at(1420), us(48)));
+  for (SpanEvent& each : spans) each.trace = trace.id;
   return trace;
 }
 
@@ -91,13 +99,17 @@ inline RecordedSpans made_spans(WallTime begin, WallTime end) {
   SlowestTraces slowest;
   RecordedSpans spans{1234, 13'579, 17, {}};
   Exemplars exemplars(begin, end);
+  WhySlow why({}, {});
+  std::vector<SpanTrace> all;
   const auto add = [&](SpanTrace trace) {
     note_tags(spans, trace);
+    all.push_back(trace);
     exemplars.add(trace);
     slowest.add(std::move(trace));
   };
   for (std::uint64_t id = 1; id <= 60; ++id)
     add(checkout(id, begin_us + id * 2'500'000 + 123, 5 + random() % 40));
+  for (std::uint64_t id = 101; id <= 400; ++id) all.push_back(checkout(id, begin_us, 1 + id % 5));
   add(deep(begin_us + 100'000));
   SpanTrace orphan = checkout(99, begin_us + 7'000'000, 30);
   orphan.spans.erase(orphan.spans.begin());
@@ -105,6 +117,10 @@ inline RecordedSpans made_spans(WallTime begin, WallTime end) {
   add(std::move(orphan));
   spans.slowest = slowest.take();
   spans.exemplars = exemplars.take(spans.slowest);
+  for (const SpanTrace& trace : all) why.choose(trace);
+  why.decide();
+  for (const SpanTrace& trace : all) why.count(trace);
+  spans.requests = why.take();
   return spans;
 }
 

@@ -62,7 +62,7 @@ class Spans(PageTestCase):
     def test_say_where_they_change_and_what_is_known_of_them(self):
         spans = self.page("spans")["spans"]
         self.choose(next(i for i, trace in enumerate(spans["slowest"])
-                         if trace["spans"][0]["tag"] == "checkout" and any(span.get("aborted") for span in trace["spans"])))
+                         if trace["spans"][0]["tag"] == "checkout" and any(span.get("reason", "").startswith("card") for span in trace["spans"])))
         rows = {row["tag"]: row for row in self.rows()}
         self.assertEqual({tag: row["where"] for tag, row in rows.items() if row["where"]},
                          {"checkout": "front 4711 @ build7", "reserve": "stock 815 @ build9", "authorise": "bank 99"})
@@ -102,6 +102,45 @@ class Spans(PageTestCase):
         scroll, client = self.evaluate(heights)
         self.assertEqual(scroll, client)
         self.assertEqual(self.texts(".more"), [""])
+
+    def test_say_what_the_slow_and_failed_ones_have_in_common(self):
+        checkouts, levels, *_ = self.page("spans")["spans"]["requests"]
+        rows = lambda: self.evaluate("""[...document.querySelectorAll('#why tbody tr')]
+            .map((row) => [...row.cells].map((cell) => cell.textContent))""")
+        headings = self.texts("#why thead th")
+        self.assertEqual([re.sub("[▼▲]", "", each) for each in headings],
+                         ["360 captured requests", "slowest 4", "others", "failed 18", "others", "all"])
+        shown = {name: cells for name, *cells in rows()}
+        [robot] = [each for each in checkouts["common"] if each["value"] == "robot"]
+        self.assertEqual(shown["with user=robot"][0], "100%")
+        self.assertEqual(shown["with user=robot"][4], str(robot["requests"]["all"]))
+        self.assertEqual(shown["with reason=timed out"][2:4], ["100%", "0%"])
+        payment = next(each["self_s"] for each in checkouts["steps"] if each["step"] == "payment")
+        self.assertEqual(shown["time in payment"][0],
+                         self.evaluate(f"formatPercent({payment['slowest'] / checkouts['time_s']['slowest']})"))
+        self.evaluate("document.querySelector('#why-tag').selectedIndex = 1; document.querySelector('#why-tag').onchange({target: document.querySelector('#why-tag')})")
+        self.assertEqual(len(self.texts("#why thead th")), 2)  # a single one has no others
+        self.assertEqual(levels["requests"]["all"], 1)
+
+    def test_are_filtered_by_words(self):
+        self.page("spans")
+        traces = self.evaluate("[...pcpTrace.data.spans.slowest, ...pcpTrace.data.exemplars]")
+        def expect(text, fits):
+            self.evaluate(f"(() => {{ const it = document.querySelector('#spans-filter'); it.value = {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
+            found = [trace for trace in traces if fits(trace["spans"])]
+            about = f"{text}: {len(found)} of the {len(traces)} traces on this page; for all, type pcp-trace spans -a"
+            self.assertEqual(self.texts("#spans-about"), [about])
+            self.assertEqual(len(self.texts("#traces button")), min(50, len(found)))
+            return found
+        self.assertGreater(len(traces), 50)
+        failed = expect("failed", lambda spans: any(span.get("aborted") for span in spans))
+        self.assertLess(len(failed), len(traces))
+        expect("tag=sql failed", lambda spans: any(span.get("aborted") for span in spans) and any(span["tag"].startswith("sql{") for span in spans))
+        expect("note.rows=1?", lambda spans: any(span.get("attributes", {}).get("rows") == 12 for span in spans))
+        expect("TIMED", lambda spans: any(span.get("reason") == "timed out" for span in spans))
+        self.assertEqual(expect("tag=no(such", lambda spans: False), [])
+        self.evaluate("document.querySelector('#spans-all').click()")
+        self.assertEqual(len(self.texts("#traces button")), 50)
 
     def test_are_reached_by_keys(self):
         spans = self.page("spans")["spans"]["slowest"]

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "command/run/slowest_traces.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -25,6 +26,10 @@ const SpanEvent* first_span(const SpanTrace& trace) {
   return first;
 }
 
+bool has_failed(const SpanTrace& trace) {
+  return std::ranges::any_of(trace.spans, &SpanEvent::aborted);
+}
+
 }  // namespace
 
 void Exemplars::add(const SpanTrace& trace) {
@@ -40,12 +45,14 @@ void Exemplars::add(const SpanTrace& trace) {
     }
     kept = {duration_ns, copy};
   };
-  offer({tag_of(trace), 1 + moment_of(trace), 0});
+  const Group moment{tag_of(trace), 1 + moment_of(trace)};
+  offer(moment);
+  if (has_failed(trace)) offer({moment.tag, moment.moment, 0, true});
   offer({0, 0, size_of(duration_ns)});
 }
 
 std::size_t Exemplars::tag_of(const SpanTrace& trace) {
-  const std::string& tag = first_span(trace)->tag;
+  const std::string tag(bare_name(first_span(trace)->tag));
   if (const auto known = tags_.find(tag); known != tags_.end()) return known->second;
   if (tags_.size() + 1 >= kTags) return kTags;
   return tags_.emplace(tag, tags_.size() + 1).first->second;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Captured traces that stand for others: the slowest of each moment, and one of each size. A page
-// leads to them from its charts.
+// Captured traces that stand for others: the slowest and the slowest failed one of each moment and
+// name of a root, and one of each size. A page leads to them from its charts, and filters them.
 //
 // Thread: one.
 #pragma once
@@ -22,7 +22,7 @@ namespace pcp::trace::command {
 class Exemplars {
  public:
   static constexpr std::size_t kMoments = 60;
-  static constexpr std::size_t kTags = 5;  // of roots; further ones share the last place
+  static constexpr std::size_t kTags = 8;  // names of roots; further ones share the last place
   static constexpr std::size_t kSpansOfOne = 40;
   static constexpr std::size_t kBytesOfOne = 8u << 10;
 
@@ -40,6 +40,7 @@ class Exemplars {
     std::size_t tag = 0;
     std::size_t moment = 0;
     std::size_t size = 0;
+    bool has_failed = false;
     auto operator<=>(const Group&) const = default;
   };
   struct Kept {

@@ -26,6 +26,10 @@ bool is_request(const Node& node) {
          (span.parent == 0 || span.kind == wire::SpanKind::Server);
 }
 
+std::array<std::uint64_t, 3> rank_of(const SpanEvent& request, std::uint64_t number) {
+  return {number, request.trace.low, request.span};
+}
+
 // Spreads ids evenly, so that the highest ones are a fair sample.
 std::uint64_t mixed(std::uint64_t id) {
   id = (id ^ id >> 32) * 0x9e3779b97f4a7c15;
@@ -113,7 +117,7 @@ void WhySlow::choose(const SpanTrace& trace) {
     const SpanEvent& request = *tree.front().span;
     ++counted.chosen;
     const auto add = [&](Sample& sample, std::uint64_t number) {
-      const Rank rank(number, request.span);
+      const Rank rank = rank_of(request, number);
       if (sample.size() >= kMostSampled && rank < sample.begin()->first) return;
       sample.emplace(rank, traits_of(tree));
       if (sample.size() > kMostSampled) sample.erase(sample.begin());
@@ -149,7 +153,7 @@ void WhySlow::count_request(Counted& counted, Tree tree) {
   const SpanEvent& request = *tree.front().span;
   Requests& all = counted.requests;
   std::vector<RequestGroup> groups{RequestGroup::All};
-  if (Rank(request.duration_ns, request.span) >= counted.slowest.begin()->first)
+  if (rank_of(request, request.duration_ns) >= counted.slowest.begin()->first)
     groups.push_back(RequestGroup::Slowest);
   if (request.aborted) groups.push_back(RequestGroup::Failed);
   const auto add = [&](OfGroups& numbers, std::uint64_t number) {
@@ -189,7 +193,7 @@ std::vector<Requests> WhySlow::take() {
     Requests& its = counted.requests;
     its.tag = tag;
     if (its.count.of(RequestGroup::All) == 0) continue;
-    its.slowest_from_ns = counted.slowest.begin()->first.first;
+    its.slowest_from_ns = counted.slowest.begin()->first.front();
     for (const auto& [name, self_ns] : counted.steps) its.steps.push_back({name, self_ns});
     const auto time = [](const auto& each) { return each.of(RequestGroup::All); };
     std::ranges::stable_sort(its.steps, std::greater<>(),

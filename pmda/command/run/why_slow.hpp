@@ -6,6 +6,7 @@
 // Thread: one.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,7 +15,6 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "command/pcp/recorded_metrics.hpp"
@@ -44,7 +44,7 @@ class WhySlow {
 
  private:
   using Tree = std::span<const Node>;                       // a request, and all that is inside
-  using Rank = std::pair<std::uint64_t, std::uint64_t>;     // a number, and the request's id
+  using Rank = std::array<std::uint64_t, 3>;                // a number, and the ids of the request
   using Sample = std::map<Rank, std::vector<std::size_t>>;  // traits of requests, as hashes
   struct Trait : RequestTrait {
     std::uint64_t last = 0;  // the request that was counted last

@@ -65,7 +65,8 @@ std::vector<Common> all_common(const std::vector<Requests>& all, const Shown& sh
   std::size_t tags = 0;
   for (const Requests& each : all) {
     if (tags == most_tags) break;
-    tags += each.has(RequestGroup::Slowest) ? 1 : 0;
+    if (each.steps.size() < 2 && each.traits.empty()) continue;  // nothing to tell
+    ++tags;
     for (const RequestGroup group : {RequestGroup::Slowest, RequestGroup::Failed})
       if (each.has(group)) found.push_back(common(each, group, shown));
   }

@@ -58,7 +58,7 @@ export function showGroupings({groupings, tags}) {
   };
 }
 
-const bareName = (name) =>
+export const bareName = (name) =>
     name.endsWith('}') && name.lastIndexOf('{') > 0 ? name.slice(0, name.lastIndexOf('{')) : name;
 
 // The page of a job whose processes differ begins with the process that has most.

@@ -4,10 +4,12 @@
 
 import {percentileNames, timeOf} from './data.js';
 import {percentileStyles} from './detail.js';
-import {byId, clock, element, formatSeconds, formatValue, isKnown, plural, shortName, visibleName} from './format.js';
+import {byId, clock, element, formatCount, formatSeconds, formatValue, isKnown, plural, shortName, visibleName} from './format.js';
 import {page, showWords} from './page.js';
+import {traceFilter} from './trace_filter.js';
 import {view} from './view.js';
 import {formatNanoseconds, isEvent, moveByKeys, remarksOf, waterfall} from './waterfall.js';
+import {showWhy} from './why.js';
 
 const mostNamedHosts = 3;
 
@@ -56,7 +58,7 @@ function showTrace(trace, span) {
   byId('trace').replaceChildren(...waterfall(trace, span));
 }
 
-export function showSpans({spans, run: {filter}}) {
+export function showSpans({spans, exemplars = [], run: {filter}}) {
   byId('spans').hidden = !spans;
   if (!spans) return;
   const {slowest} = spans;
@@ -66,9 +68,31 @@ export function showSpans({spans, run: {filter}}) {
   byId('spans-none').textContent = 'No transaction that the filter ' +
       (filter ? `${visibleName(filter)} ` : '') + 'asks for has ended' +
       (missedText(spans) ? `, but ${missedText(spans)}.` : ' in this run.');
+  byId('spans-filter').hidden = slowest.length === 0;
+  showWhy(spans.requests);
   if (slowest.length === 0) return;
   listTraces(wholeTraces(slowest), '');
-  byId('spans-all').onclick = () => listTraces(wholeTraces(slowest), '', true);
+  byId('spans-all').onclick = () => {
+    byId('spans-filter').value = '';
+    listTraces(wholeTraces(slowest), '', true);
+  };
+  byId('spans-filter').oninput = ({target: {value}}) =>
+      showFiltered([...slowest, ...exemplars], slowest, value.trim());
+}
+
+// The page has not all traces: the slowest ones, and of each tag and moment the slowest and the
+// slowest that failed.
+function showFiltered(all, slowest, text) {
+  if (!text) return listTraces(wholeTraces(slowest), '');
+  const found = wholeTraces(all.filter(traceFilter(text)));
+  found.sort((a, b) => b.span.duration_ns - a.span.duration_ns);
+  const about = `${visibleName(text)}: ${formatCount(found.length)} of the ${
+      plural(all.length, 'trace')} on this page; for all, type pcp-trace spans -a`;
+  if (found.length) return listTraces(found, about, false);
+  byId('spans-found').hidden = false;
+  byId('spans-about').textContent = about;
+  byId('spans-split').hidden = true;
+  return null;
 }
 
 const wholeTraces = (traces) => traces.map(
@@ -143,6 +167,7 @@ export const rangeText = ([from, to], format) =>
 // Gives null, or why nothing is shown.
 function showCaptured(tag, found, about) {
   if (found.length) {
+    byId('spans-filter').value = '';
     listTraces(found, `${about}: ${plural(found.length, 'captured transaction')}`);
     byId('spans').scrollIntoView({behavior: 'smooth', block: 'start'});
     return null;

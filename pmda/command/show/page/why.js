@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the slowest requests have in common, and those that failed: where their time goes, and which
+// notes and labels are frequent, beside all others. See requests.hpp.
+
+import {bar, byId, element, formatCount, formatPercent, formatSeconds, ifKnown, shortName, visibleName} from './format.js';
+import {Table} from './table.js';
+
+const mostSteps = 50;
+
+const formatShare = ifKnown(formatPercent);
+
+const share = (part, whole) => whole > 0 ? part / whole : null;
+
+function shareCell(value) {
+  return element(
+      'span', {class: 'meter'}, bar(value || 0), element('span', {}, formatShare(value)));
+}
+
+// Two columns: the group, and all others.
+function groupColumns(requests, group, title, about) {
+  const {requests: count} = requests;
+  if (!count[group] || count[group] === count.all) return [];
+  const column = (title, help, value) =>
+      ({title, help, value, cell: (row) => shareCell(value(row)), width: 150, dropRank: 0});
+  const own = ({part, whole}) => share(part[group], whole[group]);
+  const others = ({part, whole}) => share(part.all - part[group], whole.all - whole[group]);
+  return [
+    column(`${title} ${formatCount(count[group])}`, about, own),
+    column('others', `The ${formatCount(count.all - count[group])} others`, others)
+  ];
+}
+
+function rowsOf({requests, time_s: time, steps, common}) {
+  const named = (before, name) => element('span', {}, `${before} `, shortName(name));
+  return [
+    ...steps.slice(0, mostSteps).map(({step, self_s: part}) => ({
+                                       name: step ?? '',
+                                       label: step === null ? 'time in no step' :
+                                                              named('time in', step),
+                                       part,
+                                       whole: time,
+                                       size: formatSeconds(part.all),
+                                     })),
+    ...common.map(({key, value, requests: part}) => ({
+                    name: `${key}=${value}`,
+                    label: named('with', `${key}=${value}`),
+                    part,
+                    whole: requests,
+                    size: formatCount(part.all),
+                  }))
+  ];
+}
+
+let table = null;
+
+function showRequests(requests) {
+  const {requests: count, slowest_from_s: from} = requests;
+  table?.retire();
+  const columns = [
+    {
+      title: `${formatCount(count.all)} captured requests`,
+      help:
+          'The self time of steps, while nothing inside of them ran; notes and labels that are frequent',
+      value: ({name}) => name,
+      cell: ({label}) => label,
+      isText: true,
+    },
+    ...groupColumns(requests, 'slowest', 'slowest', `From ${formatSeconds(from)}`),
+    ...groupColumns(requests, 'failed', 'failed', 'Those that were aborted'), {
+      title: 'all',
+      help: 'The self time, or the requests, of all',
+      value: ({part}) => part.all,
+      cell: ({size}) => size,
+      width: 100,
+    }
+  ];
+  table = new Table(byId('why'), {
+    label: 'What the slowest and the failed requests have in common',
+    columns,
+    rows: rowsOf(requests),
+    sortedBy: columns[1],
+    mostRows: 8,
+    rowHeight: 30,
+  });
+}
+
+export function showWhy(all) {
+  byId('why-tools').hidden = byId('why').hidden = all.length === 0;
+  if (all.length === 0) return;
+  byId('why-tag').replaceChildren(
+      ...all.map(({tag}, i) => element('option', {value: i}, visibleName(tag))));
+  byId('why-tag').onchange = ({target}) => showRequests(all[Number(target.value)]);
+  showRequests(all[0]);
+}
