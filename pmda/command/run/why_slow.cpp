@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostTags = 32;
 constexpr std::size_t kMostSteps = 500;  // names; further ones are one step
-constexpr std::size_t kMostSampled = 1'000;
 constexpr std::size_t kMostTraitsOfOne = 64;
 constexpr std::uint64_t kOneOf = 100;  // the slowest 1%
 
@@ -113,14 +112,14 @@ void WhySlow::for_each_request(const SpanTrace& trace, Take take) {
 }
 
 void WhySlow::choose(const SpanTrace& trace) {
-  for_each_request(trace, [](Counted& counted, Tree tree) {
+  for_each_request(trace, [this](Counted& counted, Tree tree) {
     const SpanEvent& request = *tree.front().span;
     ++counted.chosen;
     const auto add = [&](Sample& sample, std::uint64_t number) {
       const Rank rank = rank_of(request, number);
-      if (sample.size() >= kMostSampled && rank < sample.begin()->first) return;
+      if (sample.size() >= most_ && rank < sample.begin()->first) return;
       sample.emplace(rank, traits_of(tree));
-      if (sample.size() > kMostSampled) sample.erase(sample.begin());
+      if (sample.size() > most_) sample.erase(sample.begin());
     };
     add(counted.slowest, request.duration_ns);
     if (request.aborted) add(counted.failed, mixed(request.span));

@@ -26,9 +26,9 @@ namespace pcp::trace::command {
 
 class WhySlow {
  public:
-  // `times_of`: only requests with this end.
-  WhySlow(const LabelChoice& choice, std::optional<Ending> times_of)
-      : choice_(choice), times_of_(times_of) {}
+  // `times_of`: only requests with this end. `most`: of the slowest.
+  WhySlow(const LabelChoice& choice, std::optional<Ending> times_of, std::size_t most = 1'000)
+      : choice_(choice), times_of_(times_of), most_(most) {}
 
   // The first time of each trace.
   void choose(const SpanTrace& trace);
@@ -64,6 +64,7 @@ class WhySlow {
 
   const LabelChoice choice_;
   const std::optional<Ending> times_of_;
+  const std::size_t most_;
   std::map<std::string, Counted> tags_;
 };
 
