@@ -18,7 +18,7 @@ constexpr std::size_t kMostSteps = 500;  // names; further ones are one step
 constexpr std::size_t kMostTraitsOfOne = 64;
 constexpr std::uint64_t kOneOf = 100;  // the slowest 1%
 
-// Of a trace that other processes began, each process that is called from outside has a request.
+// A trace that an unknown process began has a request in each process that it called.
 bool is_request(const Node& node) {
   const SpanEvent& span = *node.span;
   return node.parent == nullptr && !span.is_event() &&
@@ -59,7 +59,7 @@ std::vector<std::size_t> traits_of(std::span<const Node> tree) {
   return {traits.begin(), traits.end()};
 }
 
-// What is outside of the request's time counts for nothing.
+// Time outside of the request counts for nothing.
 std::vector<std::uint64_t> self_times(std::span<const Node> tree) {
   struct Open {
     std::size_t node;

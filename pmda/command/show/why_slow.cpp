@@ -23,7 +23,7 @@ std::string percent(double share) {
   return std::to_string(rounded) + "%";
 }
 
-// What a group of requests has in common.
+// The words for a group of requests.
 struct Common {
   std::string tag;
   std::string which;               // "the slowest 40 of 3,955 captured, from 153 ms"

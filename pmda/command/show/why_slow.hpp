@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the slowest and the failed requests have in common, for a terminal and in Markdown.
+// The slowest and the failed requests beside all others, for a terminal and in Markdown.
 #pragma once
 
 #include <cstddef>

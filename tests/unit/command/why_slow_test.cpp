@@ -28,7 +28,7 @@ std::vector<Requests> requests_in(const std::vector<SpanTrace>& traces,
   return why.take();
 }
 
-// A request of so many ms, half of which are its search's.
+// A request, half of whose time is its search's.
 SpanTrace request(std::uint64_t id, std::uint64_t ms, const std::string& notes = "",
                   const std::string& tag = "request") {
   SpanTrace trace = trace_of(
@@ -39,7 +39,7 @@ SpanTrace request(std::uint64_t id, std::uint64_t ms, const std::string& notes =
   return trace;
 }
 
-// 198 fast ones and two slow ones, of which one failed; both are for item 7, and three fast ones.
+// Two slow ones, of which one failed, and 198 fast ones. Both and three fast ones have item 7.
 std::vector<SpanTrace> some_requests() {
   std::vector<SpanTrace> traces{request(1, 100, "item=7 n=1"), request(2, 80, "item=7 n=2")};
   traces[1].spans[0].aborted = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the slowest requests have in common, and those that failed: where their time goes, and which
-// notes and labels are frequent, beside all others. See requests.hpp.
+// The table of the slowest and the failed requests: where their time goes, and which notes and
+// labels are frequent, beside all others. See requests.hpp.
 
 import {bar, byId, element, formatCount, formatPercent, formatSeconds, ifKnown, shortName, visibleName} from './format.js';
 import {Table} from './table.js';
@@ -75,7 +75,7 @@ function showRequests(requests) {
     }
   ];
   table = new Table(byId('why'), {
-    label: 'What the slowest and the failed requests have in common',
+    label: 'The slowest and the failed requests, beside all others',
     columns,
     rows: rowsOf(requests),
     sortedBy: columns[1],
