@@ -39,7 +39,7 @@ SpanTrace request(std::uint64_t id, std::uint64_t ms, const std::string& notes =
   return trace;
 }
 
-// Two slow ones, of which one failed, and 198 fast ones. Both and three fast ones have item 7.
+// Two slow ones, and one of them failed; 198 fast ones. Both and three fast ones have item 7.
 std::vector<SpanTrace> some_requests() {
   std::vector<SpanTrace> traces{request(1, 100, "item=7 n=1"), request(2, 80, "item=7 n=2")};
   traces[1].spans[0].aborted = true;
