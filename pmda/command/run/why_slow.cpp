@@ -135,7 +135,7 @@ bool WhySlow::decide() {
       for (const auto& [rank, traits] : *sample)
         for (const std::size_t each : traits) ++counts[each];
       for (const auto& [trait, count] : counts)
-        if (count > 1 && share(count, sample->size()) >= kFrequent) counted.traits[trait];
+        if (share(count, sample->size()) >= kFrequent) counted.traits[trait];
     }
   }
   return !tags_.empty();

@@ -41,11 +41,13 @@ SpanTrace request(std::uint64_t id, std::uint64_t ms, const std::string& notes =
 
 // Two slow ones, and one of them failed; 198 fast ones. Both and three fast ones have item 7.
 std::vector<SpanTrace> some_requests() {
-  std::vector<SpanTrace> traces{request(1, 100, "item=7 n=1"), request(2, 80, "item=7 n=2")};
+  std::vector<SpanTrace> traces{request(1, 100, "item=7 n=1 in=eu"),
+                                request(2, 80, "item=7 n=2 in=eu")};
+  traces[0].spans[0].attributes = "item=7";  // says it twice
   traces[1].spans[0].aborted = true;
   traces[1].spans[0].reason = "timed out";
   for (std::uint64_t id = 3; id <= 200; ++id)
-    traces.push_back(request(id, 10, id < 6 ? "item=7" : "item=8"));
+    traces.push_back(request(id, 10, id < 6 ? "item=7 in=eu" : "item=8 in=eu"));
   return traces;
 }
 
@@ -70,7 +72,7 @@ TEST(TheSlowest, AreOneOfAHundredWithTheTimeOfTheirSteps) {
 TEST(TheSlowest, HaveTraitsThatAreRarerAmongTheOthers) {
   const Requests all = requests_in(some_requests()).at(0);
   const std::vector<const RequestTrait*> traits = all.traits_of(kSlowest);
-  ASSERT_EQ(traits.size(), 1U);  // a shard is not, nor what only one of them has
+  ASSERT_EQ(traits.size(), 1U);  // neither what one of them has, nor what all have
   EXPECT_EQ(traits[0]->key + "=" + traits[0]->value, "item=7");
   EXPECT_EQ(traits[0]->requests, (OfGroups{{5, 2, 1}}));
 }
@@ -100,6 +102,13 @@ TEST(TheFailed, HaveTheirReasonInCommon) {
   ASSERT_EQ(all.traits_of(kFailed).size(), 1U);
   EXPECT_EQ(all.traits_of(kFailed)[0]->value, "timed out");
   EXPECT_EQ(all.traits_of(kFailed)[0]->requests.of(kFailed), 2U);
+}
+
+TEST(TheFailed, MayBeQuickerInEachStep) {
+  std::vector<SpanTrace> traces = some_requests();
+  traces[1].spans[0].aborted = false;
+  traces[50].spans[0].aborted = true;
+  EXPECT_TRUE(requests_in(traces).at(0).steps_of(kFailed).empty());
 }
 
 TEST(ASelfTime, IsWithoutWhatIsInsideHoweverItOverlaps) {
