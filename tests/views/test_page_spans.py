@@ -137,6 +137,7 @@ class Spans(PageTestCase):
         self.assertLess(len(failed), len(traces))
         expect("tag=sql failed", lambda spans: any(span.get("aborted") for span in spans) and any(span["tag"].startswith("sql{") for span in spans))
         expect("note.rows=1?", lambda spans: any(span.get("attributes", {}).get("rows") == 12 for span in spans))
+        expect("label.table=ord*", lambda spans: any(span["tag"] == "sql{table=orders}" for span in spans))
         expect("TIMED", lambda spans: any(span.get("reason") == "timed out" for span in spans))
         self.assertEqual(expect("tag=no(such", lambda spans: False), [])
         self.evaluate("document.querySelector('#spans-all').click()")

@@ -86,7 +86,7 @@ Result<void> take_archives(WatchOptions& options, std::vector<std::string>& word
         !is_there(word + ".index"))
       return Error{word +
                    ": is no recording here, and no word of a filter; those are failed, "
-                   "note.KEY=PATTERN, tag=PATTERN and others"};
+                   "note.KEY=PATTERN, label.KEY=PATTERN, tag=PATTERN and others"};
     (is_of_filter ? filter : options.archives).push_back(std::move(word));
   }
   words = std::move(filter);
@@ -118,7 +118,7 @@ Result<Options> parse(int argc, char* const* argv) {
   options.typed_filter = typed.empty() ? "tag=*" : typed;
   Result<wire::CaptureFilter> filter =
       wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));
-  if (!filter) return Error{filter.error().message + "; here also failed, and note.KEY=PATTERN"};
+  if (!filter) return Error{filter.error().message + "; here also failed, note.KEY=PATTERN and label.KEY=PATTERN"};
   options.filter = *std::move(filter);
   if (options.archives.empty())
     add_host(options);
@@ -155,6 +155,7 @@ Words of the filter; a transaction must match all of them (default tag=*):
                             these events, too; transactions are always there
   failed                    it or a transaction inside it failed
   note.KEY=PATTERN          it or a transaction inside it has such a note
+  label.KEY=PATTERN         likewise, such a label at its end
 The last two are decided here, at the end of a trace; record does not take them.
 
 A transaction that matches comes with all transactions below it in its process.

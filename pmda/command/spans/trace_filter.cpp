@@ -13,6 +13,7 @@
 
 #include "command/pcp/span_event.hpp"
 #include "command/show/shown.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -20,16 +21,21 @@ namespace {
 
 constexpr std::string_view kFailed = "failed";
 constexpr std::string_view kNote = "note.";
+constexpr std::string_view kLabel = "label.";
 constexpr std::size_t kMostNotes = 32;
 
 Result<TraceFilter::Note> parse_note(const std::string& word) {
+  const bool is_label = word.starts_with(kLabel);
+  const std::size_t prefix = (is_label ? kLabel : kNote).size();
   const std::size_t at = word.find('=');
   const std::string shown = printed_name(word) + ": ";
-  if (at == std::string::npos || at <= kNote.size())
-    return Error{shown + "expected a note and a pattern, as in note.item=23*"};
+  if (at == std::string::npos || at <= prefix)
+    return Error{shown + "expected a " +
+                 (is_label ? "label and a pattern, as in label.status=5*"
+                           : "note and a pattern, as in note.item=23*")};
   Result<Glob> value = Glob::parse(std::string_view(word).substr(at + 1));
   if (!value) return Error{shown + value.error().message};
-  return TraceFilter::Note{word.substr(kNote.size(), at - kNote.size()), *std::move(value)};
+  return TraceFilter::Note{is_label, word.substr(prefix, at - prefix), *std::move(value)};
 }
 
 // Several words may come as one, as in 'failed tag=request'. Quotes keep their blanks.
@@ -61,10 +67,10 @@ Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   for (std::string& word : split(words)) {
     if (word == kFailed) {
       failed = true;
-    } else if (word.starts_with(kNote)) {
+    } else if (word.starts_with(kNote) || word.starts_with(kLabel)) {
       Result<Note> note = parse_note(word);
       if (!note) return note.error();
-      if (notes.size() == kMostNotes) return Error{"more than 32 notes"};
+      if (notes.size() == kMostNotes) return Error{"more than 32 notes and labels"};
       notes.push_back(*std::move(note));
     } else {
       others.push_back(std::move(word));
@@ -80,11 +86,16 @@ TraceFilter::Marks TraceFilter::all_marks() const {
 
 TraceFilter::Marks TraceFilter::marks_of(const SpanEvent& span) const {
   Marks marks = span.aborted ? 1 : 0;
-  if (notes.empty() || span.attributes.empty()) return marks;
-  for (const ShownAttribute& attribute : attributes_of(span.attributes))
+  if (notes.empty()) return marks;
+  const auto mark = [&](bool is_label, std::string_view key, std::string_view value) {
     for (std::size_t i = 0; i < notes.size(); ++i)
-      if (notes[i].key == attribute.key && notes[i].value.matches(text_of(attribute)))
+      if (notes[i].is_label == is_label && notes[i].key == key && notes[i].value.matches(value))
         marks |= Marks{2} << i;
+  };
+  for (const ShownAttribute& attribute : attributes_of(span.attributes))
+    mark(false, attribute.key, text_of(attribute));
+  if (const auto tag = parse_dimensions(span.tag))
+    for (const auto& [key, value] : tag->labels) mark(true, key, value);
   return marks;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The words of a filter that only a whole trace decides: failed, and note.KEY=PATTERN. For
-// recordings also those that programs decide when they capture.
+// The words of a filter that only a whole trace decides: failed, note.KEY=PATTERN and
+// label.KEY=PATTERN. For recordings also those that programs decide when they capture.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace pcp::trace::command {
 
 struct TraceFilter {
   struct Note {
+    bool is_label = false;  // of the tag at its end
     std::string key;
     Glob value;
   };

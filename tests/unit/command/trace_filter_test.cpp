@@ -41,6 +41,9 @@ TEST(TraceFilter, TakesWhatFailsOrHasNotesInsideATransactionThatMatches) {
   EXPECT_TRUE(matches({"note.rows=12.5"}));
   EXPECT_FALSE(matches({"note.item=23*"}, "tag=pay"));  // it is the request's
   EXPECT_FALSE(matches({"note.why=late"}, "tag=query"));
+  EXPECT_TRUE(matches({"label.card=?", "failed"}, "tag=request"));
+  EXPECT_FALSE(matches({"label.item=23*"}));
+  EXPECT_FALSE(matches({"note.card=a"}));
 }
 
 TEST(TraceFilter, OfARecordingTakesTheWordsOfPrograms) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A filter over traces, with words of `pcp-trace spans`: failed, tag=PATTERN, note.KEY=PATTERN. Any
-// other word is a part of a tag, a note or a reason.
+// A filter over traces, with words of `pcp-trace spans`: failed, tag=PATTERN, note.KEY=PATTERN,
+// label.KEY=PATTERN. Any other word is a part of a tag, a note or a reason.
 
 import {bareName} from './groups.js';
 
@@ -9,24 +9,37 @@ const globOf = (pattern) => new RegExp(
     `^${pattern.replace(/[\\^$.|+()[\]{}]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`,
     'su');
 
+const notesOf = ({attributes = {}}) => Object.entries(attributes);
+
+// See dimensions.hpp. Bytes that are no UTF-8 stay escaped.
+function labelsOf({tag}) {
+  if (bareName(tag) === tag) return [];
+  return tag.slice(bareName(tag).length + 1, -1).split(';').map((each) => {
+    const [key, value = ''] = each.split('=');
+    try {
+      return [key, decodeURIComponent(value)];
+    } catch {
+      return [key, value];
+    }
+  });
+}
+
 function testOf(word) {
   if (word === 'failed') return ({aborted}) => aborted;
   if (word.startsWith('tag=')) {
     const glob = globOf(word.slice(4));
     return ({tag}) => glob.test(tag) || glob.test(bareName(tag));
   }
-  const [, key, pattern] = word.match(/^note\.([^=]+)=(.*)$/s) || [];
-  if (key !== undefined) {
+  const [, kind, key, pattern] = word.match(/^(note|label)\.([^=]+)=(.*)$/s) || [];
+  if (kind) {
     const glob = globOf(pattern);
-    return ({attributes = {}}) => Object.hasOwn(attributes, key) && glob.test(attributes[key]);
+    const valuesOf = kind === 'label' ? labelsOf : notesOf;
+    return (span) => valuesOf(span).some(([each, value]) => each === key && glob.test(value));
   }
   const part = word.toLowerCase();
-  return ({
-           tag,
-           reason = '',
-           attributes = {}
-         }) => [tag, reason, ...Object.entries(attributes).map((each) => each.join('='))]
-                   .some((text) => text.toLowerCase().includes(part));
+  const has = (text) => text.toLowerCase().includes(part);
+  return (span) => [span.tag, span.reason || '', ...notesOf(span).map((each) => each.join('='))]
+                       .some(has);
 }
 
 // For each word, some span of the trace fits.
