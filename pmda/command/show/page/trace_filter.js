@@ -9,7 +9,7 @@ const globOf = (pattern) => new RegExp(
     `^${pattern.replace(/[\\^$.|+()[\]{}]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`,
     'su');
 
-const notesOf = ({attributes = {}}) => Object.entries(attributes);
+const attributesOf = ({attributes = {}}) => Object.entries(attributes);
 
 // See dimensions.hpp. Bytes that are no UTF-8 stay escaped.
 function labelsOf({tag}) {
@@ -33,12 +33,13 @@ function testOf(word) {
   const [, kind, key, pattern] = word.match(/^(note|label)\.([^=]+)=(.*)$/s) || [];
   if (kind) {
     const glob = globOf(pattern);
-    const valuesOf = kind === 'label' ? labelsOf : notesOf;
+    const valuesOf = kind === 'label' ? labelsOf : attributesOf;
     return (span) => valuesOf(span).some(([each, value]) => each === key && glob.test(value));
   }
   const part = word.toLowerCase();
   const has = (text) => text.toLowerCase().includes(part);
-  return (span) => [span.tag, span.reason || '', ...notesOf(span).map((each) => each.join('='))]
+  return (span) => [span.tag, span.reason || '',
+                    ...attributesOf(span).map((each) => each.join('='))]
                        .some(has);
 }
 
