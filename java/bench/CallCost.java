@@ -86,6 +86,13 @@ final class CallCost {
                 }
             }
         });
+        bursts.put("begin, label, end", calls -> {
+            for (int i = 0; i < calls; i++) {
+                try (var running = REQUEST.begin()) {
+                    running.label("status", 200 + i % 4);
+                }
+            }
+        });
         bursts.put("point by name", calls -> {
             for (int i = 0; i < calls; i++) {
                 trace.pmtracepoint("passed-by-name");

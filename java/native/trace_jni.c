@@ -156,9 +156,9 @@ JNIEXPORT jlong JNICALL NATIVE(begin)(JNIEnv* env, jclass class, jlong tag) {
   return to_word(env, &transaction);
 }
 
-JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong begun, jlong as) {
   pmtrace_tx transaction = to_transaction(tag, begun);
-  pmtrace_end(&transaction);
+  pmtrace_end_as(&transaction, to_handle(as));
 }
 
 /* Traces. */
@@ -284,19 +284,19 @@ JNIEXPORT void JNICALL NATIVE(link)(JNIEnv* env, jclass class, jlong tag, jlong 
 
 /* Not inlined, since its buffer is large. */
 __attribute__((noinline)) static void note_failure(JNIEnv* env, pmtrace_tx* transaction,
-                                                   jstring reason) {
+                                                   pmtrace_handle as, jstring reason) {
   struct note_text text;
-  pmtrace_fail(transaction, read_note(env, reason, &text));
+  pmtrace_fail_as(transaction, as, read_note(env, reason, &text));
 }
 
 /* Also for an abort, which has no reason. */
-JNIEXPORT void JNICALL NATIVE(fail)(JNIEnv* env, jclass class, jlong tag, jlong begun,
+JNIEXPORT void JNICALL NATIVE(fail)(JNIEnv* env, jclass class, jlong tag, jlong begun, jlong as,
                                     jstring reason) {
   pmtrace_tx transaction = to_transaction(tag, begun);
   if (reason != NULL && pmtrace_is_captured(&transaction))
-    note_failure(env, &transaction, reason);
+    note_failure(env, &transaction, to_handle(as), reason);
   else
-    pmtrace_abort(&transaction);
+    pmtrace_abort_as(&transaction, to_handle(as));
 }
 
 /* The other calls by handle. They report nothing, except in the state SYNC. */
@@ -312,22 +312,39 @@ JNIEXPORT jlong JNICALL NATIVE(tag)(JNIEnv* env, jclass class, jstring name) {
 
 static const char* next(const char* text) { return text + strlen(text) + 1; }
 
+/* Reads names and values, at most one more than a tag may have. The last value may be missing. */
+static size_t read_labels(const char* text, const char* end, pmtrace_label* labels) {
+  size_t count = 0;
+  for (; text < end && count <= kMostLabels; ++count) {
+    const char* const value = next(text);
+    labels[count].name = text;
+    labels[count].value = value < end ? value : NULL;
+    text = value < end ? next(value) : end;
+  }
+  return count;
+}
+
 /* Java has checked the labels: without a handle there was no memory. */
 JNIEXPORT jlong JNICALL NATIVE(tagWith)(JNIEnv* env, jclass class, jbyteArray texts) {
   jbyte* bytes = (*env)->GetByteArrayElements(env, texts, NULL);
   if (bytes == NULL) return -ENOMEM;
   const char* const name = (const char*)bytes;
-  const char* const end = name + (*env)->GetArrayLength(env, texts);
-  pmtrace_label labels[kMostLabels];
-  size_t count = 0;
-  for (const char* label = next(name); label < end && count < kMostLabels; ++count) {
-    labels[count].name = label;
-    labels[count].value = next(label);
-    label = next(labels[count].value);
-  }
+  pmtrace_label labels[kMostLabels + 1];
+  const size_t count = read_labels(next(name), name + (*env)->GetArrayLength(env, texts), labels);
   const pmtrace_handle tag = pmtrace_tag_with(name, labels, count);
   (*env)->ReleaseByteArrayElements(env, texts, bytes, JNI_ABORT);
   return tag != NULL ? (jlong)(uintptr_t)tag : -ENOMEM;
+}
+
+JNIEXPORT jlong JNICALL NATIVE(addLabels)(JNIEnv* env, jclass class, jlong tag, jbyteArray texts) {
+  jbyte* bytes = (*env)->GetByteArrayElements(env, texts, NULL);
+  if (bytes == NULL) return 0;
+  const char* const text = (const char*)bytes;
+  pmtrace_label labels[kMostLabels + 1];
+  const size_t count = read_labels(text, text + (*env)->GetArrayLength(env, texts), labels);
+  const pmtrace_handle found = pmtrace_tag_add_labels(to_handle(tag), labels, count);
+  (*env)->ReleaseByteArrayElements(env, texts, bytes, JNI_ABORT);
+  return (jlong)(uintptr_t)found;
 }
 
 static const char* unless_empty(const char* text) { return *text != '\0' ? text : NULL; }

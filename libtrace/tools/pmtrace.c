@@ -41,12 +41,13 @@ typedef struct {
   size_t label_count;
   int state;
   bool any_status; /* a command that fails completes its transaction, too */
+  bool labels_status;
   bool quiet;
   bool strict;
 } Options;
 
 static const char kUsage[] =
-    "Usage: pmtrace [-fqx] [-a N | -c VALUE | -e COMMAND | -v VALUE] [-L LABEL=VALUE]...\n"
+    "Usage: pmtrace [-fqsx] [-a N | -c VALUE | -e COMMAND | -v VALUE] [-L LABEL=VALUE]...\n"
     "               [-h HOST] [-S STATE] TAG\n"
     "\n"
     "Traces TAG once: a point, unless one of -a, -c, -e, -v says otherwise.\n"
@@ -55,6 +56,7 @@ static const char kUsage[] =
     "  -c VALUE    a counter with this value\n"
     "  -e COMMAND  a transaction: the time that the shell command takes; aborted if it fails\n"
     "  -f          with -e: completed even if the command fails\n"
+    "  -s          with -e: a label \"status\", the command's exit status as below\n"
     "  -v VALUE    an observation of this value\n"
     "  -L LABEL=VALUE  a label that sets this TAG apart from others; up to 16 of them\n"
     "  -h HOST     the agent's host; otherwise $PCP_TRACE_HOST, otherwise this machine\n"
@@ -156,6 +158,9 @@ static void take_option(Options* options, int letter) {
     case 'q':
       options->quiet = true;
       break;
+    case 's':
+      options->labels_status = true;
+      break;
     case 'S':
       options->state = state_flags(optarg);
       break;
@@ -186,7 +191,7 @@ static Options parse(int argc, char** argv) {
   Options options = {0};
   int letter;
   opterr = 0; /* the messages are ours */
-  while ((letter = getopt_long(argc, argv, ":a:c:e:fh:L:qS:v:x", kLong, NULL)) != -1) {
+  while ((letter = getopt_long(argc, argv, ":a:c:e:fh:L:qsS:v:x", kLong, NULL)) != -1) {
     switch (letter) {
       case kHelp:
         say(kUsage);
@@ -201,6 +206,9 @@ static Options parse(int argc, char** argv) {
     }
   }
   options.tag = only_tag(argc - optind, argv + optind);
+  if (options.labels_status && options.kind != 'e') usage_error("-s is only for -e", "");
+  if (options.labels_status && options.label_count == kMostLabels)
+    usage_error("with -s a TAG has at most 15 other labels", "");
   return options;
 }
 
@@ -321,15 +329,31 @@ static void pass_trace_on(void) {
     unsetenv("TRACESTATE"); /* the old one belongs to another trace */
 }
 
+/* Ends it under its tag with the command's status as a label. Calls by handle report a connection
+ * only in the state SYNC. */
+static int end_with_status(Options* options, pmtrace_tx* tx, int exit_status, bool completed) {
+  char status[16];
+  snprintf(status, sizeof status, "%d", exit_status);
+  const pmtrace_label label = {"status", status};
+  pmtrace_handle tag = pmtrace_tag_add_labels(pmtrace_tag(options->tag), &label, 1);
+  if (tag != NULL) options->tag = pmtrace_tag_text(tag); /* NULL: the stub library */
+  pmtracestate((options->state & ~PMTRACE_STATE_ASYNC) | PMTRACE_STATE_SYNC);
+  return completed ? pmtrace_end_as(tx, tag) : pmtrace_abort_as(tx, tag);
+}
+
 /* Runs the command even if tracing fails. After a begin without an agent the end is still traced,
  * since an agent may have come meanwhile; only one error is printed. */
-static int transaction(const Options* options, bool* traced) {
-  int begun = pmtracebegin(options->tag);
+static int transaction(Options* options, bool* traced) {
+  pmtrace_tx tx;
+  int begun = options->labels_status ? pmtrace_begin(pmtrace_tag(options->tag), &tx)
+                                     : pmtracebegin(options->tag);
   if (begun < 0) *traced = report(options, "transaction begin", "", begun);
   pass_trace_on();
   int exit_status = run(options->command);
   bool completed = exit_status == 0 || options->any_status;
-  int ended = completed ? pmtraceend(options->tag) : pmtraceabort(options->tag);
+  int ended = options->labels_status ? end_with_status(options, &tx, exit_status, completed)
+              : completed            ? pmtraceend(options->tag)
+                                     : pmtraceabort(options->tag);
   /* An abort does not report the connection. */
   if (ended == 0 && begun < 0 && !statistics().connected) ended = begun;
   ended = delivered(options, ended);

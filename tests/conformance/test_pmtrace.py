@@ -191,7 +191,7 @@ class OurProgramsTrace(PmtraceTestCase):
         self.assertEqual(self.shown(), "none none")
 
     def test_is_the_one_it_was_started_in(self):
-        for arguments, variables in (([], {}), (["-S", "16"], {}), ([], {"PCP_TRACE_NOAGENT": "1"}),
+        for arguments, variables in (([], {}), (["-s"], {}), (["-S", "16"], {}), ([], {"PCP_TRACE_NOAGENT": "1"}),
                                      ([], {"PCP_TRACE_IDS": "always"})):
             self.assertEqual(self.shown(*arguments, TRACEPARENT=self.TRACE, **variables),
                              f"{self.TRACE} none")
@@ -258,6 +258,9 @@ class OurProgram(PmtraceTestCase):
         self.refuse("-L takes LABEL=VALUE, not route", "-L", "route", "-e", "echo hello", "foo")
         self.refuse("a TAG has at most 16 labels", *(f"-Ll{number}=" for number in range(17)),
                     "-e", "echo hello", "foo")
+        self.refuse("with -s a TAG has at most 15 other labels", "-s",
+                    *(f"-Ll{number}=" for number in range(16)), "-e", "echo hello", "foo")
+        self.refuse("-s is only for -e", "-s", "foo")
         not_a_name = "is not [a-z][a-z0-9_]*"
         for labels, why in ((["-LRoute=/"], f'label "Route" {not_a_name}'),
                             (["-L=/"], f'label "" {not_a_name}'),
@@ -284,6 +287,25 @@ class OurProgram(PmtraceTestCase):
                               ("counter.value", 2), ("counter.total", 3)):
             self.assertEqual(pmcd.values(f"trace.{metric}"), {tag: value}, metric)
 
+    def test_gives_a_command_its_status_as_a_label(self):
+        pmcd = self.start_pmcd()
+        for command, status, word in (("true", 0, "complete"), ("exit 3", 3, "aborted"),
+                                      ("no-such-command-at-all 2>&-", 127, "aborted"),
+                                      ("kill -9 $$", 128 + signal.SIGKILL, "aborted")):
+            done = self.pmtrace(self.environment(pmcd), "-x", "-s", "-La=b", "-e", command, "foo")
+            self.assertEqual(done, (status, f'pmtrace: transaction {word} (tag="foo{{a=b;status={status}}}")\n', ""))
+        self.pmtrace(self.environment(pmcd), "-fse", "exit 3", "foo{a=b}")
+        for metric, statuses in (("count", (0, 3)), ("aborts", (3, 127, 128 + signal.SIGKILL))):
+            shown = pmcd.values(f"trace.transact.{metric}")
+            self.assertEqual({tag: value for tag, value in shown.items() if value},
+                             {f"foo{{a=b;status={status}}}": 1 for status in statuses})
+        # Without an agent, and with PCP's own.
+        self.assertEqual(self.pmtrace(self.nobody(), "-s", "-e", "exit 3", "foo"),
+                         (3, "", "pmtrace: transaction abort error: Connection refused\n"))
+        stock = self.start_pmcd(agent=STOCK_AGENT)
+        self.assertEqual(self.pmtrace(self.environment(stock), "-qxse", "true", "foo"), (0, "", ""))
+        self.assertEqual(stock.values("trace.transact.count"), {"foo{status=0}": 1})
+
     def test_leaves_labels_out_that_are_too_long(self):
         pmcd = self.start_pmcd()
         done = self.pmtrace(self.environment(pmcd), "-x", "-L", "route=" + "/" * 300, "foo")
@@ -294,8 +316,9 @@ class OurProgram(PmtraceTestCase):
 
     def test_runs_the_command_with_a_library_that_does_nothing(self):
         stub = os.path.join(os.path.dirname(OUR_LIBRARY), "stub", os.path.basename(OUR_LIBRARY))
-        done = self.pmtrace(library_environment(stub), "-q", "-La=1", "-e", "echo hello", "foo")
-        self.assertEqual((done[1], done[2]), ("hello\n", ""))
+        for more in ([], ["-s"]):
+            done = self.pmtrace(library_environment(stub), "-q", "-La=1", *more, "-e", "echo hello", "foo")
+            self.assertEqual((done[1], done[2]), ("hello\n", ""))
 
     def test_adds_up_what_several_add(self):
         pmcd = self.start_pmcd()

@@ -12,6 +12,12 @@ from trace_test import library_environment
 
 THREADS = 4
 CALLS = 5000
+TENTH = THREADS * CALLS // 10
+NO_TRANSACTIONS = dict.fromkeys(
+    ("request", *(f"late{{by=a;size={size}}}" for size in range(5)), "ended{size=0}", "ended{size=1}"), 0)
+COMPLETED = NO_TRANSACTIONS | {"request": 9 * TENTH, "late{by=a;size=1}": TENTH, "ended{size=0}": TENTH,
+                               **{f"late{{by=a;size={size}}}": 2 * TENTH for size in (2, 3, 4)}}
+ABORTED = NO_TRANSACTIONS | {"request": TENTH, "late{by=a;size=0}": TENTH, "ended{size=1}": TENTH}
 ADDED = "added{by=größe%20%E2%82%AC;kind=a%20b}"
 
 
@@ -23,15 +29,14 @@ class Exactness(JavaTestCase):
 
     def assert_counted(self):
         calls = THREADS * CALLS
-        aborts = calls // 10
         self.assert_values(self.pmcd, "trace.counter.value", {"total": calls})
         self.assertEqual(self.pmcd.values("trace.counter.total"), {ADDED: calls})
         self.assert_values(self.pmcd, "trace.point.count", {"größe 😀": 2 * calls})
         self.assert_values(self.pmcd, "trace.observe.count", {"value": calls})
         self.assert_values(self.pmcd, "trace.observe.sum",
                            {"value": THREADS * CALLS * (CALLS + 1) // 2})
-        self.assert_values(self.pmcd, "trace.transact.count", {"request": calls - aborts})
-        self.assert_values(self.pmcd, "trace.transact.aborts", {"request": aborts})
+        self.assert_values(self.pmcd, "trace.transact.count", COMPLETED)
+        self.assert_values(self.pmcd, "trace.transact.aborts", ABORTED)
 
     def test_however_the_program_ends(self):
         for end in ("return", "exit", "halt"):
@@ -62,7 +67,7 @@ class Recorded(JavaTestCase):
                 for metric, counts in (("point.count", {"größe 😀": 2 * calls}),
                                        ("observe.count", {"value": calls}),
                                        ("counter.total", {ADDED: calls}),
-                                       ("transact.count", {"request": calls - calls // 10})):
+                                       ("transact.count", COMPLETED)):
                     self.assertEqual(recorded.last_values(folder, f"trace.{metric}"), counts, end)
 
 

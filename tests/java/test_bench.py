@@ -14,7 +14,7 @@ class Bench(JavaTestCase):
         printed = self.run_java(self.environment(pmcd), "CallCost", "brief",
                                 classes=os.environ["TRACE_JAVA_BENCH"],
                                 options=[f"-Djava.library.path={libraries}"])
-        self.assertEqual(len(re.findall(r"ns a call", printed)), 8, printed)
+        self.assertEqual(len(re.findall(r"ns a call", printed)), 9, printed)
         recorded, acknowledged = re.search(r"(\d+) calls recorded.* (\d+) acknowledged",
                                            printed).groups()
         self.assertEqual(recorded, acknowledged)

@@ -36,7 +36,12 @@ final class EveryCall {
         noted.note("key", "text");
         noted.note("key", 1);
         noted.link(TRACE);
+        noted.label("key", "text");
+        noted.label("key", 1);
+        noted.label(null, null);
         noted.fail("reason");
+        transaction.begin().endAs(transaction);
+        transaction.begin().abortAs(null);
         System.out.println(noted.isCaptured());
         transaction.beginUnder(null).close();
         System.out.println(Trace.traceparent() + " " + Trace.tracestate());

@@ -17,6 +17,8 @@ final class ManyThreads {
     private static final Point PASSED = Point.of("größe 😀");
     private static final Observation VALUE = Observation.of("value");
     private static final Transaction REQUEST = Transaction.of("request");
+    private static final Transaction LATE = Transaction.of("late", Map.of("by", "a"));
+    private static final Transaction ENDED = Transaction.of("ended");
     private static final Counter TOTAL = Counter.of("total");
     private static final Counter ADDED = Counter.of("added", Map.of("by", "größe €", "kind", "a b"))
             .describe("calls", "one for each");
@@ -30,6 +32,17 @@ final class ManyThreads {
             try (var running = REQUEST.begin()) {
                 if (i % 10 == 0) {
                     running.abort();
+                }
+            }
+            try (var running = LATE.begin()) {
+                running.label("size", -1);
+                running.label("size", i % 5);
+                if (i % 10 == 0) {
+                    running.fail("a reason");
+                } else if (i % 10 == 5) {
+                    running.endAs(ENDED);
+                } else if (i % 10 == 1) {
+                    running.abortAs(ENDED);
                 }
             }
         }

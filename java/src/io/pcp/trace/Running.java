@@ -2,10 +2,11 @@
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
+import io.pcp.trace.internal.LateLabels;
 
 /**
- * A {@link Transaction} that runs until the first {@link #close}, {@link #abort} or {@link #fail}.
- * Later ones do nothing.
+ * A {@link Transaction} that runs until the first {@link #close}, {@link #abort}, {@link #fail},
+ * {@link #endAs} or {@link #abortAs}. Later ones do nothing.
  *
  * <p>{@code try} also closes the transaction if its body throws. If it must then count as aborted,
  * use {@link Transaction#call} or {@link Transaction#run}, or abort it within the body:
@@ -33,6 +34,7 @@ public final class Running implements AutoCloseable {
     // native/trace_jni.c for why it suffices.
     private final Transaction transaction; // null: only of makeKnown
     private long started; // 0: closed
+    private String[] labels; // for the end, names and values by turns; null: none
 
     /** Calls fail() so often that the JIT compiler has a profile of it: see finish. */
     static void makeKnown() {
@@ -56,6 +58,55 @@ public final class Running implements AutoCloseable {
     /** Aborts the transaction: it counts as failed. */
     public void abort() {
         fail(null);
+    }
+
+    /**
+     * Adds a label that is known only now, such as a status: this ends, aborts or fails under its
+     * tag with this label as well. Until then it is in flight under the tag that it began with. A
+     * later value of a label replaces an earlier one, also one of the tag.
+     *
+     * <p>An invalid label never throws: it is reported once on standard error, and this ends under
+     * its tag without any label added here. A null label, or one with NUL, is only left out.
+     *
+     * @param key its name; see the {@linkplain io.pcp.trace package}
+     * @param value one of few different ones
+     */
+    public void label(String key, String value) {
+        if (started != 0) {
+            labels = LateLabels.with(labels, transaction.handle, key, value);
+        }
+    }
+
+    /**
+     * Adds a number as a label in the same way.
+     *
+     * @param key as for texts
+     * @param value the number
+     */
+    public void label(String key, long value) {
+        label(key, Long.toString(value));
+    }
+
+    /**
+     * Ends this under another tag, with the {@linkplain #label labels} added here.
+     *
+     * @param other the other tag; null: under its own tag, without these labels
+     */
+    public void endAs(Transaction other) {
+        long begun = started;
+        started = 0;
+        Transaction.endAs(transaction, begun, other, labels);
+    }
+
+    /**
+     * Aborts this under another tag: it counts there as failed.
+     *
+     * @param other as for {@link #endAs}
+     */
+    public void abortAs(Transaction other) {
+        long begun = started;
+        started = 0;
+        Transaction.failAs(transaction, begun, other, labels, null);
     }
 
     /**
@@ -173,10 +224,6 @@ public final class Running implements AutoCloseable {
     private void finish(Object how) {
         long begun = started;
         started = 0;
-        if (how == this) {
-            Transaction.end(transaction, begun);
-            return;
-        }
-        Transaction.fail(transaction, begun, how);
+        Transaction.finish(transaction, begun, labels, how, how == this);
     }
 }

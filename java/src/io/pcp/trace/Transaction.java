@@ -2,6 +2,7 @@
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
+import io.pcp.trace.internal.LateLabels;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
@@ -145,20 +146,38 @@ public final class Transaction extends Tagged {
      * @param started the number from {@code start}; 0 does nothing
      */
     public void end(long started) {
-        end(this, started);
+        endAs(this, started, this, null);
     }
 
-    static void end(Transaction transaction, long started) {
-        if (started != 0) {
-            Calls.end(transaction.handle, started);
+    /** Does what {@link Running} asks for: its reason is a String or null unless it is done. */
+    static void finish(Transaction transaction, long started, String[] labels, Object reason,
+            boolean isDone) {
+        if (isDone) {
+            endAs(transaction, started, transaction, labels);
+        } else {
+            failAs(transaction, started, transaction, labels, reason);
         }
     }
 
-    /** Aborts a transaction. The reason is a String or null; an Object, see {@link Running}. */
-    static void fail(Transaction transaction, long started, Object reason) {
+    /** Ends a transaction under another tag, with labels as well; both may be null. */
+    static void endAs(Transaction transaction, long started, Transaction other, String[] labels) {
         if (started != 0) {
-            Calls.fail(transaction.handle, started, (String) reason);
+            Calls.end(transaction.handle, started, handleOf(other, labels));
         }
+    }
+
+    static void failAs(Transaction transaction, long started, Transaction other, String[] labels,
+            Object reason) {
+        if (started != 0) {
+            Calls.fail(transaction.handle, started, handleOf(other, labels), (String) reason);
+        }
+    }
+
+    private static long handleOf(Transaction transaction, String[] labels) {
+        if (transaction == null) {
+            return 0;
+        }
+        return labels == null ? transaction.handle : LateLabels.addedTo(transaction.handle, labels);
     }
 
     /**
@@ -167,6 +186,6 @@ public final class Transaction extends Tagged {
      * @param started the number from {@code start}; 0 does nothing
      */
     public void abort(long started) {
-        fail(this, started, null);
+        failAs(this, started, this, null, null);
     }
 }

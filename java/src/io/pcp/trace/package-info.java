@@ -38,6 +38,9 @@
  * text, are counted under the bare tag ({@link io.pcp.trace.Stats#labelsOver}, {@link
  * io.pcp.trace.Stats#labelsCut}).
  *
+ * <p>For a label that is known only at the end, such as a status: {@link
+ * io.pcp.trace.Running#label}, {@link io.pcp.trace.Running#endAs}.
+ *
  * <h2>Traces</h2>
  *
  * A trace is what one request causes in all programs that it passes through. The headers {@code
@@ -80,11 +83,12 @@
  *
  * <h2>Allocation</h2>
  *
- * Calls allocate nothing, in Java or in native memory, with one exception: {@link
+ * Calls allocate nothing, in Java or in native memory, with few exceptions: {@link
  * io.pcp.trace.Transaction#begin()} makes a small object. The JIT compiler removes it if it stays
  * within its method, as with {@code try} (tried with HotSpot 17, 21 and 25). If it does not, or if
  * even interpreted code must not allocate, use {@link io.pcp.trace.Transaction#start()}, which
- * gives a plain {@code long}. Calls that give a header make a string.
+ * gives a plain {@code long}. Calls that give a header make a string, and {@code label} makes an
+ * array.
  *
  * <h2>Virtual threads</h2>
  *

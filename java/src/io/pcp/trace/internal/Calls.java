@@ -55,6 +55,14 @@ public final class Calls {
         return Native.tagWith(bytesOf(texts));
     }
 
+    /**
+     * Gives the tag that has these labels as well, or the bare one if there is no room for them. 0:
+     * no memory, or one is invalid or has no value, which is reported once.
+     */
+    static long addLabels(long tag, String... labels) {
+        return LOADED ? Native.addLabels(tag, bytesOf(List.of(labels))) : 0;
+    }
+
     /** Gives PCP's text of a tag. Requires: a handle of {@link #tag}, not 0. */
     public static String tagText(long tag) {
         return new String(Native.tagText(tag), StandardCharsets.UTF_8);
@@ -110,9 +118,10 @@ public final class Calls {
         return LOADED ? Native.begin(tag) : 0;
     }
 
-    public static void end(long tag, long begun) {
+    /** Ends it under another tag; 0: its own, which may lack labels. */
+    public static void end(long tag, long begun, long as) {
         if (LOADED) {
-            Native.end(tag, begun);
+            Native.end(tag, begun, as);
         }
     }
 
@@ -170,17 +179,17 @@ public final class Calls {
         }
     }
 
-    /** Aborts it. If it is captured, notes a reason that is not null. */
-    public static void fail(long tag, long begun, String reason) {
+    /** Aborts it in the same way. If it is captured, notes a reason that is not null. */
+    public static void fail(long tag, long begun, long as, String reason) {
         if (LOADED) {
-            Native.fail(tag, begun, reason);
+            Native.fail(tag, begun, as, reason);
         }
     }
 
     /** The same for a transaction of start(), with the class and the message of an exception. */
     public static void fail(long tag, long begun, Throwable problem) {
         if (begun != 0) {
-            fail(tag, begun, isCaptured(tag, begun) ? reasonOf(problem) : null);
+            fail(tag, begun, tag, isCaptured(tag, begun) ? reasonOf(problem) : null);
         }
     }
 

@@ -11,7 +11,7 @@ final class Native {
      * Version of this class and the native code. Raise it here and in CMakeLists.txt when a method
      * changes: a class must never meet a library of another version.
      */
-    static final int VERSION = 7;
+    static final int VERSION = 8;
 
     private Native() {}
 
@@ -20,6 +20,9 @@ final class Native {
 
     /** The same for C strings, one after another: the name, then the name and value of each label. */
     static native long tagWith(byte[] texts);
+
+    /** Gives the handle of a tag with more labels; 0: refused, as is a last one without a value. */
+    static native long addLabels(long tag, byte[] texts);
 
     /** In UTF-8. */
     static native byte[] tagText(long tag);
@@ -38,7 +41,8 @@ final class Native {
     /** Gives the open transaction's number; 0 if tracing is switched off. */
     static native long begin(long tag);
 
-    static native void end(long tag, long begun);
+    /** Ends it under the tag `as`; 0: its own, which may lack labels. */
+    static native void end(long tag, long begun, long as);
 
     /** Begins one in the trace of these headers; either may be null or invalid. */
     static native long beginFrom(long tag, String traceparent, String tracestate);
@@ -65,8 +69,8 @@ final class Native {
 
     static native void link(long tag, long begun, String traceparent);
 
-    /** Aborts it, captured or not; the reason may be null. */
-    static native void fail(long tag, long begun, String reason);
+    /** Aborts it under the tag `as`, captured or not; the reason may be null. */
+    static native void fail(long tag, long begun, long as, String reason);
 
     /** Does the call of this number in {@link Calls.ByName}. */
     static native int byName(int call, String tag, double value);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -69,6 +70,29 @@ class TransactionTest {
             try (var running = transaction.begin()) {
                 running.abort();
                 running.abort();
+            }
+        }));
+    }
+
+    @Test
+    void endsOnceUnderAnotherTag() throws Exception {
+        var other = Transaction.of("other");
+        assertEquals(new Counted(4, 2), Counted.by(() -> {
+            for (var tag : Arrays.asList(other, null)) {
+                for (var aborts : List.of(true, false)) {
+                    try (var running = transaction.begin()) {
+                        running.label("status", 504);
+                        if (aborts) {
+                            running.abortAs(tag);
+                        } else {
+                            running.endAs(tag);
+                        }
+                        running.endAs(other);
+                        running.abortAs(other);
+                        running.label("status", 200);
+                        running.fail("late");
+                    }
+                }
             }
         }));
     }
