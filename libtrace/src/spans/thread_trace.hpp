@@ -6,7 +6,7 @@
 // A transaction is attached when it begins, and removed when it ends. If it ended on another
 // thread, it is removed when it becomes the innermost, unless attached by hand. A tag whose
 // transactions end out of order, or on another thread without detach, is no parent from then on: a
-// missing parent is better than a wrong one.
+// missing parent is better than a wrong one. That is said once for each of the two.
 //
 // Thread: the owner's.
 #pragma once
