@@ -44,7 +44,7 @@ int main(void) {
   failed |= pmtrace_observe(handle, 1.0);
   failed |= pmtrace_count(handle, 1.0);
   failed |= pmtrace_add(handle, 1.0);
-  failed |= pmtrace_begin(handle, &tx);
+  failed |= pmtrace_begin(handle, &tx) | pmtrace_begin_at(handle, 1, &tx);
   failed |= pmtrace_end(&tx);
   failed |= pmtrace_abort(&tx);
   failed |= pmtrace_end_as(&tx, handle) | pmtrace_abort_as(&tx, handle);

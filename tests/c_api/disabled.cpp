@@ -2,6 +2,7 @@
 // With PMTRACE_DISABLE every call compiles in all forms that C++ allows, and evaluates no argument.
 // Linked without the library.
 #define PMTRACE_DISABLE
+#include <chrono>
 #include <functional>
 #include <map>
 #include <pcp/trace.hpp>
@@ -24,6 +25,7 @@ int main() {
   const pcp::trace::Attached attached{request};
   auto part = pcp::trace::Transaction{"tag"}.begin_under(request);
   part.detach();
+  pcp::trace::Transaction{"tag"}.begin({std::chrono::steady_clock::now()}).end();
   request.note("route", std::string("/cart"));
   request.note("rows", 12.5);
   request.link("header");

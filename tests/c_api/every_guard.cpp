@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Every way to write a transaction in C++, with exceptions or without.
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <pcp/trace.hpp>
@@ -123,6 +124,8 @@ void pass_on() {
   check(is_passed_on(whole.headers(), header, "a=1"), "not under");
   auto long_state = request.begin_from(header.c_str(), "a=" + std::string(5000, 'v'));
   check(is_passed_on(long_state.headers(), header, ""), "a long state");
+  auto waited = request.begin({std::chrono::steady_clock::now()});
+  check(is_passed_on(waited.headers(), header, ""), "not inside of what is open");
   auto none = request.begin_from(nullptr);
   check(is_passed_on(none.headers(), "", ""), "from nothing");
   auto cut = request.begin_from(std::string(header).append(1, '\0'));

@@ -153,6 +153,9 @@ static void traces(void) {
   pmtrace_tx request, part, copy, none;
   char parent[PMTRACE_CONTEXT_SIZE], state[PMTRACE_CONTEXT_STATE_SIZE];
   memset(&none, 0, sizeof none);
+  CHECK(pmtrace_begin_at(tag, 1, NULL) == -EINVAL);
+  CHECK(pmtrace_begin_at(NULL, 1, &request) == PMTRACE_ERR_TAGNAME);
+  CHECK(is_zero(&request));
   CHECK(pmtrace_begin_from(tag, NULL, kParent, NULL) == -EINVAL);
   CHECK(pmtrace_begin_under(tag, NULL, &none) == -EINVAL);
   CHECK(pmtrace_begin_from(NULL, &request, kParent, NULL) == PMTRACE_ERR_TAGNAME);

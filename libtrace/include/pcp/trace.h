@@ -138,6 +138,10 @@ extern int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx);
 extern int pmtrace_end(pmtrace_tx* tx);
 extern int pmtrace_abort(pmtrace_tx* tx);
 
+/* Begin for a transaction that began earlier, such as a request that waited in a queue: at this
+ * time of clock_gettime's monotonic clock, in nanoseconds. 0, or a time in the future: now. */
+extern int pmtrace_begin_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx);
+
 /* End and abort for a transaction whose tag is known only at its end, such as the first one with
  * the label "status". It is counted, timed and captured under this tag; until then it is in flight
  * under the first one. A NULL handle: ends under the first one, and gives PMTRACE_ERR_TAGNAME. */

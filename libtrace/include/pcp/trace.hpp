@@ -251,6 +251,23 @@ class LateLabels {
 };
 #endif
 
+// A time of the clock that durations use: of std::chrono::steady_clock, whose header takes longer
+// to compile than this one.
+struct SteadyTime {
+  std::uint64_t ns = 0;
+
+  constexpr SteadyTime() noexcept = default;
+  template <typename Time, typename = typename Time::clock>
+  constexpr SteadyTime(const Time& time) noexcept {
+    using Period = typename Time::period;
+    static_assert(Time::clock::is_steady, "a time of std::chrono::steady_clock");
+    static_assert(1'000'000'000 % Period::den == 0, "a time in nanoseconds or coarser");
+    constexpr auto kTickNs = Period::num * (1'000'000'000 / Period::den);
+    if (time.time_since_epoch().count() > 0)
+      ns = static_cast<std::uint64_t>(time.time_since_epoch().count() * kTickNs);
+  }
+};
+
 // Numbers of any width, converted to double when recorded.
 template <typename Number>
 using IfNumber = std::enable_if_t<std::is_arithmetic_v<Number>>;
@@ -337,11 +354,19 @@ class TraceHeaders {
 // Headers for an outgoing request of this thread's innermost transaction.
 inline TraceHeaders current_headers() noexcept { return TraceHeaders(nullptr); }
 
+// How a transaction begins: tag.begin({.since = accepted}), or in C++17 tag.begin({accepted}).
+struct BeginOptions {
+  detail::SteadyTime since;  // a std::chrono::steady_clock::time_point; in the future: now
+};
+
 // A transaction, open until end(), abort() or destruction, whichever comes first.
 class [[nodiscard]] Running {
  public:
   Running() noexcept = default;  // not open
   [[nodiscard]] explicit Running(pmtrace_handle tag) noexcept { pmtrace_begin(tag, &transaction_); }
+  [[nodiscard]] Running(pmtrace_handle tag, const BeginOptions& options) noexcept {
+    pmtrace_begin_at(tag, options.since.ns, &transaction_);
+  }
   // Begins inside of the trace in a request's headers.
   [[nodiscard]] Running(pmtrace_handle tag, detail::OptionalText traceparent,
                         detail::OptionalText tracestate) noexcept {
@@ -487,6 +512,11 @@ class Transaction : public detail::Tagged {
   using Tagged::Tagged;
 
   [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
+
+  // The same for what began earlier, such as a request that waited in a queue.
+  [[nodiscard]] Running begin(const BeginOptions& options) const noexcept {
+    return Running(tag_, options);
+  }
 
   // Begins a transaction for a request, inside of the trace in the request's headers; later
   // transactions of this thread are inside, too. With null or invalid headers, the transaction is

@@ -62,6 +62,9 @@ PMTRACE_FUNCTION_ int pmtrace_observe(pmtrace_handle tag, double value) { return
 PMTRACE_FUNCTION_ int pmtrace_count(pmtrace_handle tag, double value) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_add(pmtrace_handle tag, double increment) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_begin_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx) {
+  return 0;
+}
 PMTRACE_FUNCTION_ int pmtrace_end(pmtrace_tx* tx) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_abort(pmtrace_tx* tx) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_end_as(pmtrace_tx* tx, pmtrace_handle tag) { return 0; }
@@ -141,6 +144,7 @@ using namespace pmtrace_disabled;
 #define pmtrace_count(...) pmtrace_code_(0 ? (pmtrace_count)(__VA_ARGS__) : 0)
 #define pmtrace_add(...) pmtrace_code_(0 ? (pmtrace_add)(__VA_ARGS__) : 0)
 #define pmtrace_begin(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin)(__VA_ARGS__) : 0)
+#define pmtrace_begin_at(...) pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_at)(__VA_ARGS__) : 0)
 #define pmtrace_end(...) pmtrace_code_(0 ? (pmtrace_end)(__VA_ARGS__) : 0)
 #define pmtrace_abort(...) pmtrace_code_(0 ? (pmtrace_abort)(__VA_ARGS__) : 0)
 #define pmtrace_end_as(...) pmtrace_code_(0 ? (pmtrace_end_as)(__VA_ARGS__) : 0)

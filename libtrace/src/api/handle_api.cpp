@@ -11,6 +11,7 @@
 #include "api/api.hpp"
 #include "api/open_tx.hpp"
 #include "api/record_call.hpp"
+#include "base/clock.hpp"
 #include "link/client_options.hpp"
 #include "open/moment.hpp"
 #include "platform/diagnostics.hpp"
@@ -21,16 +22,21 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// The general begin: also traced, captured, or with a new recorder.
-[[gnu::noinline]] int begin_slowly(pmtrace_handle tag, pmtrace_tx* tx) {
+// The general begin: also traced, captured, or with a new recorder. `since`: 0 for now.
+[[gnu::always_inline]] inline int begin_since(pmtrace_handle tag, pmtrace_tx* tx, Moment since) {
   *tx = {};
   if (tag == nullptr) return refuse_null_handle("begin");
   Recorder* const recorder = find_recorder_unless_off();
   if (recorder == nullptr && is_switched_off()) return 0;
   write(tx, tag,
-        recorder != nullptr ? recorder->begin_traced(tag)
-                            : Traced{{present_moment(), OpenTable::kNoRef}, {}});
+        recorder == nullptr ? Traced{{since != 0 ? since : present_moment(), OpenTable::kNoRef}, {}}
+        : since != 0        ? recorder->begin_since(tag, since)
+                            : recorder->begin_traced(tag));
   return 0;
+}
+
+[[gnu::noinline]] int begin_slowly(pmtrace_handle tag, pmtrace_tx* tx) {
+  return begin_since(tag, tx, 0);
 }
 
 // Requires: the recorder can begin quickly.
@@ -175,6 +181,13 @@ PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
   if (!is_switched_off()) return begin_switched_on(tag, tx);
   write(tx, {});
   return 0;
+}
+
+PMTRACE_EXPORT int pmtrace_begin_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx) {
+  if (tx == nullptr) return -EINVAL;
+  if (is_switched_off() || start_ns == 0 || start_ns >= now_ns()) return pmtrace_begin(tag, tx);
+  return begin_since(tag, tx,
+                     std::max<std::uint64_t>(start_ns, Recorder::kMostSinceOneMoment) << 1 | 1);
 }
 
 PMTRACE_EXPORT int pmtrace_end(pmtrace_tx* tx) {

@@ -2,12 +2,47 @@
 #include "spans/thread_trace.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
+#include <string>
 
+#include "platform/diagnostics.hpp"
 #include "platform/guards.hpp"
 #include "platform/wiped_memory.hpp"
 
 namespace pcp::trace::client {
+namespace {
+
+std::string quoted(const Tag& tag) { return '"' + std::string(name_of(tag)) + '"'; }
+
+// Says why, the first time in a process that a tag's transactions are no parents any more.
+template <typename MakeReason>
+[[gnu::cold]] void disown(const Tag& tag, std::atomic<bool>& is_said, MakeReason reason) {
+  if (tag.does_not_nest.exchange(true, std::memory_order_relaxed)) return;
+  complain_once(is_said, [&] {
+    return quoted(tag) + " ended " + reason() +
+           ". From now on no transaction of this tag is a parent: its parts are not in its trace";
+  });
+}
+
+[[gnu::cold]] void disown_as_ended_elsewhere(const Tag& tag) {
+  static std::atomic<bool> is_said{false};  // a message's flag: orders nothing else
+  disown(tag, is_said, [] {
+    return "on another thread than it began on: its own thread must call pmtrace_detach before, in "
+           "C++ running.detach()";
+  });
+}
+
+[[gnu::cold]] void disown_as_out_of_order(const Tag& tag, const Tag& inner) {
+  static std::atomic<bool> is_said{false};  // the same
+  disown(tag, is_said, [&] {
+    return "before " + quoted(inner) +
+           ", which began later on its thread: end that first, or if requests take turns on a "
+           "thread, call pmtrace_detach after each begin, in C++ running.detach()";
+  });
+}
+
+}  // namespace
 
 ThreadTrace::ThreadTrace(const TraceOptions& options) : options_(options) { note_plain(); }
 
@@ -46,7 +81,7 @@ ThreadTrace::Parent ThreadTrace::find_innermost() {
   while (stack_->depth > 0) {
     const StackEntry& top = stack_->attached[stack_->depth - 1];
     if (!is_over(top)) return {top.context.inside(), top.open.begun};
-    if (!top.by_hand) top.open.tag->does_not_nest.store(true, std::memory_order_relaxed);
+    if (!top.by_hand) disown_as_ended_elsewhere(*top.open.tag);
     erase(stack_->depth - 1);
   }
   return {};
@@ -77,9 +112,11 @@ OpenTable::Ref ThreadTrace::leave(const OpenTransaction& open) {
   const std::size_t at = (open.begun.ref & OpenTable::kIsAttached) != 0 ? find(open) : kNotFound;
   if (at != kNotFound) {
     const auto* const first = stack_->attached.data();
-    if (std::any_of(first + at + 1, first + stack_->depth,
-                    [this](const StackEntry& inner) { return !inner.by_hand && !is_over(inner); }))
-      open.tag->does_not_nest.store(true, std::memory_order_relaxed);
+    const auto* const end = first + stack_->depth;
+    const auto* const inner = std::find_if(first + at + 1, end, [this](const StackEntry& each) {
+      return !each.by_hand && !is_over(each);
+    });
+    if (inner != end) disown_as_out_of_order(*open.tag, *inner->open.tag);
     erase(at);
   }
   return OpenTable::without_marks(open.begun.ref);

@@ -65,6 +65,8 @@ class Recorder {
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
+  static constexpr std::uint32_t kMostSinceOneMoment = 1024;
+
   Recorder(SharedParts& shared, Doorbell& doorbell, std::uint32_t capacity,
            const TraceOptions& trace_options = kNoTraces)
       : shared_(&shared),
@@ -106,6 +108,8 @@ class Recorder {
   // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
   // transaction. Thread: the owner's.
   Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
+  // The same since an earlier moment of the clock, which becomes up to a microsecond earlier.
+  Traced begin_since(const Tag* tag, Moment since);
   // The same inside of another transaction, or of none.
   Traced begin_in(const Tag* tag, const ThreadTrace::Parent& parent) {
     return begin_inside(tag, parent, true);
@@ -145,7 +149,8 @@ class Recorder {
   OpenTable& open() { return open_; }
   ThreadTrace& trace() { return trace_; }  // Thread: the owner's.
 
-  // The thread that began this open transaction; 0 if that thread has ended. Thread: any.
+  // The thread that began this open transaction; 0 if that thread has ended, or began it since a
+  // moment before its own first call. Thread: any.
   std::uint32_t thread_of(Moment begun) const;
 
   // Records ever queued, and ever taken. Thread: the flusher's.
@@ -200,7 +205,15 @@ class Recorder {
   int record_slowly(const Tag* tag, double value, RecordKind kind);
   void check_room();
   bool widen_room();
+  // An entry's transactions are known by their moments, but many may begin since the same one, such
+  // as all requests that a loop found at once.
+  Moment unlike_others(Moment since) {
+    return since - (Moment{begins_since_++ % kMostSinceOneMoment} << 1);
+  }
   Traced begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen);
+  template <typename Start>
+  Traced begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen,
+                      Start start);
   TreeRef selected_around(const ThreadTrace::Parent& parent) const;
   CaptureBits left_out_around(const CaptureSet& set, const ThreadTrace::Parent& parent) const;
   struct Chosen {
@@ -247,6 +260,7 @@ class Recorder {
   ThreadTrace trace_;
   SpanPool::Share spans_;
   CaptureReads capture_reads_{0};
+  std::uint32_t begins_since_ = 0;
   std::atomic<bool> owned_{true};  // released by give_up(), acquired by try_take_over()
 
   // The owner's number, and since when; 0: none. Each orders nothing else: a read between the two

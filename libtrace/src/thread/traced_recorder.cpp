@@ -10,6 +10,18 @@ namespace {
 
 std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 
+// When a transaction begins, and when a capture's limit counts it. Types of their own, so that the
+// usual begin checks nothing.
+struct Now {
+  static Moment moment(bool is_timed) { return is_timed ? moment_by_clock() : present_moment(); }
+  static std::uint64_t counted_ns(Moment begun) { return ns_of(begun); }
+};
+struct Earlier {
+  Moment since;
+  Moment moment(bool) const { return since; }
+  static std::uint64_t counted_ns(Moment) { return now_ns(); }
+};
+
 // The slower= captures for which this duration is long enough.
 CaptureBits slow_ones(const CaptureSet& set, CaptureBits bits, std::uint64_t duration_ns) {
   CaptureBits slow = 0;
@@ -110,7 +122,10 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
 // ring, which takes long, so the transaction begins after it. The slow tree may cost captures, so
 // it comes before their count, and the marks of what was counted after that. The thread's stack
 // comes last, since it takes the finished ref and context.
-Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen) {
+template <typename Start>
+[[gnu::always_inline]] inline Traced Recorder::begin_inside(const Tag* tag,
+                                                            const ThreadTrace::Parent& parent,
+                                                            bool is_chosen, Start start) {
   TraceContext context = parent.context;
   const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
@@ -121,14 +136,13 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent,
 
   // Captured spans use the monotonic clock, which all processes of this host share.
   const bool is_timed = bits != 0;
-  const auto now = [&] { return is_timed ? moment_by_clock() : present_moment(); };
-  Begun begun{now(), OpenTable::kNoRef};
+  Begun begun{start.moment(is_timed), OpenTable::kNoRef};
   begun.ref = open_.enter(tag, begun.moment);
   const bool has_entry = OpenTable::is_entry(begun.ref);
   if (!has_entry && reader) reader->miss_for_want_of_room(std::exchange(bits, 0));
   if (is_on && must_ring()) {  // takes long: the transaction begins after it
     doorbell_->ring_if_asleep();
-    begun.moment = now();
+    begun.moment = start.moment(is_timed);
     OpenTable::begin_later(begun.ref, begun.moment);
   }
   if (has_entry && (chosen.tree.left_out != 0 || (reader && (bits & reader->slow()) != 0))) {
@@ -144,13 +158,21 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent,
   if (is_timed && has_entry) {
     OpenTable::entry_at(begun.ref)->thread.store(thread_.load(std::memory_order_relaxed),
                                                  std::memory_order_relaxed);
-    reader->count(bits, ns_of(begun.moment));
+    reader->count(bits, start.counted_ns(begun.moment));
     begun.ref |= OpenTable::captured_in(reader->epoch());
   }
   if (context.is_trace()) begun.ref |= OpenTable::kHasTrace;
   if (is_chosen || context.own != 0 || chosen.is_left_out)
     begun.ref = trace_.attach_begun({tag, begun}, context);
   return {begun, context};
+}
+
+Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen) {
+  return begin_inside(tag, parent, is_chosen, Now{});
+}
+
+Traced Recorder::begin_since(const Tag* tag, Moment since) {
+  return begin_inside(tag, trace_.innermost(), false, Earlier{unlike_others(since)});
 }
 
 double Recorder::end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted,

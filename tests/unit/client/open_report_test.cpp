@@ -74,6 +74,19 @@ TEST_F(OpenReportTest, TellsHowManyAreOpenAndWhichIsTheOldest) {
   EXPECT_GE(told.at("in flight").oldest_ns, told.at("another").oldest_ns);
 }
 
+TEST_F(OpenReportTest, TellsTheAgeOfWhatBeganEarlierAndTakesNoOtherEndForItsOwn) {
+  const std::uint64_t half = now_ns() / 2;
+  const auto begin_since = [&] { return recorder.begin_since(tag, half << 1 | 1).begun; };
+  const Begun first = begin_since();
+  end(recorder, tag, first);
+  EXPECT_EQ(begin_since().ref, first.ref);
+  end(recorder, tag, first);  // by a copy
+  report.scan(recorders);
+  const wire::OpenCount told = tell(kMuch, true).at("in flight");
+  EXPECT_EQ(told.open, 1U);
+  EXPECT_GE(told.oldest_ns, half);
+}
+
 TEST_F(OpenReportTest, TellsNothingTwice) {
   begin_and_tell();
   EXPECT_FALSE(report.scan(recorders));

@@ -129,6 +129,17 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
   EXPECT_EQ(sender.next()->spans_at[3], 0U);
 }
 
+TEST_F(SpanSenderTest, CapturesAsSlowWhatBeganEarlier) {
+  ask({{7, 3, "tag=request slower=1s"}});
+  const auto traced = recorder.begin_since(tag, now_ns() / 2 << 1 | 1);
+  trace();
+  recorder.end_traced({tag, traced.begun}, traced.context, false);
+  EXPECT_EQ(spans_of_next(), 2U);
+  trace();
+  EXPECT_TRUE(sender.on_ack(1));
+  EXPECT_EQ(spans_of_next(), 0U);
+}
+
 // An acknowledgement may take long, and monitors come and go meanwhile.
 TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
   ask();

@@ -106,6 +106,57 @@ TEST_F(ThreadTraces, DoNotNestWhereTheyEndOnOtherThreads) {
   EXPECT_TRUE(is_parent(tag));
 }
 
+// Each in a process of its own, which says it once.
+TEST_F(ThreadTraces, SayOnceThatTheyEndedOutOfOrder) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto end_outer_first = [this] {
+    for (const char* const name : {"outer", "next"}) {
+      const auto outer = begin_in(intern_tag(name), trace(1));
+      const auto inner = begin_in(intern_tag("inner"), trace(2));
+      end(outer);
+      end(inner);
+    }
+    std::_Exit(7);
+  };
+  EXPECT_EXIT(end_outer_first(), testing::ExitedWithCode(7),
+              "^pcp_trace: \"outer\" ended before \"inner\", [^\n]* pmtrace_detach [^\n]*\n$");
+}
+
+TEST_F(ThreadTraces, SayOnceThatTheyEndedOnAnotherThread) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto end_on_another = [this] {
+    for (const char* const name : {"first", "next"}) {
+      end_elsewhere(begin_in(intern_tag(name), trace(1)));
+      innermost();
+    }
+    std::_Exit(7);
+  };
+  EXPECT_EXIT(end_on_another(), testing::ExitedWithCode(7),
+              "^pcp_trace: \"first\" ended on another thread [^\n]* pmtrace_detach [^\n]*\n$");
+}
+
+TEST_F(ThreadTraces, SayNothingIfTheyAreDetachedOrTheirThreadEnds) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto detach_each = [this] {
+    const auto first = begin_in(tag, trace(1));
+    thread.detach(first);
+    const auto second = begin_in(other, trace(2));
+    thread.detach(second);
+    thread.attach(first, trace(1));
+    const auto part = begin_in(other, trace(3));
+    thread.attach(second, trace(2));
+    end(part);
+    end_elsewhere(second);
+    thread.detach({});
+    end(first);
+    end_elsewhere(begin_in(tag, trace(4)));
+    thread.change_thread(false);
+    innermost();
+    std::_Exit(7);
+  };
+  EXPECT_EXIT(detach_each(), testing::ExitedWithCode(7), "^$");
+}
+
 TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   begin_in(other, trace(1));
   recorder.open().clear();
