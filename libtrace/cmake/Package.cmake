@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Debian packages, one for each component, which install beside PCP's own: no file of theirs has the name of one
 # of PCP's. `./run package` makes them; the preset `package` says where things lie. finish.sh does what debhelper would.
-if(NOT TARGET pmdatrace OR NOT TARGET pcp_trace_jar OR NOT TARGET pcp_trace_fortran)
-  message(FATAL_ERROR "Packages are made of all parts: a JDK or gfortran is missing")
+set(CPACK_COMPONENTS_ALL agent library dev)
+if(PCP_TRACE_FORTRAN)
+  list(APPEND CPACK_COMPONENTS_ALL fortran)
+endif()
+if(PCP_TRACE_JAVA)
+  list(APPEND CPACK_COMPONENTS_ALL java)
+endif()
+if(NOT TARGET pmdatrace OR (PCP_TRACE_FORTRAN AND NOT TARGET pcp_trace_fortran)
+   OR (PCP_TRACE_JAVA AND NOT TARGET pcp_trace_jar))
+  message(FATAL_ERROR "Packages are made of all parts that are not switched off: a JDK or gfortran is missing")
 endif()
 
 # Debian's tools read the same two variables.
@@ -26,7 +34,6 @@ set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
                                                 WORLD_READ WORLD_EXECUTE)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package/finish.cmake)
-set(CPACK_COMPONENTS_ALL agent library dev fortran java)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes the packages from this directory, and again from the archive of the sources that came with them. Both have to
-# be the same, file by file: build_packages.sh DIRECTORY, which gets the packages.
+# Makes the packages from this directory, again from the archive of the sources that came with them, and those for C
+# and C++ alone. They have to be the same, file by file: build_packages.sh DIRECTORY, which gets the packages.
 #
 # For a Debian that it may change, such as one of tests/platforms.
 set -euo pipefail
@@ -29,11 +29,13 @@ unpack() {
 
 # In the same place, where ccache finds what the first has compiled.
 command -v ccache >/dev/null || { apt-get -q update && apt-get -q install -y --no-install-recommends ccache; }
+mkdir "$work"/{sources,small,first,second}
 ./run package
-mkdir "$work/sources" "$work/first" "$work/second"
+unpack build/package "$work/small"
+./run package all
 tar -xf build/package/pcp-trace-*.tar.xz -C "$work/sources"
 # shellcheck disable=SC2016 # the shell's in there
-unshare --mount sh -c 'mount --bind "$1" "$2" && cd "$2" && ./run package' sh "$work"/sources/pcp-trace-* "$PWD"
+unshare --mount sh -c 'mount --bind "$1" "$2" && cd "$2" && ./run package all' sh "$work"/sources/pcp-trace-* "$PWD"
 unpack build/package "$work/first"
 unpack "$work"/sources/pcp-trace-*/build/package "$work/second"
 diff -r --no-dereference "$work/first" "$work/second" || {
@@ -41,5 +43,15 @@ diff -r --no-dereference "$work/first" "$work/second" || {
     exit 1
 }
 echo "the archive of the sources makes the same packages"
+# Only the links from programs to their debug symbols differ.
+find "$work/small" "$work/second" -path '*/usr/*' -type f \
+    -exec objcopy -R .note.gnu.build-id -R .gnu_debuglink {} \; 2>/dev/null
+for package in "$work"/small/*; do
+    diff -r --no-dereference -I '^Installed-Size:' "$package" "$work/second/${package##*/}" || {
+        echo "FAILED: without the other packages, this one is another one"
+        exit 1
+    }
+done
+echo "the packages for C and C++ are the same without the others"
 rm -f "$target"/*
 cp build/package/*.deb build/package/*.tar.xz "$target"

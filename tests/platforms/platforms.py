@@ -55,7 +55,7 @@ def suite_jobs(suite):
 
 
 def package_jobs(suite):
-    return [Job("`./run package`, also from its archive of the sources", suite, f"packages-{suite}-built", 20,
+    return [Job("`./run package all`, also from its archive of the sources", suite, f"packages-{suite}-built", 20,
                 "tests/package/build_packages.sh", "/packages"),
             Job("the packages, beside PCP's", suite, f"packages-{suite}-installed", 8,
                 "tests/package/use_packages.sh", "/packages")]

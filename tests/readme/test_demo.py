@@ -170,12 +170,12 @@ class Farewell(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
-    def refusal(self, *arguments):
-        """The message of ./run demo; it finds no tools here, should it try to build."""
+    def refusal(self, *arguments, word="demo"):
+        """The message of ./run; it finds no tools here, should it try to build."""
         with tempfile.TemporaryDirectory() as directory:
             for tool in ("dirname", "readlink", "rm"):
                 os.symlink(shutil.which(tool), os.path.join(directory, tool))
-            done = subprocess.run(["/bin/bash", os.path.join(SOURCE, "run"), "demo", *arguments],
+            done = subprocess.run(["/bin/bash", os.path.join(SOURCE, "run"), word, *arguments],
                                   env={"PATH": directory}, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
         return done.stderr
@@ -189,6 +189,10 @@ class Run(unittest.TestCase):
             seconds = " ".join(arguments).removeprefix("c").strip()
             self.assertIn(f"not '{seconds}'; wanted: ./run demo [record] [LANGUAGE] [SECONDS]",
                           self.refusal(*arguments))
+
+    def test_packages_for_c_need_no_compiler_of_another_language(self):
+        needed = [self.refusal(*words, word="package") for words in ([], ["all"])]
+        self.assertEqual([re.findall("gfortran|jdk", each) for each in needed], [[], ["gfortran", "jdk"]])
 
 
 class Introduction(unittest.TestCase):

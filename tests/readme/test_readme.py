@@ -150,8 +150,9 @@ for wrong in (17, "a\\0b"):
         build, record = re.findall(r"^\$ (.*)$", session, re.MULTILINE)
         self.write("shop.cpp", example("cpp", README))
         tools = {"c++": [*os.environ["TRACE_CXX"].split(), *WARNINGS], "pcp-trace": [os.environ["TRACE_COMMAND"]]}
-        flags = f"-I{SOURCE}/libtrace/include {OUR_LIBRARY}"
-        build = build.replace("$(pkg-config --cflags --libs libpcp_trace)", flags)
+        package = "$(pkg-config --cflags --libs libpcp_trace_static)"
+        flags = f"-I{SOURCE}/libtrace/include {os.path.dirname(OUR_LIBRARY)}/libpcp_trace.a"
+        build = build.replace(package, flags)
         for command in (build, record):
             first, *words = shlex.split(command)
             done = completed(*tools[first], *words, check=True, cwd=self.directory, timeout=60,
@@ -159,5 +160,5 @@ for wrong in (17, "a\\0b"):
             self.assertEqual(done.stdout, "")
         of_any_host = [re.sub(r"  on \S+$", "  on HOST", text, flags=re.MULTILINE) for text in (done.stderr, session)]
         expected = shape(of_any_host[1])
-        self.assertEqual(shape(f"$ {build}\n$ {record}\n{of_any_host[0]}".replace(flags, "$(pkg-config --cflags --libs libpcp_trace)")),
+        self.assertEqual(shape(f"$ {build}\n$ {record}\n{of_any_host[0]}".replace(flags, package)),
                          expected)
