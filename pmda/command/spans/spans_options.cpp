@@ -118,7 +118,9 @@ Result<Options> parse(int argc, char* const* argv) {
   options.typed_filter = typed.empty() ? "tag=*" : typed;
   Result<wire::CaptureFilter> filter =
       wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));
-  if (!filter) return Error{filter.error().message + "; here also failed, note.KEY=PATTERN and label.KEY=PATTERN"};
+  if (!filter)
+    return Error{filter.error().message +
+                 "; here also failed, note.KEY=PATTERN and label.KEY=PATTERN"};
   options.filter = *std::move(filter);
   if (options.archives.empty())
     add_host(options);
