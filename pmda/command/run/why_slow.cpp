@@ -13,8 +13,8 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::size_t kMostTags = 32;
-constexpr std::size_t kMostSteps = 500;  // names; further ones are one step
+constexpr std::size_t kMostRequestNames = 32;
+constexpr std::size_t kMostStepNames = 500;  // names; further ones are one step
 constexpr std::size_t kMostTraitsOfOne = 64;
 constexpr std::uint64_t kOneOf = 100;  // the slowest 1%
 
@@ -30,7 +30,7 @@ std::array<std::uint64_t, 3> rank_of(const SpanEvent& request, std::uint64_t num
 }
 
 // Spreads ids evenly, so that the highest ones are a fair sample.
-std::uint64_t mixed(std::uint64_t id) {
+std::uint64_t spread_evenly(std::uint64_t id) {
   id = (id ^ id >> 32) * 0x9e3779b97f4a7c15;
   return id ^ id >> 29;
 }
@@ -106,7 +106,7 @@ void WhySlow::for_each_request(const SpanTrace& trace, Take take) {
     const std::optional<std::string> group = choice_.group_of(request.tag);
     if (!group) continue;
     const std::string tag = choice_.by ? *group : std::string(bare_name(*group));
-    if (!tags_.contains(tag) && tags_.size() >= kMostTags) continue;
+    if (!tags_.contains(tag) && tags_.size() >= kMostRequestNames) continue;
     take(tags_[tag], std::span(nodes).subspan(begin, end - begin));
   }
 }
@@ -122,7 +122,7 @@ void WhySlow::choose(const SpanTrace& trace) {
       if (sample.size() > most_) sample.erase(sample.begin());
     };
     add(counted.slowest, request.duration_ns);
-    if (request.aborted) add(counted.failed, mixed(request.span));
+    if (request.aborted) add(counted.failed, spread_evenly(request.span));
   });
 }
 
@@ -166,7 +166,7 @@ void WhySlow::count_request(Counted& counted, Tree tree) {
     std::string_view name = i == 0 ? std::string_view() : bare_name(tree[i].span->tag);
     auto step = counted.steps.find(name);
     if (step == counted.steps.end()) {
-      if (counted.steps.size() >= kMostSteps) name = kOverflowName;
+      if (counted.steps.size() >= kMostStepNames) name = kOverflowName;
       step = counted.steps.try_emplace(std::string(name)).first;
     }
     add(step->second, self[i]);

@@ -11,7 +11,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::size_t kMostTags = 3;
+constexpr std::size_t kMostListedNames = 3;
 constexpr std::size_t kMostSteps = 3;
 constexpr std::size_t kMostOfName = 40;
 
@@ -105,7 +105,7 @@ std::string why_slow_markdown(const std::vector<Requests>& all, const Shown& sho
     return text.empty() ? "" : text + "\n";
   };
   std::string text;
-  for (const Common& each : all_common(all, shown, kMostTags))
+  for (const Common& each : all_common(all, shown, kMostListedNames))
     text += "- " + markdown_code(shown.name(each.tag, kMostOfName)) + ": " + each.which + "\n" +
             listed("time", each.steps) + listed("with", each.traits);
   return text.empty() ? "" : "**Requests:**\n\n" + text + "\n";

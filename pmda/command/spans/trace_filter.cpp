@@ -20,13 +20,13 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::string_view kFailed = "failed";
-constexpr std::string_view kNote = "note.";
-constexpr std::string_view kLabel = "label.";
+constexpr std::string_view kNoteWord = "note.";
+constexpr std::string_view kLabelWord = "label.";
 constexpr std::size_t kMostNotes = 32;
 
 Result<TraceFilter::Note> parse_note(const std::string& word) {
-  const bool is_label = word.starts_with(kLabel);
-  const std::size_t prefix = (is_label ? kLabel : kNote).size();
+  const bool is_label = word.starts_with(kLabelWord);
+  const std::size_t prefix = (is_label ? kLabelWord : kNoteWord).size();
   const std::size_t at = word.find('=');
   const std::string shown = printed_name(word) + ": ";
   if (at == std::string::npos || at <= prefix)
@@ -67,7 +67,7 @@ Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   for (std::string& word : split(words)) {
     if (word == kFailed) {
       failed = true;
-    } else if (word.starts_with(kNote) || word.starts_with(kLabel)) {
+    } else if (word.starts_with(kNoteWord) || word.starts_with(kLabelWord)) {
       Result<Note> note = parse_note(word);
       if (!note) return note.error();
       if (notes.size() == kMostNotes) return Error{"more than 32 notes and labels"};
