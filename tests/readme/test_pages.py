@@ -108,6 +108,10 @@ class OurCalls(ExamplesTestCase):
     def test_labels(self):
         self.check("labels")
 
+    @unittest.skipUnless("TRACE_JAVA" in os.environ, "this machine has no JDK")
+    def test_event_loops(self):
+        self.check("event-loops")
+
     def test_captures(self):
         self.check("captures")
 
