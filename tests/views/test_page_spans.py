@@ -128,7 +128,7 @@ class Spans(PageTestCase):
         def expect(text, fits):
             self.evaluate(f"(() => {{ const it = document.querySelector('#spans-filter'); it.value = {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
             found = [trace for trace in traces if fits(trace["spans"])]
-            about = f"{text}: {len(found)} of the {len(traces)} traces on this page; for all, type pcp-trace spans -a"
+            about = f"{text}: {len(found)} of the {len(traces)} traces on this page; for all, type pcp-trace spans -a RECORDING {text}"
             self.assertEqual(self.texts("#spans-about"), [about])
             self.assertEqual(len(self.texts("#traces button")), min(50, len(found)))
             return found
@@ -138,6 +138,8 @@ class Spans(PageTestCase):
         expect("tag=sql failed", lambda spans: any(span.get("aborted") for span in spans) and any(span["tag"].startswith("sql{") for span in spans))
         expect("note.rows=1?", lambda spans: any(span.get("attributes", {}).get("rows") == 12 for span in spans))
         expect("label.table=ord*", lambda spans: any(span["tag"] == "sql{table=orders}" for span in spans))
+        expect("slower=40ms", lambda spans: any(span.get("duration_ns", 0) >= 40e6 for span in spans))
+        expect("reason=timed", lambda spans: any(span.get("reason") == "timed out" for span in spans))
         expect("TIMED", lambda spans: any(span.get("reason") == "timed out" for span in spans))
         self.assertEqual(expect("tag=no(such", lambda spans: False), [])
         self.evaluate("document.querySelector('#spans-all').click()")

@@ -102,7 +102,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   std::string text = summary(*model, page, terminal);
   if (model->spans) {
     text += span_counts(*model->spans, shown);
-    text += why_slow(model->spans->requests, shown, 1);
+    text += why_slow(*model->spans, shown, 1);
     text += slowest_trees(*model->spans, shown);
     if (model->spans->traces > kSlowestTrees)
       text += "more of them: pcp-trace report " + printed_name(folder.path()) + "\n";

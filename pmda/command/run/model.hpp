@@ -282,6 +282,7 @@ struct RecordedSpans {
   std::uint64_t missed = 0;  // captured but not recorded, including events
   std::vector<SpanTrace> slowest;
   std::vector<Requests> requests{};
+  std::uint64_t not_in_requests = 0;  // traces that lack spans, and requests of further tags
   std::map<std::string, LongestSpan> longest{};  // by tag
   // By tag: a captured transaction was inside another one. No entry: none of the tag was captured.
   std::map<std::string, bool> is_nested{};

@@ -230,8 +230,11 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
   (*found)->longest = std::move(of_tags.longest);
   (*found)->is_nested = std::move(of_tags.is_nested);
+  (*found)->not_in_requests = why.left_out();
   if (!why.decide()) return found;
+  TornSpans torn_again;
   const auto again = read_traces(request, [&](SpanTrace&& trace) {
+    torn_again.mark(trace);
     why.count(trace);
     return true;
   });

@@ -10,7 +10,9 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::size_t kMostTraits = 5;
-constexpr double kTimesOthers = 2;  // a trait is so many times as frequent as among the others
+constexpr std::size_t kMostSteps = 3;
+constexpr double kLeastShare = 0.005;  // of the group's time, for a step to be told
+constexpr double kTimesOthers = 2;     // a trait is so many times as frequent as among the others
 
 }  // namespace
 
@@ -20,8 +22,15 @@ std::vector<const RequestStep*> Requests::steps_of(RequestGroup group) const {
   };
   std::vector<const RequestStep*> found;
   for (const RequestStep& step : steps)
-    if (excess(&step) > 0) found.push_back(&step);
+    if (excess(&step) > 0 && step.self_ns.share_in(group, time_ns) >= kLeastShare)
+      found.push_back(&step);
   std::ranges::stable_sort(found, std::greater<>(), excess);
+  found.resize(std::min(found.size(), kMostSteps));
+  const auto longest = std::ranges::max_element(
+      steps, {}, [&](const RequestStep& step) { return step.self_ns.of(group); });
+  if (longest == steps.end() || std::ranges::find(found, &*longest) != found.end()) return found;
+  if (found.size() == kMostSteps) found.pop_back();
+  found.push_back(&*longest);
   return found;
 }
 

@@ -65,13 +65,15 @@ struct Requests {
   OfGroups count{};
   OfGroups time_ns{};
   std::uint64_t slowest_from_ns = 0;  // the least time of the slowest
-  std::vector<RequestStep> steps;     // the most time first
+  std::uint64_t lack_notes = 0;       // requests: their program had no room for some notes
+  std::vector<RequestStep> steps;     // the most time first; the least ones together
   std::vector<RequestTrait> traits;   // the frequent ones of some group
 
   // There is something to compare.
   bool has(RequestGroup group) const { return count.of(group) > 0 && count.beside(group) > 0; }
 
-  // The steps that take a request of the group the most time beyond what they take the others.
+  // The three steps that take a request of the group the most time beyond what they take the others;
+  // among them the one that takes the group the most.
   std::vector<const RequestStep*> steps_of(RequestGroup group) const;
   // The traits that are frequent in the group, and rarer outside, the most telling first.
   std::vector<const RequestTrait*> traits_of(RequestGroup group) const;

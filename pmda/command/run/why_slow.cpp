@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -14,15 +15,16 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::size_t kMostRequestNames = 32;
-constexpr std::size_t kMostStepNames = 500;  // names; further ones are one step
-constexpr std::size_t kMostTraitsOfOne = 64;
+constexpr std::size_t kMostStepNames = 10'000;  // that are counted; further ones are one step
+constexpr std::size_t kMostSteps = 500;         // of these, with the greatest shares
+constexpr std::size_t kMostTraitsOfOne = 128;
 constexpr std::uint64_t kOneOf = 100;  // the slowest 1%
 
-// A trace that an unknown process began has a request in each process that it called.
-bool is_request(const Node& node) {
+// What an unknown process called is a request, unless the trace shows that it is a torn part.
+bool is_request(const SpanTrace& trace, const Node& node) {
   const SpanEvent& span = *node.span;
   return node.parent == nullptr && !span.is_event() &&
-         (span.parent == 0 || span.kind == wire::SpanKind::Server);
+         (torn_from(trace, node) == nullptr || span.kind == wire::SpanKind::Server);
 }
 
 std::array<std::uint64_t, 3> rank_of(const SpanEvent& request, std::uint64_t number) {
@@ -59,60 +61,88 @@ std::vector<std::size_t> traits_of(std::span<const Node> tree) {
   return {traits.begin(), traits.end()};
 }
 
-// Time outside of the request counts for nothing.
+// The time while a node runs, and nothing inside of it. Time outside of the request counts for
+// nothing. By order of their begins, what is inside of a node covers it from its begin on; a node
+// that is covered to some time has ancestors that are, too.
 std::vector<std::uint64_t> self_times(std::span<const Node> tree) {
-  struct Open {
-    std::size_t node;
-    std::uint64_t end;
-    std::uint64_t covered;  // by the nodes inside, up to this time
-  };
   const SpanEvent& request = *tree.front().span;
-  std::vector<std::uint64_t> self(tree.size());
-  std::vector<Open> path;
-  for (std::size_t i = 0; i < tree.size(); ++i) {
-    const SpanEvent& span = *tree[i].span;
+  struct Time {
+    std::size_t parent;  // its own place: none
+    std::uint64_t begin, end, self;
+    std::uint64_t covered = 0;
+  };
+  std::vector<Time> times;
+  std::vector<std::size_t> path;
+  for (const Node& node : tree) {
+    const SpanEvent& span = *node.span;
     const std::uint64_t begin = std::max(span.begin_ns, request.begin_ns);
     const std::uint64_t end = std::max(begin, std::min(span.end_ns(), request.end_ns()));
-    self[i] = end - begin;
-    path.resize(tree[i].depth);
-    if (!path.empty()) {
-      Open& parent = path.back();
-      const std::uint64_t from = std::max(begin, parent.covered);
-      const std::uint64_t to = std::min(end, parent.end);
-      if (to > from) {
-        self[parent.node] -= to - from;
-        parent.covered = to;
-      }
-    }
-    path.push_back({i, end, begin});
+    path.resize(node.depth);
+    times.push_back({path.empty() ? 0 : path.back(), begin, end, end - begin});
+    path.push_back(times.size() - 1);
   }
+  std::vector<std::size_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times[i].begin; });
+  for (const std::size_t inner : order)
+    for (std::size_t i = inner; i != 0;) {
+      Time& outer = times[i = times[i].parent];
+      if (outer.covered >= times[inner].end) break;
+      const std::uint64_t from = std::max({times[inner].begin, outer.begin, outer.covered});
+      const std::uint64_t to = std::min(times[inner].end, outer.end);
+      if (to > from) outer.self -= to - from;
+      outer.covered = times[inner].end;
+    }
+  std::vector<std::uint64_t> self;
+  for (const Time& each : times) self.push_back(each.self);
   return self;
+}
+
+// Only the steps with the greatest share of a group's time stay apart.
+void join_small(std::vector<RequestStep>& steps, const OfGroups& time_ns) {
+  if (steps.size() <= kMostSteps) return;
+  std::ranges::stable_sort(steps, std::greater<>(), [&](const RequestStep& step) {
+    double greatest = 0;
+    for (const RequestGroup group : kRequestGroups)
+      greatest = std::max(greatest, step.self_ns.share_in(group, time_ns));
+    return greatest;
+  });
+  RequestStep rest{std::string(kOverflowName), {}};
+  for (std::size_t i = kMostSteps; i < steps.size(); ++i)
+    for (const RequestGroup group : kRequestGroups)
+      rest.self_ns.of(group) += steps[i].self_ns.of(group);
+  steps.resize(kMostSteps);
+  steps.push_back(std::move(rest));
 }
 
 }  // namespace
 
 // Late parts have lost their request, and cut traces some steps.
 template <typename Take>
-void WhySlow::for_each_request(const SpanTrace& trace, Take take) {
-  if (trace.is_late || trace.spans_left_out > 0) return;
+std::uint64_t WhySlow::for_each_request(const SpanTrace& trace, Take take) {
+  if (trace.is_late || trace.spans_left_out > 0) return trace.is_late ? 0 : 1;
+  std::uint64_t left_out = 0;
   const std::vector<Node> nodes = nodes_of(trace);
   for (std::size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
     for (end = begin + 1; end < nodes.size() && nodes[end].depth > 0; ++end) {
     }
     const SpanEvent& request = *nodes[begin].span;
-    if (!is_request(nodes[begin]) ||
+    if (!is_request(trace, nodes[begin]) ||
         (times_of_ && request.aborted != (*times_of_ == Ending::Failed)))
       continue;
     const std::optional<std::string> group = choice_.group_of(request.tag);
     if (!group) continue;
     const std::string tag = choice_.by ? *group : std::string(bare_name(*group));
-    if (!tags_.contains(tag) && tags_.size() >= kMostRequestNames) continue;
-    take(tags_[tag], std::span(nodes).subspan(begin, end - begin));
+    if (tags_.contains(tag) || tags_.size() < kMostRequestNames)
+      take(tags_[tag], std::span(nodes).subspan(begin, end - begin));
+    else
+      ++left_out;
   }
+  return left_out;
 }
 
 void WhySlow::choose(const SpanTrace& trace) {
-  for_each_request(trace, [this](Counted& counted, Tree tree) {
+  left_out_ += for_each_request(trace, [this](Counted& counted, Tree tree) {
     const SpanEvent& request = *tree.front().span;
     ++counted.chosen;
     const auto add = [&](Sample& sample, std::uint64_t number) {
@@ -160,6 +190,8 @@ void WhySlow::count_request(Counted& counted, Tree tree) {
   };
   add(all.count, 1);
   add(all.time_ns, request.duration_ns);
+  if (std::ranges::any_of(tree, [](const Node& node) { return node.span->left_out > 0; }))
+    ++all.lack_notes;
   const std::vector<std::uint64_t> self = self_times(tree);
   for (std::size_t i = 0; i < tree.size(); ++i) {
     if (tree[i].span->is_event()) continue;
@@ -194,6 +226,7 @@ std::vector<Requests> WhySlow::take() {
     if (its.count.of(RequestGroup::All) == 0) continue;
     its.slowest_from_ns = counted.slowest.begin()->first.front();
     for (const auto& [name, self_ns] : counted.steps) its.steps.push_back({name, self_ns});
+    join_small(its.steps, its.time_ns);
     const auto time = [](const auto& each) { return each.of(RequestGroup::All); };
     std::ranges::stable_sort(its.steps, std::greater<>(),
                              [&](const RequestStep& step) { return time(step.self_ns); });

@@ -26,7 +26,8 @@ namespace pcp::trace::command {
 
 class WhySlow {
  public:
-  // `times_of`: only requests with this end. `most`: of the slowest.
+  // Traces are marked by TornSpans. `times_of`: only requests with this end. `most`: of the
+  // slowest.
   WhySlow(const LabelChoice& choice, std::optional<Ending> times_of, std::size_t most = 1'000)
       : choice_(choice), times_of_(times_of), most_(most) {}
 
@@ -38,6 +39,9 @@ class WhySlow {
 
   // The second time.
   void count(const SpanTrace& trace);
+
+  // Traces that lack spans, and requests of further tags: they are nowhere else.
+  std::uint64_t left_out() const { return left_out_; }
 
   // The tag with the most time first.
   std::vector<Requests> take();
@@ -58,14 +62,16 @@ class WhySlow {
     std::unordered_map<std::size_t, Trait> traits;  // that may be frequent, by hash
   };
 
+  // Gives the number of requests that were left out.
   template <typename Take>
-  void for_each_request(const SpanTrace& trace, Take take);
+  std::uint64_t for_each_request(const SpanTrace& trace, Take take);
   static void count_request(Counted& counted, Tree tree);
 
   const LabelChoice choice_;
   const std::optional<Ending> times_of_;
   const std::size_t most_;
   std::map<std::string, Counted> tags_;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace pcp::trace::command

@@ -78,7 +78,8 @@ std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
   if (about_ == About::Imbalance) return check_imbalances(checked);
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags)
-    if (!tag.is_folded && tag_.matches(tag.name) && applies_to(tag.type))
+    if (!tag.is_folded && tag_.matches(tag.name) && applies_to(tag.type) &&
+        !only_began(tag, checked.run.tags))
       findings.push_back(finding(tag, checked.is_complete));
   // A label set that is nowhere may be misspelt, also if folded calls could be its own.
   if (std::ranges::none_of(checked.run.tags, [this](const Tag& tag) {
@@ -88,6 +89,25 @@ std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
   std::ranges::move(check_folded(checked.run.run, checked.is_complete),
                     std::back_inserter(findings));
   return findings;
+}
+
+// True if the tag's transactions ended with more labels, and the condition is about those tags,
+// too.
+bool Condition::only_began(const Tag& tag, const std::vector<Tag>& tags) const {
+  if (tag.type != TraceType::Transact || tag.calls > 0 || tag.vanished != 0.0 || tag.folded)
+    return false;
+  const std::string_view name = bare_name(tag.name);
+  const std::vector<Dimension> labels = parse_dimensions(tag.name).value_or(Dimensions{}).labels;
+  return std::ranges::any_of(tags, [&](const Tag& other) {
+    if (other.type != tag.type || other.calls == 0 || bare_name(other.name) != name ||
+        other.name == tag.name || !tag_.matches(other.name))
+      return false;
+    const Dimensions more = parse_dimensions(other.name).value_or(Dimensions{});
+    return std::ranges::all_of(labels, [&](const Dimension& label) {
+      const std::string* const value = more.find(label.key);
+      return value != nullptr && *value == label.value;
+    });
+  });
 }
 
 Condition::Finding Condition::unknown(const std::string& why) const {

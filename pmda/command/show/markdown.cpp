@@ -145,7 +145,7 @@ std::string markdown(const Model& run, const std::vector<Condition::Finding>& fi
   for (const auto& kind : kinds) rows.insert(rows.end(), kind.begin(), kind.end());
   for (const auto& [sign, note] : notes_of(rows, shown()))
     text += "- " + one_code(sign) + " " + note + "\n";
-  if (run.spans) text += "\n" + why_slow_markdown(run.spans->requests, shown());
+  if (run.spans) text += "\n" + why_slow_markdown(*run.spans, shown());
   return text + (text.ends_with("\n\n") ? "" : "\n") + listed(findings);
 }
 

@@ -150,6 +150,7 @@ void write_requests(JsonWriter& json, const Requests& requests) {
     write_groups(json, "requests", requests.count);
     json.number("slowest_from_s", static_cast<double>(requests.slowest_from_ns) / kNsPerS);
     write_groups(json, "time_s", requests.time_ns, kNsPerS);
+    json.number("lack_notes", requests.lack_notes);
     json.list("steps", requests.steps, [&](const RequestStep& step) {
       json.object([&] {
         json.key("step");
@@ -227,6 +228,7 @@ void write_spans(JsonWriter& json, const RecordedSpans& spans) {
     json.number("spans", spans.spans);
     json.number("missed", spans.missed);
     json.truth("has_gap", spans.has_gap);
+    json.number("not_in_requests", spans.not_in_requests);
     json.list("requests", spans.requests,
               [&](const Requests& each) { write_requests(json, each); });
     json.list("slowest", spans.slowest, [&](const SpanTrace& trace) { write_trace(json, trace); });

@@ -270,7 +270,7 @@ std::string slowest_trees(const RecordedSpans& spans, const Shown& shown) {
 std::string span_summary(const RecordedSpans& spans, const Shown& shown) {
   constexpr std::size_t kMostTrees = 3;
   constexpr std::size_t kMostSpansOfATree = 15;
-  std::string text = span_counts(spans, shown) + why_slow(spans.requests, shown, kMostTrees);
+  std::string text = span_counts(spans, shown) + why_slow(spans, shown, kMostTrees);
   const std::size_t trees = std::min(spans.slowest.size(), kMostTrees);
   for (std::size_t i = 0; i < trees; ++i)
     text += "\n" + waterfall(spans.slowest[i], shown, kMostSpansOfATree);

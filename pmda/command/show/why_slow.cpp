@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "command/show/markdown.hpp"
 
@@ -12,7 +14,6 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::size_t kMostListedNames = 3;
-constexpr std::size_t kMostSteps = 3;
 constexpr std::size_t kMostOfName = 40;
 
 // Neither 0% nor 100% if some or not all have it.
@@ -47,12 +48,13 @@ Common common(const Requests& requests, RequestGroup group, const Shown& shown) 
                {}};
   if (group == RequestGroup::Slowest)
     found.which += ", from " + shown.duration(static_cast<double>(requests.slowest_from_ns) / 1e9);
-  for (const RequestStep* const step : requests.steps_of(group)) {
-    if (found.steps.size() == kMostSteps) break;
+  if (requests.lack_notes > 0)
+    found.which +=
+        "; " + Shown::count(static_cast<double>(requests.lack_notes)) + " of all lack some notes";
+  for (const RequestStep* const step : requests.steps_of(group))
     found.steps.push_back(
         (step->name.empty() ? "not in any step" : shown.name(step->name, kMostOfName)) +
         beside(step->self_ns, requests.time_ns, group));
-  }
   for (const RequestTrait* const trait : requests.traits_of(group))
     found.traits.push_back(shown.name(trait->key + "=" + trait->value, kMostOfName) +
                            beside(trait->requests, requests.count, group));
@@ -73,31 +75,37 @@ std::vector<Common> all_common(const std::vector<Requests>& all, const Shown& sh
   return found;
 }
 
-// As many as fit into a line, at least one.
-std::string line(const std::string& label, const std::vector<std::string>& parts,
-                 const Shown& shown) {
-  if (parts.empty()) return "";
-  std::string text = "  " + label + "  " + parts.front();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (columns_of(text) + columns_of(parts[i]) + 2 > shown.terminal().columns) break;
-    text += ", " + parts[i];
+std::string left_out(const RecordedSpans& spans) {
+  return Shown::count(static_cast<double>(spans.not_in_requests)) +
+         " left out: traces that lack spans, or requests of further tags";
+}
+
+std::string lines(const std::string& label, const std::vector<std::string>& parts,
+                  const Shown& shown) {
+  std::string text;
+  std::string line;
+  for (const std::string& part : parts) {
+    const bool fits = columns_of(line) + columns_of(part) + 3 <= shown.terminal().columns;
+    if (!line.empty() && !fits) text += std::exchange(line, "") + ",\n";
+    line += (!line.empty() ? ", " : !text.empty() ? "        " : "  " + label + "  ") + part;
   }
-  return text + "\n";
+  return parts.empty() ? "" : text + line + "\n";
 }
 
 }  // namespace
 
-std::string why_slow(const std::vector<Requests>& all, const Shown& shown, std::size_t most_tags) {
+std::string why_slow(const RecordedSpans& spans, const Shown& shown, std::size_t most_tags) {
   std::string text;
-  for (const Common& each : all_common(all, shown, most_tags)) {
+  for (const Common& each : all_common(spans.requests, shown, most_tags)) {
     const std::string rest = ": " + each.which;
     text += shown.bold(shown.name(each.tag, room_after(shown.terminal().columns, rest.size()))) +
-            rest + "\n" + line("time", each.steps, shown) + line("with", each.traits, shown);
+            rest + "\n" + lines("time", each.steps, shown) + lines("with", each.traits, shown);
   }
+  if (spans.not_in_requests > 0) text += shown.faint(left_out(spans)) + "\n";
   return text.empty() ? "" : "\n" + text;
 }
 
-std::string why_slow_markdown(const std::vector<Requests>& all, const Shown& shown) {
+std::string why_slow_markdown(const RecordedSpans& spans, const Shown& shown) {
   const auto listed = [](const std::string& label, const std::vector<std::string>& parts) {
     std::string text;
     for (const std::string& part : parts)
@@ -105,9 +113,10 @@ std::string why_slow_markdown(const std::vector<Requests>& all, const Shown& sho
     return text.empty() ? "" : text + "\n";
   };
   std::string text;
-  for (const Common& each : all_common(all, shown, kMostListedNames))
+  for (const Common& each : all_common(spans.requests, shown, kMostListedNames))
     text += "- " + markdown_code(shown.name(each.tag, kMostOfName)) + ": " + each.which + "\n" +
             listed("time", each.steps) + listed("with", each.traits);
+  if (spans.not_in_requests > 0) text += "- " + left_out(spans) + "\n";
   return text.empty() ? "" : "**Requests:**\n\n" + text + "\n";
 }
 

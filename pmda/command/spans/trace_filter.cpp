@@ -6,8 +6,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -33,7 +31,13 @@ Result<TraceFilter::Note> parse_note(const std::string& word) {
     return Error{shown + "expected a " +
                  (is_label ? "label and a pattern, as in label.status=5*"
                            : "note and a pattern, as in note.item=23*")};
-  Result<Glob> value = Glob::parse(std::string_view(word).substr(at + 1));
+  std::string_view pattern = std::string_view(word).substr(at + 1);
+  if (pattern.starts_with('"')) {
+    if (pattern.size() < 2 || !pattern.ends_with('"'))
+      return Error{shown + "quotes must enclose the whole value"};
+    pattern = pattern.substr(1, pattern.size() - 2);
+  }
+  Result<Glob> value = Glob::parse(pattern);
   if (!value) return Error{shown + value.error().message};
   return TraceFilter::Note{is_label, word.substr(prefix, at - prefix), *std::move(value)};
 }
@@ -41,13 +45,20 @@ Result<TraceFilter::Note> parse_note(const std::string& word) {
 // Several words may come as one, as in 'failed tag=request'. Quotes keep their blanks.
 std::vector<std::string> split(const std::vector<std::string>& words) {
   std::vector<std::string> all;
-  for (const std::string& word : words) {
-    const bool is_whole = word.find_first_of("\"\\") != std::string::npos;
-    std::istringstream rest(word);
-    if (is_whole)
-      all.push_back(word);
-    else
-      all.insert(all.end(), std::istream_iterator<std::string>(rest), {});
+  for (const std::string& text : words) {
+    bool is_quoted = false;
+    bool is_new = true;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool is_escape = text[i] == '\\' && i + 1 < text.size();
+      is_quoted ^= text[i] == '"';
+      if (!is_quoted && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n')) {
+        is_new = true;
+        continue;
+      }
+      if (std::exchange(is_new, false)) all.emplace_back();
+      all.back() += text[i];
+      if (is_escape) all.back() += text[++i];
+    }
   }
   return all;
 }

@@ -469,6 +469,20 @@ TEST(Condition, SharesOfNothingAreUnknown) {
             "unknown: * failed% > 0: checkout has no calls");
 }
 
+TEST(Condition, IsNotOfATagWhoseTransactionsEndedWithMoreLabels) {
+  Tag begun = named(checkout(), "request{route=/a}");
+  begun.calls = 0;
+  begun.vanished = 0;
+  const Tag ended = named(checkout(), "request{route=/a;status=200}");
+  EXPECT_EQ(outcome("request{route=/a} max > 1s", {begun, ended}), Outcome::Passed);
+  EXPECT_EQ(outcome("* failed% > 5", {begun, ended}), Outcome::True);
+  // Nothing else tells of these.
+  const Tag other = named(checkout(), "request{route=/b;status=200}");
+  EXPECT_EQ(findings("* max > 1s", {begun, other}).size(), 2U);
+  begun.vanished = 1;
+  EXPECT_EQ(findings("* max > 1s", {begun, ended}).size(), 2U);
+}
+
 TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
   for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
            {"", "A condition is 'TAG WHAT OP NUMBER[UNIT]'"},

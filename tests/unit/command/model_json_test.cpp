@@ -156,7 +156,7 @@ TEST(ReportAsJson, HasTheSlowestTraces) {
   const std::string json = report_json(run);
   const std::string trace = trace_json(run.spans->slowest.front());
   EXPECT_TRUE(json.ends_with(
-      R"(,"spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"requests":[],"slowest":[)" +
+      R"(,"spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"not_in_requests":0,"requests":[],"slowest":[)" +
       trace.substr(0, trace.size() - 1) + "]}}\n"))
       << json;
 }

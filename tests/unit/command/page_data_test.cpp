@@ -53,7 +53,7 @@ TEST(PageData, HasTheSlowestTracesIfSpansWereAskedFor) {
   model.spans = RecordedSpans{3, 1000, 7, {trace}};
   const std::string line = trace_json(trace);
   EXPECT_TRUE(unpacked(model).has(
-      R"("spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"requests":[],"slowest":[)" +
+      R"("spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"not_in_requests":0,"requests":[],"slowest":[)" +
       line.substr(0, line.size() - 1) + "]}"));
 }
 
@@ -122,6 +122,11 @@ TEST(PageData, PercentilesOfAllAreOfTheOutermostTransactions) {
   EXPECT_TRUE(
       unpacked(captured({request, query}, {{"query", true}})).has(R"("outermost":[],"p50":null)"))
       << "no request was captured";
+  EXPECT_TRUE(unpacked(captured({transaction("request{status=200}", 2, {1, 1}), query,
+                                 transaction("request{status=504}", 1, {9})},
+                                {{"request{status=200}", false}, {"query", true}}))
+                  .has(R"("tags":2,"calls":3,"failed":2,"outermost":[0,2],)"))
+      << "another label set was not captured";
   EXPECT_TRUE(unpacked(model_of({request, query})).has(R"("calls":5,"failed":2,"outermost":[],)"));
   EXPECT_TRUE(unpacked(model_of({request, transaction("silent", 0)})).has(R"("outermost":[0],)"));
 }

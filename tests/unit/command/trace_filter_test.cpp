@@ -17,7 +17,7 @@ SpanTrace order() {
                               span_of("pay{card=a}", 3, 1, 4, 3), span_of("retry", 4, 3, 5, 1),
                               span_of("audit", 5, 0, 20, 1), point_of("miss", 1, 2)});
   trace.spans[0].attributes = "item=2307 rows=12.5";
-  trace.spans[3].attributes = "why=late";
+  trace.spans[3].attributes = "why=late says=a\\x20b";
   trace.spans[2].aborted = true;
   return trace;
 }
@@ -43,6 +43,8 @@ TEST(TraceFilter, TakesWhatFailsOrHasNotesInsideATransactionThatMatches) {
   EXPECT_FALSE(matches({"note.why=late"}, "tag=query"));
   EXPECT_TRUE(matches({"label.card=?", "failed"}, "tag=request"));
   EXPECT_FALSE(matches({"label.item=23*"}));
+  EXPECT_TRUE(matches({"failed note.says=\"a b\"  label.card=\"a\""}));
+  EXPECT_FALSE(matches({"note.says=\"a\\\" b\""}));
   EXPECT_FALSE(matches({"note.card=a"}));
 }
 

@@ -108,15 +108,18 @@ TEST(TheFailed, MayBeQuickerInEachStep) {
   std::vector<SpanTrace> traces = some_requests();
   traces[1].spans[0].aborted = false;
   traces[50].spans[0].aborted = true;
-  EXPECT_TRUE(requests_in(traces).at(0).steps_of(kFailed).empty());
+  const Requests all = requests_in(traces).at(0);
+  ASSERT_EQ(all.steps_of(kFailed).size(), 1U);  // just the longest
+  EXPECT_EQ(all.steps_of(kFailed)[0], &all.steps.front());
 }
 
 TEST(ASelfTime, IsWithoutWhatIsInsideHoweverItOverlaps) {
   SpanTrace trace = trace_of({span_of("request", 1, 0, 10, 100), span_of("a", 2, 1, 20, 30),
                               span_of("b", 3, 1, 40, 30), span_of("c", 4, 3, 45, 5),
-                              span_of("late", 5, 1, 100, 50), span_of("skewed", 6, 1, 0, 15)});
+                              span_of("late", 5, 1, 100, 50), span_of("skewed", 6, 1, 0, 15),
+                              span_of("outlives", 7, 4, 75, 10)});
   const Requests all = requests_in({trace, request(9, 1)}).at(0);
-  EXPECT_EQ(self_ms(all, "", kSlowest), 100U - 50 - 10 - 5);
+  EXPECT_EQ(self_ms(all, "", kSlowest), 100U - 50 - 10 - 5 - 10);
   EXPECT_EQ(self_ms(all, "a", kSlowest), 30U);
   EXPECT_EQ(self_ms(all, "b", kSlowest), 25U);
   EXPECT_EQ(self_ms(all, "late", kSlowest), 10U);
@@ -141,11 +144,39 @@ TEST(Requests, AreWholeAndBeginWhereNothingWasCaptured) {
   traces.back().is_late = true;
   traces.push_back(request(301, 500));
   traces.back().spans_left_out = 1;
-  traces.push_back(trace_of({span_of("request", 900, 77, 0, 500)}));  // its parent is missing
+  traces.push_back(trace_of({span_of("request", 900, 77, 0, 500)}));
+  traces.back().torn[900];  // another part of the trace was captured
   EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 200U);
   traces.back().spans[0].kind = wire::SpanKind::Server;
   EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 201U);
+  traces.push_back(trace_of({span_of("request", 901, 77, 0, 500)}));  // of another program's trace
+  EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 202U);
   EXPECT_EQ(requests_in(traces, {}, Ending::Failed).at(0).count.of(kAll), 1U);
+}
+
+TEST(Requests, ThatLackPartsAreCountedAsSuch) {
+  WhySlow why({}, {});
+  SpanTrace cut = request(1, 5);
+  cut.spans_left_out = 1;
+  why.choose(cut);
+  for (std::uint64_t id = 1; id <= 40; ++id)
+    why.choose(request(id, 5, "", "request" + std::to_string(id)));
+  EXPECT_EQ(why.left_out(), 1U + 8);
+  SpanTrace without_notes = request(9, 5);
+  without_notes.spans[1].left_out = 2;
+  const std::vector<Requests> all = requests_in({request(1, 5), without_notes});
+  EXPECT_EQ(all.at(0).lack_notes, 1U);
+}
+
+TEST(Requests, HaveTheGreatestStepsApart) {
+  SpanTrace trace = request(1, 5000);
+  for (std::uint64_t i = 0; i < 600; ++i)
+    trace.spans.push_back(
+        span_of("step" + std::to_string(i), 10 + i, 2, 2501 + 3 * i, 1 + i / 599));
+  const Requests all = requests_in({trace}).at(0);
+  EXPECT_EQ(all.steps.size(), 501U);
+  EXPECT_EQ(self_ms(all, "step599", kAll), 2U);
+  EXPECT_EQ(self_ms(all, "(overflow)", kAll), 102U);
 }
 
 TEST(Requests, MayGrowBetweenTheTwoTimes) {
@@ -160,15 +191,19 @@ TEST(Requests, MayGrowBetweenTheTwoTimes) {
 TEST(WhySlow, IsShownToPeopleAndPrograms) {
   RecordedSpans spans;
   spans.requests = requests_in(some_requests());
-  EXPECT_EQ(why_slow(spans.requests, Shown(Terminal{false, false, 80}), 1),
+  EXPECT_EQ(why_slow(spans, Shown(Terminal{false, false, 80}), 1),
             "\nrequest: the slowest 2 of 200 captured, from 80.0 ms\n"
             "  time  not in any step 50% (others 50%), search 50% (others 50%)\n"
             "  with  item=7 100% (others 2%)\n"
             "request: the failed 1 of 200 captured\n"
             "  time  not in any step 50% (others 50%), search 50% (others 50%)\n");
-  EXPECT_NE(why_slow_markdown(spans.requests, Shown(Terminal{}))
-                .find("  - with: `item=7 100% (others 2%)`\n"),
-            std::string::npos);
+  EXPECT_NE(
+      why_slow(spans, Shown(Terminal{false, false, 40}), 1)
+          .find("\n  time  not in any step 50% (others 50%),\n        search 50% (others 50%)\n"),
+      std::string::npos);
+  EXPECT_NE(
+      why_slow_markdown(spans, Shown(Terminal{})).find("  - with: `item=7 100% (others 2%)`\n"),
+      std::string::npos);
   JsonWriter json;
   write_spans(json, spans);
   EXPECT_NE(json.document().find(R"({"key":"item","value":"7","requests":{"all":5,)"

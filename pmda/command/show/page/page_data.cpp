@@ -22,6 +22,7 @@
 #include "command/show/page/page.hpp"
 #include "command/show/trace_json.hpp"
 #include "metrics/pmapi.hpp"
+#include "wire/dimensions.hpp"
 #include "wire/histogram_codec.hpp"
 
 namespace pcp::trace::command {
@@ -82,10 +83,13 @@ std::vector<std::size_t> outermost_of(const Model& model) {
   for (std::size_t i = 0; i < model.tags.size(); ++i)
     if (model.tags[i].type == TraceType::Transact && model.tags[i].calls > 0) called.push_back(i);
   if (called.size() == 1) return called;
+  // By name: a label that is known at the end may have kept a label set from being captured.
+  std::map<std::string_view, bool> is_nested;
+  if (model.spans)
+    for (const auto& [tag, its] : model.spans->is_nested) is_nested[bare_name(tag)] |= its;
   std::erase_if(called, [&](std::size_t i) {
-    if (!model.spans) return true;
-    const auto found = model.spans->is_nested.find(model.tags[i].name);
-    return found == model.spans->is_nested.end() || found->second;
+    const auto found = is_nested.find(bare_name(model.tags[i].name));
+    return found == is_nested.end() || found->second;
   });
   return called;
 }

@@ -87,7 +87,9 @@ function showFiltered(all, slowest, text) {
   const found = wholeTraces(all.filter(traceFilter(text)));
   found.sort((a, b) => b.span.duration_ns - a.span.duration_ns);
   const about = `${visibleName(text)}: ${formatCount(found.length)} of the ${
-      plural(all.length, 'trace')} on this page; for all, type pcp-trace spans -a`;
+      plural(
+          all.length,
+          'trace')} on this page; for all, type pcp-trace spans -a RECORDING ${visibleName(text)}`;
   if (found.length) return listTraces(found, about, false);
   byId('spans-found').hidden = false;
   byId('spans-about').textContent = about;

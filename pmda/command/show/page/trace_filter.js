@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A filter over traces, with words of `pcp-trace spans`: failed, tag=PATTERN, note.KEY=PATTERN,
-// label.KEY=PATTERN. Any other word is a part of a tag, a note or a reason.
+// A filter over traces, with words of `pcp-trace spans`: failed, tag=PATTERN, slower=TIME,
+// note.KEY=PATTERN, label.KEY=PATTERN. Any other word is a part of a tag, a note or a reason.
 
 import {bareName} from './groups.js';
 
@@ -8,6 +8,14 @@ import {bareName} from './groups.js';
 const globOf = (pattern) => new RegExp(
     `^${pattern.replace(/[\\^$.|+()[\]{}]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`,
     'su');
+
+const nanoseconds = {
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  ms: 1e6,
+  s: 1e9
+};
 
 const attributesOf = ({attributes = {}}) => Object.entries(attributes);
 
@@ -25,11 +33,13 @@ function labelsOf({tag}) {
 }
 
 function testOf(word) {
-  if (word === 'failed') return ({aborted}) => aborted;
+  if (word.toLowerCase() === 'failed') return ({aborted}) => aborted;
   if (word.startsWith('tag=')) {
     const glob = globOf(word.slice(4));
     return ({tag}) => glob.test(tag) || glob.test(bareName(tag));
   }
+  const [, time, unit] = word.match(/^slower=([0-9.]+)(ns|us|µs|ms|s)$/) || [];
+  if (time) return (span) => span.duration_ns >= Number(time) * nanoseconds[unit];
   const [, kind, key, pattern] = word.match(/^(note|label)\.([^=]+)=(.*)$/s) || [];
   if (kind) {
     const glob = globOf(pattern);
@@ -38,7 +48,7 @@ function testOf(word) {
   }
   const part = word.toLowerCase();
   const has = (text) => text.toLowerCase().includes(part);
-  return (span) => [span.tag, span.reason || '',
+  return (span) => [span.tag, `reason=${span.reason || ''}`,
                     ...attributesOf(span).map((each) => each.join('='))]
                        .some(has);
 }

@@ -13,20 +13,21 @@ const share = (part, whole) => whole > 0 ? part / whole : null;
 
 function shareCell(value) {
   return element(
-      'span', {class: 'meter'}, bar(value || 0), element('span', {}, formatShare(value)));
+      'span', {class: 'meter'}, bar(value || 0),
+      element('span', {class: 'value'}, formatShare(value)));
 }
 
 // Two columns: the group, and all others.
-function groupColumns(requests, group, title, about) {
+function groupColumns(requests, group, about, dropRank = 0) {
   const {requests: count} = requests;
   if (!count[group] || count[group] === count.all) return [];
-  const column = (title, help, value) =>
-      ({title, help, value, cell: (row) => shareCell(value(row)), width: 150, dropRank: 0});
+  const column = (title, help, value, rank) =>
+      ({title, help, value, cell: (row) => shareCell(value(row)), width: 150, dropRank: rank});
   const own = ({part, whole}) => share(part[group], whole[group]);
   const others = ({part, whole}) => share(part.all - part[group], whole.all - whole[group]);
   return [
-    column(`${title} ${formatCount(count[group])}`, about, own),
-    column('others', `The ${formatCount(count.all - count[group])} others`, others)
+    column(`${group} ${formatCount(count[group])}`, about, own, dropRank),
+    column('others', `The ${formatCount(count.all - count[group])} others`, others, 2)
   ];
 }
 
@@ -65,13 +66,14 @@ function showRequests(requests) {
       cell: ({label}) => label,
       isText: true,
     },
-    ...groupColumns(requests, 'slowest', 'slowest', `From ${formatSeconds(from)}`),
-    ...groupColumns(requests, 'failed', 'failed', 'Those that were aborted'), {
+    ...groupColumns(requests, 'slowest', `From ${formatSeconds(from)}`),
+    ...groupColumns(requests, 'failed', 'Those that were aborted', 1), {
       title: 'all',
       help: 'The self time, or the requests, of all',
       value: ({part}) => part.all,
       cell: ({size}) => size,
       width: 100,
+      dropRank: 3,
     }
   ];
   table = new Table(byId('why'), {
@@ -79,7 +81,7 @@ function showRequests(requests) {
     columns,
     rows: rowsOf(requests),
     sortedBy: columns[1],
-    mostRows: 8,
+    mostRows: 12,
     rowHeight: 30,
   });
 }
