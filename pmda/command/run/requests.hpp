@@ -72,8 +72,8 @@ struct Requests {
   // There is something to compare.
   bool has(RequestGroup group) const { return count.of(group) > 0 && count.beside(group) > 0; }
 
-  // The three steps that take a request of the group the most time beyond what they take the others;
-  // among them the one that takes the group the most.
+  // Three steps: those that take a request of the group more time than the others, by the
+  // difference, and the one that takes the group the most.
   std::vector<const RequestStep*> steps_of(RequestGroup group) const;
   // The traits that are frequent in the group, and rarer outside, the most telling first.
   std::vector<const RequestTrait*> traits_of(RequestGroup group) const;

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t kMostRequestNames = 32;
 constexpr std::size_t kMostStepNames = 10'000;  // that are counted; further ones are one step
-constexpr std::size_t kMostSteps = 500;         // of these, with the greatest shares
+constexpr std::size_t kMostStepsApart = 500;    // of these, with the greatest shares
 constexpr std::size_t kMostTraitsOfOne = 128;
 constexpr std::uint64_t kOneOf = 100;  // the slowest 1%
 
-// What an unknown process called is a request, unless the trace shows that it is a torn part.
+// A call from an unknown process is a request, unless it is a torn part of its trace.
 bool is_request(const SpanTrace& trace, const Node& node) {
   const SpanEvent& span = *node.span;
   return node.parent == nullptr && !span.is_event() &&
@@ -93,14 +93,14 @@ std::vector<std::uint64_t> self_times(std::span<const Node> tree) {
       if (to > from) outer.self -= to - from;
       outer.covered = times[inner].end;
     }
-  std::vector<std::uint64_t> self;
-  for (const Time& each : times) self.push_back(each.self);
+  std::vector<std::uint64_t> self(times.size());
+  std::ranges::transform(times, self.begin(), &Time::self);
   return self;
 }
 
 // Only the steps with the greatest share of a group's time stay apart.
 void join_small(std::vector<RequestStep>& steps, const OfGroups& time_ns) {
-  if (steps.size() <= kMostSteps) return;
+  if (steps.size() <= kMostStepsApart) return;
   std::ranges::stable_sort(steps, std::greater<>(), [&](const RequestStep& step) {
     double greatest = 0;
     for (const RequestGroup group : kRequestGroups)
@@ -108,10 +108,10 @@ void join_small(std::vector<RequestStep>& steps, const OfGroups& time_ns) {
     return greatest;
   });
   RequestStep rest{std::string(kOverflowName), {}};
-  for (std::size_t i = kMostSteps; i < steps.size(); ++i)
+  for (std::size_t i = kMostStepsApart; i < steps.size(); ++i)
     for (const RequestGroup group : kRequestGroups)
       rest.self_ns.of(group) += steps[i].self_ns.of(group);
-  steps.resize(kMostSteps);
+  steps.resize(kMostStepsApart);
   steps.push_back(std::move(rest));
 }
 

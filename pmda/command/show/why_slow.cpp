@@ -82,14 +82,15 @@ std::string left_out(const RecordedSpans& spans) {
 
 std::string lines(const std::string& label, const std::vector<std::string>& parts,
                   const Shown& shown) {
+  if (parts.empty()) return "";
   std::string text;
-  std::string line;
-  for (const std::string& part : parts) {
-    const bool fits = columns_of(line) + columns_of(part) + 3 <= shown.terminal().columns;
-    if (!line.empty() && !fits) text += std::exchange(line, "") + ",\n";
-    line += (!line.empty() ? ", " : !text.empty() ? "        " : "  " + label + "  ") + part;
-  }
-  return parts.empty() ? "" : text + line + "\n";
+  std::string line = "  " + label + "  " + parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (columns_of(line) + columns_of(parts[i]) + 3 <= shown.terminal().columns)
+      line.append(", ").append(parts[i]);
+    else
+      text += std::exchange(line, std::string(label.size() + 4, ' ') + parts[i]) + ",\n";
+  return text + line + "\n";
 }
 
 }  // namespace
