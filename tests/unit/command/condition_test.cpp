@@ -479,6 +479,7 @@ TEST(Condition, IsNotOfATagWhoseTransactionsEndedWithMoreLabels) {
   // Nothing else tells of these.
   const Tag other = named(checkout(), "request{route=/b;status=200}");
   EXPECT_EQ(findings("* max > 1s", {begun, other}).size(), 2U);
+  EXPECT_EQ(findings("* max > 1s", {begun, named(begun, ended.name)}).size(), 2U);
   begun.vanished = 1;
   EXPECT_EQ(findings("* max > 1s", {begun, ended}).size(), 2U);
 }

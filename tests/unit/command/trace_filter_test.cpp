@@ -48,6 +48,11 @@ TEST(TraceFilter, TakesWhatFailsOrHasNotesInsideATransactionThatMatches) {
   EXPECT_FALSE(matches({"note.card=a"}));
 }
 
+TEST(TraceFilter, RefusesHalfAQuote) {
+  std::vector<std::string> words{"note.a=\"b"};
+  EXPECT_FALSE(TraceFilter().take_from(words));
+}
+
 TEST(TraceFilter, OfARecordingTakesTheWordsOfPrograms) {
   for (const char* const yes : {"tag=*", "slower=9ms", "tag=query slower=2ms", "service=sh*",
                                 "pid=11", "process=shop", "tag=miss", "share=100%"})
