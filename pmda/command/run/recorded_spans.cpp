@@ -143,6 +143,13 @@ bool has_ending(const SpanTrace& trace, std::optional<Ending> ending) {
   return !ending || nodes_of(trace).front().span->aborted == (*ending == Ending::Failed);
 }
 
+// True if the report shows the tag of some part of the trace.
+bool is_chosen(const SpanTrace& trace, const LabelChoice& choice) {
+  return !choice.leaves_out() || std::ranges::any_of(trace.spans, [&](const SpanEvent& span) {
+    return choice.group_of(span.tag).has_value();
+  });
+}
+
 WallTime begin_of(const SpanTrace& trace) {
   return WallTime(std::chrono::nanoseconds(trace.begin_ns()));
 }
@@ -221,6 +228,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
     torn.mark(trace);
     note_tags(of_tags, trace, request.times_of);
     why.choose(trace);
+    if (!is_chosen(trace, request.choice)) return true;
     if (exemplars != nullptr) exemplars->add(trace);
     if (has_ending(trace, request.times_of)) slowest.add(std::move(trace));
     return true;

@@ -121,12 +121,19 @@ std::string Condition::why_none(const std::vector<Tag>& tags) const {
   const auto is_its_set = [this](const Tag& tag) {
     return tag.name != tag_.text() && bare_name(tag.name) == tag_.text();
   };
+  const auto has_its_keys = [this](const Tag& tag) {
+    const std::optional<Dimensions> labels = parse_dimensions(tag.name);
+    return tag_.has_labels() && labels && tag_.matches_name(std::string(labels->name)) &&
+           tag_.has_keys(*labels);
+  };
   if (std::ranges::none_of(tags, matches)) {
     const std::string text = printed_name(tag_.text());
     if (std::ranges::any_of(tags, is_its_set))
       return "no tag matches; " + text + "* matches each label set; --by name adds them up";
-    return std::ranges::any_of(tags, begins_so) ? "no tag matches; some begin so: " + text + "*"
-                                                : "no tag matches";
+    if (std::ranges::any_of(tags, begins_so)) return "no tag matches; some begin so: " + text + "*";
+    return std::ranges::any_of(tags, has_its_keys)
+               ? "no label set matches; a share, as in share > 0%, is 0% then"
+               : "no tag matches";
   }
   if (figure_ == Figure::Added) return "no counter matches";
   if (figure_ == Figure::Last) return "no observation or counter matches";

@@ -214,6 +214,9 @@ TEST(Condition, OfNoTagIsUnknown) {
       findings("check p99 > 50ms", {named(checkout(), "check{a=b}")})[0].line,
       "unknown: check p99 > 50ms: no tag matches; check* matches each label set; --by name adds "
       "them up");
+  EXPECT_EQ(findings("check{a=c} calls > 0", {named(checkout(), "check{a=b}")})[0].line,
+            "unknown: check{a=c} calls > 0: no label set matches; a share, as in share > 0%, is 0% "
+            "then");
   EXPECT_EQ(outcome("* p99 > 50ms", {}), Outcome::Unknown);
 }
 

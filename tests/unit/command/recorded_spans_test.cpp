@@ -90,6 +90,22 @@ TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
             (std::map<std::string, bool>{{"fast", false}, {"part", true}, {"slow", false}}));
 }
 
+TEST_F(RecordedSpansOf, ChosenTagsAreTheTracesThatHaveOne) {
+  write({{1,
+          {{"request{status=200}", 1, 0, ns_at(0.5), kMs, 1},
+           {"db{table=a}", 3, 2, ns_at(0.7), kMs, 2},
+           {"request{status=504}", 2, 0, ns_at(0.6), 9 * kMs, 2}}}});
+  for (const char* const where : {"status=504", "table=a"}) {
+    ReadRequest chosen = request({"run"}, {});
+    chosen.choice.where = *parse_where(where);
+    const auto found = read_spans(chosen);
+    ASSERT_TRUE(found && *found);
+    ASSERT_EQ((*found)->slowest.size(), 1U) << where;
+    EXPECT_EQ((*found)->slowest[0].id.low, 2U);
+    EXPECT_EQ((*found)->requests.size(), where[0] == 's' ? 1U : 0U);
+  }
+}
+
 TEST_F(RecordedSpansOf, AnArchiveSayWhereTheyAreTorn) {
   write({{1, {{"torn", 1, 0, ns_at(0.1), 900 * kMs, 1}, {"part", 3, 2, ns_at(0.2), kMs, 1}}},
          {2, {{"whole", 4, 0, ns_at(1), kMs, 2}, {"part", 5, 4, ns_at(1), kMs, 2}}}});
