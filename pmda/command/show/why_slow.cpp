@@ -68,9 +68,11 @@ std::vector<Common> all_common(const std::vector<Requests>& all, const Shown& sh
   for (const Requests& each : all) {
     if (tags == most_tags) break;
     if (each.steps.size() < 2 && each.traits.empty()) continue;  // nothing to tell
-    ++tags;
+    const std::size_t others = found.size();
     for (const RequestGroup group : {RequestGroup::Slowest, RequestGroup::Failed})
-      if (each.has(group)) found.push_back(common(each, group, shown));
+      if (each.has(group) && each.count.of(group) > 1)  // a tree below shows a single one
+        found.push_back(common(each, group, shown));
+    if (found.size() > others) ++tags;
   }
   return found;
 }

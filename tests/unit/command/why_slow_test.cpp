@@ -194,9 +194,7 @@ TEST(WhySlow, IsShownToPeopleAndPrograms) {
   EXPECT_EQ(why_slow(spans, Shown(Terminal{false, false, 80}), 1),
             "\nrequest: the slowest 2 of 200 captured, from 80.0 ms\n"
             "  time  not in any step 50% (others 50%), search 50% (others 50%)\n"
-            "  with  item=7 100% (others 2%)\n"
-            "request: the failed 1 of 200 captured\n"
-            "  time  not in any step 50% (others 50%), search 50% (others 50%)\n");
+            "  with  item=7 100% (others 2%)\n");
   EXPECT_NE(
       why_slow(spans, Shown(Terminal{false, false, 40}), 1)
           .find("\n  time  not in any step 50% (others 50%),\n        search 50% (others 50%)\n"),
