@@ -19,6 +19,25 @@ namespace {
 
 constexpr const char* kNotKnown = "a value that is not known";
 
+// Transactions may have begun as this tag, and ended with more labels. The archive does not say so.
+std::string how_to_add_up(const Tag& tag, const std::vector<Tag>& tags) {
+  const Dimensions begun = parse_dimensions(tag.name).value_or(Dimensions{tag.name, {}});
+  const bool have_more = std::ranges::any_of(tags, [&](const Tag& other) {
+    if (other.type != tag.type || other.calls == 0 || bare_name(other.name) != begun.name)
+      return false;
+    const Dimensions more = parse_dimensions(other.name).value_or(Dimensions{});
+    return std::ranges::all_of(begun.labels, [&](const Dimension& label) {
+      const std::string* const value = more.find(label.key);
+      return value != nullptr && *value == label.value;
+    });
+  });
+  if (!have_more) return "";
+  std::string keys;
+  for (const Dimension& label : begun.labels)
+    keys.append(keys.empty() ? "" : ",").append(label.key);
+  return "; --by " + (keys.empty() ? "name" : keys) + " adds those that ended with more labels";
+}
+
 }  // namespace
 
 const char* word_for(Condition::Outcome outcome) {
@@ -78,9 +97,13 @@ std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
   if (about_ == About::Imbalance) return check_imbalances(checked);
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags)
-    if (!tag.is_folded && tag_.matches(tag.name) && applies_to(tag.type) &&
-        !only_began(tag, checked.run.tags))
-      findings.push_back(finding(tag, checked.is_complete));
+    if (!tag.is_folded && tag_.matches(tag.name) && applies_to(tag.type)) {
+      Finding& its = findings.emplace_back(finding(tag, checked.is_complete));
+      if (its.outcome != Outcome::Unknown || !checked.is_complete || tag.calls > 0) continue;
+      const std::string how = how_to_add_up(tag, checked.run.tags);
+      its.line += how;
+      its.why += how;
+    }
   // A label set that is nowhere may be misspelt, also if folded calls could be its own.
   if (std::ranges::none_of(checked.run.tags, [this](const Tag& tag) {
         return tag_.matches(tag.name) && applies_to(tag.type);
@@ -89,25 +112,6 @@ std::vector<Condition::Finding> Condition::check(const Checked& checked) const {
   std::ranges::move(check_folded(checked.run.run, checked.is_complete),
                     std::back_inserter(findings));
   return findings;
-}
-
-// True if the tag's transactions ended with more labels, and the condition is about those tags,
-// too.
-bool Condition::only_began(const Tag& tag, const std::vector<Tag>& tags) const {
-  if (tag.type != TraceType::Transact || tag.calls > 0 || tag.vanished != 0.0 || tag.folded)
-    return false;
-  const std::string_view name = bare_name(tag.name);
-  const std::vector<Dimension> labels = parse_dimensions(tag.name).value_or(Dimensions{}).labels;
-  return std::ranges::any_of(tags, [&](const Tag& other) {
-    if (other.type != tag.type || other.calls == 0 || bare_name(other.name) != name ||
-        other.name == tag.name || !tag_.matches(other.name))
-      return false;
-    const Dimensions more = parse_dimensions(other.name).value_or(Dimensions{});
-    return std::ranges::all_of(labels, [&](const Dimension& label) {
-      const std::string* const value = more.find(label.key);
-      return value != nullptr && *value == label.value;
-    });
-  });
 }
 
 Condition::Finding Condition::unknown(const std::string& why) const {

@@ -84,7 +84,6 @@ class Condition {
   std::vector<Finding> check_shares(const Checked& checked) const;
   std::vector<Finding> check_imbalances(const Checked& checked) const;
   std::string why_none(const std::vector<Tag>& tags) const;
-  bool only_began(const Tag& tag, const std::vector<Tag>& tags) const;
 
   std::string shown_value(double value) const;
   std::string shown_range(const ValueRange& range) const;

@@ -166,9 +166,7 @@ std::vector<Condition::Finding> Condition::check_changes(const Checked& checked)
                                           : " in the newer run";
   std::vector<Finding> findings;
   for (const Tag& tag : checked.run.tags) {
-    if (tag.is_folded || !tag_.matches(tag.name) || !applies_to(tag.type) ||
-        only_began(tag, checked.run.tags))
-      continue;
+    if (tag.is_folded || !tag_.matches(tag.name) || !applies_to(tag.type)) continue;
     const auto& tags = checked.comparison->tags;
     const auto found = std::ranges::find(tags, &tag, &ComparedTag::now);
     if (!checked.is_complete)

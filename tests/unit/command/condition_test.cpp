@@ -472,19 +472,24 @@ TEST(Condition, SharesOfNothingAreUnknown) {
             "unknown: * failed% > 0: checkout has no calls");
 }
 
-TEST(Condition, IsNotOfATagWhoseTransactionsEndedWithMoreLabels) {
+TEST(Condition, OfATagWhoseTransactionsMayHaveEndedWithMoreLabelsSaysHowToAddThemUp) {
   Tag begun = named(checkout(), "request{route=/a}");
   begun.calls = 0;
-  begun.vanished = 0;
+  begun.failed = 0;
+  begun.percentile_source = PercentileSource::NoCalls;
+  begun.percentiles = {};
   const Tag ended = named(checkout(), "request{route=/a;status=200}");
-  EXPECT_EQ(outcome("request{route=/a} max > 1s", {begun, ended}), Outcome::Passed);
-  EXPECT_EQ(outcome("* failed% > 5", {begun, ended}), Outcome::True);
+  const std::string unknown = "unknown: * p99 > 1s: request{route=/a} has no calls";
+  const auto found = findings("* p99 > 1s", {begun, ended});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].line, unknown + "; --by route adds those that ended with more labels");
+  EXPECT_EQ(found[1].outcome, Outcome::Passed);
   // Nothing else tells of these.
-  const Tag other = named(checkout(), "request{route=/b;status=200}");
-  EXPECT_EQ(findings("* max > 1s", {begun, other}).size(), 2U);
-  EXPECT_EQ(findings("* max > 1s", {begun, named(begun, ended.name)}).size(), 2U);
-  begun.vanished = 1;
-  EXPECT_EQ(findings("* max > 1s", {begun, ended}).size(), 2U);
+  EXPECT_EQ(findings("* p99 > 1s", {begun, named(ended, "request{route=/b;status=200}")})[0].line,
+            unknown);
+  EXPECT_EQ(findings("* p99 > 1s", {begun, named(begun, ended.name)})[0].line, unknown);
+  // A number of calls is known, and judged.
+  EXPECT_EQ(findings("* calls < 1", {begun, ended})[0].outcome, Outcome::True);
 }
 
 TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
