@@ -240,9 +240,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   (*found)->is_nested = std::move(of_tags.is_nested);
   (*found)->not_in_requests = why.left_out();
   if (!why.decide()) return found;
-  TornSpans torn_again;
   const auto again = read_traces(request, [&](SpanTrace&& trace) {
-    torn_again.mark(trace);
     why.count(trace);
     return true;
   });

@@ -20,11 +20,13 @@ constexpr std::size_t kMostStepsApart = 500;    // of these, with the greatest s
 constexpr std::size_t kMostTraitsOfOne = 128;
 constexpr std::uint64_t kOneOf = 100;  // the slowest 1%
 
-// A call from an unknown process is a request, unless it is a torn part of its trace.
-bool is_request(const SpanTrace& trace, const Node& node) {
-  const SpanEvent& span = *node.span;
-  return node.parent == nullptr && !span.is_event() &&
-         (torn_from(trace, node) == nullptr || span.kind == wire::SpanKind::Server);
+bool is_tree(const Node& node) { return node.parent == nullptr && !node.span->is_event(); }
+
+// A tree. A call from an unknown process is a request, unless it is a torn part of its trace: see
+// TornSpans.
+bool is_request(const Node& node, bool is_alone) {
+  return is_tree(node) &&
+         (is_alone || !node.lacks_parent() || node.span->kind == wire::SpanKind::Server);
 }
 
 std::array<std::uint64_t, 3> rank_of(const SpanEvent& request, std::uint64_t number) {
@@ -123,11 +125,12 @@ std::uint64_t WhySlow::for_each_request(const SpanTrace& trace, Take take) {
   if (trace.is_late || trace.spans_left_out > 0) return trace.is_late ? 0 : 1;
   std::uint64_t left_out = 0;
   const std::vector<Node> nodes = nodes_of(trace);
+  const bool is_alone = std::ranges::count_if(nodes, is_tree) == 1;
   for (std::size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
     for (end = begin + 1; end < nodes.size() && nodes[end].depth > 0; ++end) {
     }
     const SpanEvent& request = *nodes[begin].span;
-    if (!is_request(trace, nodes[begin]) ||
+    if (!is_request(nodes[begin], is_alone) ||
         (times_of_ && request.aborted != (*times_of_ == Ending::Failed)))
       continue;
     const std::optional<std::string> group = choice_.group_of(request.tag);

@@ -26,8 +26,7 @@ namespace pcp::trace::command {
 
 class WhySlow {
  public:
-  // Traces are marked by TornSpans. `times_of`: only requests with this end. `most`: of the
-  // slowest.
+  // `times_of`: only requests with this end. `most`: of the slowest.
   WhySlow(const LabelChoice& choice, std::optional<Ending> times_of, std::size_t most = 1'000)
       : choice_(choice), times_of_(times_of), most_(most) {}
 

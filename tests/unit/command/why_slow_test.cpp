@@ -144,10 +144,10 @@ TEST(Requests, AreWholeAndBeginWhereNothingWasCaptured) {
   traces.back().is_late = true;
   traces.push_back(request(301, 500));
   traces.back().spans_left_out = 1;
-  traces.push_back(trace_of({span_of("request", 900, 77, 0, 500)}));
-  traces.back().torn[900];  // another part of the trace was captured
+  // Another part of the trace was captured.
+  traces.push_back(trace_of({span_of("other", 899, 0), span_of("request", 900, 77, 0, 500)}));
   EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 200U);
-  traces.back().spans[0].kind = wire::SpanKind::Server;
+  traces.back().spans[1].kind = wire::SpanKind::Server;
   EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 201U);
   traces.push_back(trace_of({span_of("request", 901, 77, 0, 500)}));  // of another program's trace
   EXPECT_EQ(requests_in(traces).at(0).count.of(kAll), 202U);
