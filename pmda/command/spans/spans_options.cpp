@@ -158,7 +158,7 @@ Words of the filter; a transaction must match all of them (default tag=*):
   failed                    it or a transaction inside it failed
   note.KEY=PATTERN          it or a transaction inside it has such a note
   label.KEY=PATTERN         likewise, such a label at its end
-The last two are decided here, at the end of a trace; record does not take them.
+The last three are decided here, at the end of a trace; record does not take them.
 
 A transaction that matches comes with all transactions below it in its process.
 The filter must also match in the other processes of the trace:

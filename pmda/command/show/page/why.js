@@ -2,19 +2,17 @@
 // The table of the slowest and the failed requests: where their time goes, and which notes and
 // labels are frequent, beside all others. See requests.hpp.
 
-import {bar, byId, element, formatCount, formatPercent, formatSeconds, ifKnown, shortName, visibleName} from './format.js';
+import {bar, byId, element, formatCount, formatPercent, formatSeconds, shortName, visibleName} from './format.js';
 import {Table} from './table.js';
 
 const mostSteps = 50;
-
-const formatShare = ifKnown(formatPercent);
 
 const share = (part, whole) => whole > 0 ? part / whole : null;
 
 function shareCell(value) {
   return element(
       'span', {class: 'meter'}, bar(value || 0),
-      element('span', {class: 'value'}, formatShare(value)));
+      element('span', {class: 'value'}, formatPercent(value)));
 }
 
 // Two columns: the group, and all others.
