@@ -373,7 +373,7 @@ std::uint64_t share_threshold(const CaptureFilter& filter) {
     taken = taken * 2 + rest / kWholeShare;
     rest %= kWholeShare;
   }
-  return (std::uint64_t{1} << 56) - taken;
+  return kAllIds - taken;
 }
 
 }  // namespace pcp::trace::wire

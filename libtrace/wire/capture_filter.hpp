@@ -62,13 +62,7 @@ bool matches_process(const CaptureFilter& filter, std::uint32_t pid, std::string
 // Transactions always match; events only if `kind=` names them.
 bool matches_kind(const CaptureFilter& filter, SpanKind kind);
 
-// A trace matches share= if the low 56 bits of its id are at least this. So in every process a
-// greater share includes a smaller one.
+// The threshold of share=.
 std::uint64_t share_threshold(const CaptureFilter& filter);
-
-constexpr bool reaches_threshold(const TraceId& trace, std::uint64_t threshold) {
-  constexpr std::uint64_t kLow56Bits = (std::uint64_t{1} << 56) - 1;
-  return (trace.low & kLow56Bits) >= threshold;
-}
 
 }  // namespace pcp::trace::wire

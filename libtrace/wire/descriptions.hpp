@@ -205,7 +205,7 @@ struct Description<CaptureCount> {
   [[gnu::always_inline]] static bool fields(auto& field, auto& count) {
     return field(1, count.capture) || field(2, count.captured) || field(3, count.missed_full) ||
            field(4, count.missed_limit) || field(5, count.missed_waiting) ||
-           field(6, count.missed_away);
+           field(6, count.missed_away) || field(7, count.threshold);
   }
   static bool is_valid(const CaptureCount& count);
 };

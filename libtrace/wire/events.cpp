@@ -134,7 +134,7 @@ bool Description<Control>::is_valid(Control& control) {
 bool Description<CaptureCount>::is_valid(const CaptureCount& count) {
   const std::uint64_t most = std::max({count.captured, count.missed_full, count.missed_limit,
                                        count.missed_waiting, count.missed_away});
-  return count.capture != 0 && most <= kMaxCaptureCount;
+  return count.capture != 0 && most <= kMaxCaptureCount && count.threshold <= kAllIds;
 }
 
 bool Description<Span>::is_valid(const Span& span) {

@@ -68,6 +68,14 @@ struct TraceId {
   bool operator==(const TraceId&) const = default;
 };
 
+// The low 56 bits of a trace's id decide whether the trace is in a share: they reach a threshold.
+// So in every process a greater share includes a smaller one.
+inline constexpr std::uint64_t kAllIds = std::uint64_t{1} << 56;
+
+constexpr bool reaches_threshold(std::uint64_t trace_low, std::uint64_t threshold) {
+  return (trace_low & (kAllIds - 1)) >= threshold;
+}
+
 struct SpanAttribute {
   std::string_view key;
   std::string_view text{};
@@ -113,7 +121,7 @@ inline constexpr std::size_t kMaxAttributeTextLength = 4096;  // of a value, and
 // The limit of begin_ns + duration_ns: nanoseconds in a signed number.
 inline constexpr std::uint64_t kLatestEndNs = std::numeric_limits<std::int64_t>::max();
 
-// The counts of one capture in a process, since the capture began there. Each number only grows.
+// The counts of one capture in a process, since the capture began there. Each count only grows.
 struct CaptureCount {
   std::uint64_t capture = 0;         // its id
   std::uint64_t captured = 0;        // matched and ended, including those below
@@ -121,17 +129,18 @@ struct CaptureCount {
   std::uint64_t missed_limit = 0;    // over a limit per second
   std::uint64_t missed_waiting = 0;  // slower=: not decided in time
   std::uint64_t missed_away = 0;     // no agent, or one that forgot whether it took them
+  std::uint64_t threshold = 0;       // that traces reach which limit= takes now; 0: all
   bool operator==(const CaptureCount&) const = default;
 };
 
-inline constexpr std::uint64_t kMaxCaptureCount = std::uint64_t{1} << 60;  // each of its numbers
+inline constexpr std::uint64_t kMaxCaptureCount = std::uint64_t{1} << 60;  // each of its counts
 
 // The largest EVENTS with its header: any agent takes this size.
 inline constexpr std::size_t kMaxEventsPduBytes = kLeastMaxPduBytes;
-// Most bytes of append_span, of a CaptureCount, and of the rest of append_events: body + 72 *
+// Most bytes of append_span, of a CaptureCount, and of the rest of append_events: body + 80 *
 // counts + 48 must not exceed kMaxEventsPduBytes.
 inline constexpr std::size_t kMaxSpanBytes = 32 * 1024;
-inline constexpr std::size_t kMaxCaptureCountBytes = 72;
+inline constexpr std::size_t kMaxCaptureCountBytes = 80;
 inline constexpr std::size_t kEventsOverheadBytes = 48;
 
 // A received EVENTS. Texts of spans point into its payload, attributes and links into this object:

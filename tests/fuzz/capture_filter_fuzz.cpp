@@ -56,8 +56,7 @@ void check_filter(const CaptureFilter& filter, const std::string& text) {
   require(filter.limit > 0 && filter.limit <= kMaxLimit && filter.slower_ns <= kMaxSlowerNs);
   require(filter.share > 0 && filter.share <= kWholeShare);
   const std::uint64_t threshold = share_threshold(filter);
-  require(threshold < std::uint64_t{1} << 56 &&
-          reaches_threshold({0, ~std::uint64_t{0}}, threshold));
+  require(threshold < kAllIds && reaches_threshold(~std::uint64_t{0}, threshold));
   require((threshold == 0) == (filter.share == kWholeShare));
 
   const bool matches = std::any_of(filter.tags.begin(), filter.tags.end(),

@@ -151,6 +151,7 @@ wire::CaptureCount CaptureBooks::count_of(const Account& account) const {
     for_each_bit(set.bits(), [&](std::size_t bit) {
       const CaptureSet::Capture& asked = set.at(bit);
       if (id_of(asked) != account.id) return;
+      count.threshold = asked.limit.threshold(asked.share);  // the published set's is the last one
       count.missed_full += asked.missed_full.load(std::memory_order_relaxed);
       count.missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
     });

@@ -9,8 +9,6 @@
 namespace pcp::trace::client {
 namespace {
 
-constexpr unsigned kIdBits = 56;
-
 // Continues in forked children: their tags keep what the parent cached in captured_by. Orders
 // nothing else.
 std::atomic<CaptureSet::Epoch> last_epoch{0};
@@ -31,7 +29,7 @@ void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& fi
   asked.id = capture.id;
   asked.since = since != 0 ? since : epoch_;
   asked.filter = filter;
-  asked.share = (std::uint64_t{1} << kIdBits) - wire::share_threshold(filter);
+  asked.share = wire::kAllIds - wire::share_threshold(filter);
   asked.limit.set(std::min(filter.limit, most_a_second));
   const CaptureBits mask = CaptureBits{1} << capture.bit;
   bits_ |= mask;

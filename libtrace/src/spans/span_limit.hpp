@@ -12,6 +12,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "wire/events.hpp"
+
 namespace pcp::trace::client {
 
 // Thread: any, except for set().
@@ -43,8 +45,12 @@ class SpanLimit {
   }
 
   static bool is_asked_for(std::uint64_t share, std::uint64_t trace_low) {
-    constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
-    return (trace_low & (kAll - 1)) >= kAll - share;
+    return wire::reaches_threshold(trace_low, wire::kAllIds - share);
+  }
+
+  // The threshold that traces reach which are taken now, out of those of this share.
+  std::uint64_t threshold(std::uint64_t share) const {
+    return wire::kAllIds - cut(share, cuts_after(unpack(state_.load(std::memory_order_relaxed))));
   }
 
   void count(std::uint64_t now_ns) {

@@ -189,7 +189,8 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
       count.capture,
       count.captured - before.captured,
       {count.missed_full - before.missed_full, count.missed_limit - before.missed_limit,
-       count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away}};
+       count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away},
+      count.threshold};
   const std::uint64_t more = std::max(
       news.captured, std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
   const Duration since = steady_now() - said.told_at + kCapturedFromStart;
@@ -202,7 +203,7 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
       senders_.try_emplace(session.user->name, Senders{{}, most_of_a_user_}).first->second;
   std::uint64_t& wanted = its.wanted[session.id];
   wanted = std::max(wanted, std::min<std::uint64_t>(said.in_round, captures_->at(*bit).limit));
-  spans_.note(news);
+  spans_.note(news, session.user->name);
   return true;
 }
 

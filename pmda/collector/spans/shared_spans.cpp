@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/clock.hpp"
+
 namespace pcp::trace::agent {
 
 namespace {
@@ -39,7 +41,10 @@ void SharedSpans::close(SpanStore::Cursor cursor) {
     const Lock lock(mutex_);
     const std::size_t bit = cursor->bit;
     store_.close_cursor(cursor);
-    if (captures_.close(bit)) publish(std::make_shared<const CaptureTable>(captures_));
+    if (captures_.close(bit)) {
+      whole_.forget(bit);
+      publish(std::make_shared<const CaptureTable>(captures_));
+    }
   } catch (const std::bad_alloc&) {
   }
   if (bell_) bell_();
@@ -76,21 +81,40 @@ SpanTotals SharedSpans::totals() const {
 
 void SharedSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
                       const std::string& owner) {
+  const Instant now = steady_now();
   for (std::size_t next = 0; next < spans.size();) {
     const CourteousLock lock(mutex_);
     const std::size_t end = std::min(spans.size(), next + kAtOnce);
     const CaptureBits known = captures_.valid_bits(~CaptureBits{0}, number, uid);
+    Thresholds thresholds{};
+    wire::for_each_bit(
+        known, [&](std::size_t bit) { thresholds[bit] = whole_.threshold(bit, owner, now); });
     for (; next < end; ++next) {
       spans[next].capture_bits &= known;
+      spans[next].capture_bits = take_whole(spans[next], thresholds);
       if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), owner);
     }
   }
 }
 
-void SharedSpans::note(const CaptureNews& news) {
+CaptureBits SharedSpans::take_whole(const StoredSpan& span, const Thresholds& thresholds) {
+  CaptureBits taken = span.capture_bits;
+  if ((span.trace_high | span.trace_low) == 0) return taken;  // an event outside of any trace
+  wire::for_each_bit(span.capture_bits, [&](std::size_t bit) {
+    if (wire::reaches_threshold(span.trace_low, thresholds[bit])) return;
+    taken &= ~(CaptureBits{1} << bit);
+    ++totals_.missed[static_cast<std::size_t>(MissedCause::Limit)];
+    store_.note_missed(bit, 1);
+  });
+  return taken;
+}
+
+void SharedSpans::note(const CaptureNews& news, const std::string& owner) {
+  const Instant now = steady_now();
   const CourteousLock lock(mutex_);
   const auto bit = captures_.bit_of(news.capture);
   if (!bit) return;
+  whole_.note(*bit, owner, news.threshold, now);
   totals_.captured += news.captured;
   for (std::size_t cause = 0; cause < kMissedCauses; ++cause)
     totals_.missed[cause] += news.missed[cause];

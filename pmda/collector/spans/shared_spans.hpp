@@ -16,6 +16,7 @@
 #include "base/courteous_mutex.hpp"
 #include "collector/spans/capture_table.hpp"
 #include "collector/spans/span_store.hpp"
+#include "collector/spans/whole_traces.hpp"
 
 namespace pcp::trace::agent {
 
@@ -29,6 +30,7 @@ struct CaptureNews {
   std::uint64_t capture = 0;  // the capture's id
   std::uint64_t captured = 0;
   MissedCounts missed{};
+  std::uint64_t threshold = 0;  // that the traces reach which it takes now
 };
 
 // Totals since the start, over all captures; and the present state.
@@ -86,22 +88,28 @@ class SharedSpans {
   std::uint64_t number() const { return number_.load(std::memory_order_relaxed); }
 
   // Stores spans of a process of uid `uid`, which captured them knowing captures up to `number`.
-  // Thread, here and below: the ingest thread.
+  // Spans of traces that other processes leave out count as missed, because of the limit. Thread,
+  // here and below: the ingest thread.
   void add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
            const std::string& owner);
 
-  void note(const CaptureNews& news);
+  void note(const CaptureNews& news, const std::string& owner);
 
   // See SpanStore::sweep().
   bool sweep();
 
  private:
+  using Thresholds = std::array<std::uint64_t, wire::kMaxCaptures>;
+
   void publish(std::shared_ptr<const CaptureTable> captures) TRACE_REQUIRES(mutex_);
   void close(SpanStore::Cursor cursor);
+  CaptureBits take_whole(const StoredSpan& span, const Thresholds& thresholds)
+      TRACE_REQUIRES(mutex_);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock
   CaptureTable captures_ TRACE_GUARDED_BY(mutex_);
   SpanStore store_ TRACE_GUARDED_BY(mutex_);
+  WholeTraces whole_ TRACE_GUARDED_BY(mutex_);
   SpanTotals totals_ TRACE_GUARDED_BY(mutex_);
   std::shared_ptr<const CaptureTable> published_ TRACE_GUARDED_BY(mutex_) =
       std::make_shared<const CaptureTable>();

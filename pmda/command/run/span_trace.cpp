@@ -80,6 +80,11 @@ const std::string* torn_from(const SpanTrace& trace, const Node& node) {
   return node.lacks_parent() && found != trace.torn.end() ? &found->second : nullptr;
 }
 
+const std::string* torn_to(const SpanTrace& trace, const Node& node) {
+  const auto found = trace.torn_to.find(node.span->span);
+  return !node.span->is_event() && found != trace.torn_to.end() ? &found->second : nullptr;
+}
+
 std::vector<Node> nodes_of(const SpanTrace& trace) { return Forest(trace).nodes(); }
 
 }  // namespace pcp::trace::command

@@ -21,6 +21,9 @@ struct SpanTrace {
   // By span: where its parent ran, which was not captured although other parts of the trace were.
   // Empty: unknown. See torn_spans.hpp.
   std::map<std::uint64_t, std::string> torn{};
+  // By span: where the part runs that it called, which was not captured either. Empty: in one of
+  // several services.
+  std::map<std::uint64_t, std::string> torn_to{};
 
   // Begin of the first and end of the last. Requires: there are spans.
   std::uint64_t begin_ns() const;
@@ -38,6 +41,9 @@ struct Node {
 
 // The entry of SpanTrace::torn, unless the parent has come later; null if there is none.
 const std::string* torn_from(const SpanTrace& trace, const Node& node);
+
+// The entry of SpanTrace::torn_to; null if there is none.
+const std::string* torn_to(const SpanTrace& trace, const Node& node);
 
 // All nodes of a trace, parents before children, siblings in order of time. Each span appears once,
 // even with invalid parents.

@@ -2,6 +2,7 @@
 #include "command/run/torn_spans.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace pcp::trace::command {
 
@@ -13,42 +14,52 @@ const std::string& service_of(const SpanEvent& span) {
 
 std::string kind_of(const SpanEvent& span) { return service_of(span) + '\0' + span.tag; }
 
+bool is_elsewhere(const SpanEvent& span, const SpanEvent& parent) {
+  return span.pid != parent.pid || span.host != parent.host;
+}
+
 }  // namespace
 
-// Late parts have parents in earlier parts, and cut traces may lack some: neither is marked.
 void TornSpans::mark(SpanTrace& trace) {
-  const std::vector<Node> nodes = nodes_of(trace);
-  learn(nodes);
-  const auto trees = std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {
-    return node.parent == nullptr && !node.span->is_event();
-  });
-  if (trace.is_late || trace.spans_left_out > 0 || trees < 2) return;
-  for (const Node& node : nodes)
-    if (node.lacks_parent()) trace.torn[node.span->span];
+  for (const Node& node : nodes_of(trace)) {
+    if (node.parent == nullptr || node.span->is_event()) continue;
+    learn(callers_, *node.span, *node.parent);
+    if (is_elsewhere(*node.span, *node.parent)) learn(called_, *node.parent, *node.span);
+  }
   name(trace);
 }
 
-void TornSpans::learn(const std::vector<Node>& nodes) {
-  for (const Node& node : nodes) {
-    if (node.parent == nullptr || node.span->is_event()) continue;
-    const std::string& caller = service_of(*node.parent);
-    const std::string kind = kind_of(*node.span);
-    const auto known = callers_.find(kind);
-    if (known == callers_.end()) {
-      if (callers_.size() < kMostKinds) callers_.emplace(kind, caller);
-    } else if (known->second != caller) {
-      known->second.clear();
-    }
+void TornSpans::learn(Services& services, const SpanEvent& span, const SpanEvent& other) {
+  const std::string& service = service_of(other);
+  const std::string kind = kind_of(span);
+  const auto known = services.find(kind);
+  if (known == services.end()) {
+    if (services.size() < kMostKinds) services.emplace(kind, service);
+  } else if (known->second != service) {
+    known->second.clear();
   }
 }
 
+// Late parts have parents in earlier parts, and cut traces may lack some: neither is marked.
 void TornSpans::name(SpanTrace& trace) const {
-  if (trace.torn.empty()) return;
-  for (const SpanEvent& span : trace.spans) {
-    const auto torn = trace.torn.find(span.span);
-    if (torn == trace.torn.end() || span.is_event()) continue;
-    const auto caller = callers_.find(kind_of(span));
-    if (caller != callers_.end()) torn->second = caller->second;
+  if (trace.is_late || trace.spans_left_out > 0) return;
+  const std::vector<Node> nodes = nodes_of(trace);
+  const auto trees = std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {
+    return node.parent == nullptr && !node.span->is_event();
+  });
+  std::unordered_set<const SpanEvent*> callers;
+  for (const Node& node : nodes)
+    if (node.parent != nullptr && is_elsewhere(*node.span, *node.parent))
+      callers.insert(node.parent);
+  for (const Node& node : nodes) {
+    const SpanEvent& span = *node.span;
+    if (node.lacks_parent() && trees > 1) {
+      const auto caller = callers_.find(kind_of(span));
+      trace.torn[span.span] = caller != callers_.end() ? caller->second : "";
+    }
+    if (span.kind != wire::SpanKind::Client || callers.contains(&span)) continue;
+    if (const auto called = called_.find(kind_of(span)); called != called_.end())
+      trace.torn_to[span.span] = called->second;
   }
 }
 

@@ -28,10 +28,12 @@ void write_node(JsonWriter& json, const SpanTrace& trace, const Node& node,
     json.text("kind", name_of(span.kind));
     write_id(json, "span", span.span);
     if (!span.is_event()) write_id(json, "parent", span.parent);
-    if (const std::string* const from = torn_from(trace, node)) {
-      json.key("torn_from");
-      from->empty() ? json.null() : json.text(*from);
-    }
+    const auto write_torn = [&](const char* key, const std::string& service) {
+      json.key(key);
+      service.empty() ? json.null() : json.text(service);
+    };
+    if (const std::string* const from = torn_from(trace, node)) write_torn("torn_from", *from);
+    if (const std::string* const to = torn_to(trace, node)) write_torn("torn_to", *to);
     json.number("depth", node.depth);
     write_time(json, "begin", span.begin_ns);
     json.number("offset_ns", span.begin_ns - begin_ns);
@@ -70,7 +72,7 @@ void write_trace(JsonWriter& json, const SpanTrace& trace) {
   const std::vector<Node> nodes = nodes_of(trace);
   const std::uint64_t begin_ns = trace.begin_ns();
   bool has_root = false;
-  bool is_torn = false;
+  bool is_torn = !trace.torn_to.empty();
   for (const Node& each : nodes) {
     has_root |= !each.span->is_event() && each.span->parent == 0;
     is_torn |= torn_from(trace, each) != nullptr;

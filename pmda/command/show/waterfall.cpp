@@ -53,6 +53,10 @@ std::string torn_text(const std::string& from) {
                       : "its part in " + from + " was not captured";
 }
 
+std::string torn_to_text(const std::string& to) {
+  return (to.empty() ? "the part" : "the part in " + to) + " that it called was not captured";
+}
+
 class Waterfall {
  public:
   Waterfall(const SpanTrace& trace, const Shown& shown, std::size_t most_spans)
@@ -156,7 +160,7 @@ std::string Waterfall::line(const Node& node) const {
   return Shown::trimmed(bar_columns_ > 0 ? line + " " + bar(span) : line) + "\n";
 }
 
-// The program's notes about a span, the reason of an abort, and a parent that was not captured.
+// The program's notes about a span, the reason of an abort, and parts that were not captured.
 std::string Waterfall::notes(const Node& node) const {
   const SpanEvent& span = *node.span;
   std::string lines;
@@ -165,6 +169,7 @@ std::string Waterfall::notes(const Node& node) const {
         shown_.bad(note(node, "aborted" + (span.reason.empty() ? "" : ": " + span.reason))) + "\n";
   const auto say = [&](const std::string& text) { lines += shown_.faint(note(node, text)) + "\n"; };
   if (const std::string* const from = torn_from(trace_, node)) say(torn_text(*from));
+  if (const std::string* const to = torn_to(trace_, node)) say(torn_to_text(*to));
   if (!span.attributes.empty()) say(shown_attributes(span.attributes));
   if (!span.links.empty()) say("see also " + span.links);
   if (span.left_out > 0) say("there was no room for " + Shown::counted(span.left_out, "note"));

@@ -115,7 +115,7 @@ bool TraceFilter::may_be_of(const SpanEvent& span) const {
   return !captured ||
          (wire::matches_tag(*captured, span.tag) && span.duration_ns >= captured->slower_ns &&
           wire::matches_process(*captured, span.pid, span.service, process) &&
-          wire::reaches_threshold(span.trace, wire::share_threshold(*captured)));
+          wire::reaches_threshold(span.trace.low, wire::share_threshold(*captured)));
 }
 
 bool TraceFilter::matches(const SpanTrace& trace) const {

@@ -303,7 +303,7 @@ TEST_F(SessionTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOnly) 
 struct SpansTest : SessionTest {
   Recorder& recorder = *recorders.reuse_or_make();
   const wire::Control asked{
-      .number = 1, .captures = {{7, 0, "tag=captured"}}, .most_a_second = 1'000'000};
+      .number = 1, .captures = {{7, 0, "tag=captured limit=100/s"}}, .most_a_second = 1'000'000};
   wire::Events events;
   const int state_before = replace_state(PMTRACE_STATE_NONE);
 
@@ -354,6 +354,12 @@ TEST_F(SpansTest, AreNotCountedTwiceByAnAgentThatKnowsTheSessionByItsNameOnly) {
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
   be_welcomed(true);  // the EVENTS on their way are sent again
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
+}
+
+TEST_F(SpansTest, TellTheThresholdOfTheLimit) {
+  be_welcomed(false);
+  for (int i = 0; i < 150; ++i) trace();
+  EXPECT_GT(count().threshold, 0u);
 }
 
 TEST_F(SpansTest, AreGivenUpIfTheAgentCannotReadThem) {

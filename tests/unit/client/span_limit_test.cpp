@@ -8,10 +8,10 @@
 namespace pcp::trace::client {
 namespace {
 
+using wire::kAllIds;
 using Answer = SpanLimit::Answer;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
 
 struct SpanLimitTest : testing::Test {
   SpanLimit limit;
@@ -20,7 +20,7 @@ struct SpanLimitTest : testing::Test {
   SpanLimitTest() { limit.set(100); }
 
   // Gives how many of so many traces of one span each were taken in this second.
-  int taken_of(int traces, std::uint64_t second, std::uint64_t share = kAll) {
+  int taken_of(int traces, std::uint64_t second, std::uint64_t share = kAllIds) {
     int taken = 0;
     for (int i = 0; i < traces; ++i) {
       if (limit.admits(share, random(), second * kSecond) != Answer::Taken) continue;
@@ -34,17 +34,26 @@ struct SpanLimitTest : testing::Test {
 TEST_F(SpanLimitTest, TakesAllUpToItself) { EXPECT_EQ(taken_of(100, 7), 100); }
 
 TEST_F(SpanLimitTest, TakesAShareByTheTraceAlone) {
-  for (const std::uint64_t id : {std::uint64_t{0}, kAll / 2 - 1, kAll * 3 / 4 - 1})
-    EXPECT_EQ(limit.admits(kAll / 4, id, kSecond), Answer::NotAskedFor);
+  for (const std::uint64_t id : {std::uint64_t{0}, kAllIds / 2 - 1, kAllIds * 3 / 4 - 1})
+    EXPECT_EQ(limit.admits(kAllIds / 4, id, kSecond), Answer::NotAskedFor);
   // The highest eight bits do not count.
-  for (const std::uint64_t id : {kAll * 3 / 4, kAll - 1, kAll * 5 + kAll * 3 / 4})
-    EXPECT_EQ(limit.admits(kAll / 4, id, kSecond), Answer::Taken);
+  for (const std::uint64_t id : {kAllIds * 3 / 4, kAllIds - 1, kAllIds * 5 + kAllIds * 3 / 4})
+    EXPECT_EQ(limit.admits(kAllIds / 4, id, kSecond), Answer::Taken);
 }
 
 TEST_F(SpanLimitTest, TakesFewerTracesBeyondItAndNoneBeyondTwice) {
   EXPECT_EQ(taken_of(1000, 7), 200);
-  EXPECT_EQ(limit.admits(kAll, kAll - 1, 7 * kSecond), Answer::OverLimit);
-  EXPECT_EQ(limit.admits(kAll / 2, 0, 7 * kSecond), Answer::NotAskedFor);
+  EXPECT_EQ(limit.admits(kAllIds, kAllIds - 1, 7 * kSecond), Answer::OverLimit);
+  EXPECT_EQ(limit.admits(kAllIds / 2, 0, 7 * kSecond), Answer::NotAskedFor);
+}
+
+TEST_F(SpanLimitTest, TellsTheThresholdThatTakenTracesReach) {
+  EXPECT_EQ(limit.threshold(kAllIds), 0u);
+  EXPECT_EQ(limit.threshold(kAllIds / 4), kAllIds / 4 * 3);
+  taken_of(150, 7);
+  const std::uint64_t threshold = limit.threshold(kAllIds);
+  EXPECT_EQ(limit.admits(kAllIds, threshold - 1, 7 * kSecond), Answer::OverLimit);
+  EXPECT_EQ(limit.admits(kAllIds, threshold, 7 * kSecond), Answer::Taken);
 }
 
 TEST_F(SpanLimitTest, LearnsWhatShareIsNotTooMuch) {
@@ -79,7 +88,7 @@ TEST_F(SpanLimitTest, IsAboveItselfOnlyForSomeSecondsAtTwentyTimesTheRate) {
 TEST_F(SpanLimitTest, GoesOnWithASecondThatAThreadHasReadLate) {
   EXPECT_EQ(taken_of(100, 7), 100);
   EXPECT_EQ(taken_of(1000, 6), 100);
-  EXPECT_EQ(limit.admits(kAll, kAll - 1, 7 * kSecond), Answer::OverLimit);
+  EXPECT_EQ(limit.admits(kAllIds, kAllIds - 1, 7 * kSecond), Answer::OverLimit);
 }
 
 TEST_F(SpanLimitTest, TakesAllAgainAfterAWhile) {
@@ -95,7 +104,7 @@ TEST_F(SpanLimitTest, TakesLaterWhatItSaysIsTakenFromNowOn) {
   for (int i = 0; i < 20'000; ++i) {
     if (random() % 64 == 0) second += 1 + random() % 2;
     limit.count(second * kSecond);
-    const std::uint64_t share = kAll >> random() % 8;
+    const std::uint64_t share = kAllIds >> random() % 8;
     const std::uint64_t trace = random();
     if (!limit.admits_from_now_on(share, trace)) {
       ++refused;
@@ -114,7 +123,7 @@ TEST_F(SpanLimitTest, GoesOnWhereAnotherWas) {
   SpanLimit next;
   next.set(100);
   next.go_on_from(limit);
-  EXPECT_EQ(next.admits(kAll, kAll - 1, 7 * kSecond), Answer::OverLimit);
+  EXPECT_EQ(next.admits(kAllIds, kAllIds - 1, 7 * kSecond), Answer::OverLimit);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 
 SpanEvent in(const std::string& service, SpanEvent span) {
   span.service = service;
+  span.pid = static_cast<std::uint32_t>(service.size());  // each in a process of its own
   return span;
 }
 
@@ -52,13 +53,28 @@ TEST(TornSpans, AreNoneInAWholeTraceOrInOneThatBeganElsewhere) {
   EXPECT_TRUE(trace.torn.empty());
 }
 
-// A span does not tell what it calls.
-TEST(TornSpans, AreNoneWhereOnlyWhatWasCalledIsMissing) {
+// The worker's span has given its trace away, maybe to a program that is not traced.
+TEST(TornSpans, LackTheBankIfTheWorkerHasCalledItInAnotherTrace) {
   TornSpans torn;
+  SpanTrace other = whole();
   SpanTrace trace = whole();
   trace.spans.resize(2);  // without the bank
+  trace.spans[1].kind = wire::SpanKind::Client;
   torn.mark(trace);
+  EXPECT_TRUE(trace.torn_to.empty());
+  torn.mark(other);
+  EXPECT_TRUE(other.torn_to.empty());
+  torn.name(trace);
+  EXPECT_EQ(trace.torn_to, (Torn{{2, "bank"}}));
   EXPECT_TRUE(trace.torn.empty());
+  other.spans[2].service = "cash";
+  torn.mark(other);
+  torn.name(trace);
+  EXPECT_EQ(trace.torn_to, (Torn{{2, ""}}));
+  trace.torn_to.clear();
+  trace.spans[1].kind = wire::SpanKind::Internal;
+  torn.name(trace);
+  EXPECT_TRUE(trace.torn_to.empty());
 }
 
 TEST(TornSpans, AreNotFoundInWhatWasCutOrCameLater) {

@@ -106,7 +106,10 @@ TEST(Waterfall, MarksWhatWasNotCaptured) {
             "  its part in order_worker was not captured\n"
             "  rows=12\n");
   trace.torn = {{3, ""}};
-  EXPECT_TRUE(has(waterfall(trace, kPlain), "\n  what called it was not captured\n"));
+  trace.torn_to = {{3, "bank"}};
+  EXPECT_TRUE(has(waterfall(trace, kPlain),
+                  "\n  what called it was not captured\n"
+                  "  the part in bank that it called was not captured\n"));
 }
 
 TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {

@@ -138,19 +138,18 @@ TEST(CaptureFilter, AlwaysWantsTransactionsAndTheEventsThatItNames) {
 
 // A share takes the trace ids with the highest low 56 bits.
 TEST(CaptureFilter, TurnsAShareIntoAThreshold) {
-  constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
   EXPECT_EQ(share_threshold(filter("share=100%")), 0u);
-  EXPECT_EQ(share_threshold(filter("share=50%")), kAll / 2);
-  EXPECT_EQ(share_threshold(filter("share=25%")), kAll / 4 * 3);
-  EXPECT_EQ(share_threshold(filter("share=1%")), kAll - kAll / 100);
-  EXPECT_EQ(share_threshold(filter("share=0.00000001%")), kAll - kAll / kWholeShare);
+  EXPECT_EQ(share_threshold(filter("share=50%")), kAllIds / 2);
+  EXPECT_EQ(share_threshold(filter("share=25%")), kAllIds / 4 * 3);
+  EXPECT_EQ(share_threshold(filter("share=1%")), kAllIds - kAllIds / 100);
+  EXPECT_EQ(share_threshold(filter("share=0.00000001%")), kAllIds - kAllIds / kWholeShare);
 }
 
 TEST(CaptureFilter, DecidesByTheLowBitsOfATrace) {
   const std::uint64_t half = share_threshold(filter("share=50%"));
-  EXPECT_TRUE(reaches_threshold({0, 0xff80'0000'0000'0000}, half));
-  EXPECT_FALSE(reaches_threshold({~0ull, 0xff7f'ffff'ffff'ffff}, half));
-  EXPECT_TRUE(reaches_threshold({0, 0}, share_threshold(filter("tag=*"))));
+  EXPECT_TRUE(reaches_threshold(0xff80'0000'0000'0000, half));
+  EXPECT_FALSE(reaches_threshold(0xff7f'ffff'ffff'ffff, half));
+  EXPECT_TRUE(reaches_threshold(0, share_threshold(filter("tag=*"))));
 }
 
 TEST(CaptureFilter, SaysWhichWordIsWrongAndWhatWouldBeRight) {

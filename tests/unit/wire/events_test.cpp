@@ -132,7 +132,7 @@ TEST(Events, AreRefusedBeyond64KiB) {
 
 TEST(Events, AddNoMoreToTheirBodyThanPromised) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const std::vector<CaptureCount> counts(kMaxCaptures, {kMost, kMost, kMost, kMost, kMost, kMost});
+  const std::vector<CaptureCount> counts(kMaxCaptures, {kMost, kMost, kMost, kMost, kMost, kMost, kAllIds});
   const std::string pdu = pdu_of(append_events, kMost, kMost, counts, {});
   EXPECT_LE(pdu.size(), kEventsOverheadBytes + kMaxCaptures * kMaxCaptureCountBytes);
 }
@@ -366,13 +366,14 @@ TEST(CaptureCount, IsRefusedBeyondItsLimits) {
   const auto takes = [](const CaptureCount& count) {
     return Arrival(std::string(), {count}).is_taken;
   };
-  EXPECT_TRUE(takes({1, kMost, kMost, kMost, kMost, kMost}));
+  EXPECT_TRUE(takes({1, kMost, kMost, kMost, kMost, kMost, kAllIds}));
   EXPECT_FALSE(takes({0, 1, 0, 0, 0, 0}));
   EXPECT_FALSE(takes({1, kMost + 1, 0, 0, 0, 0}));
   EXPECT_FALSE(takes({1, 0, kMost + 1, 0, 0, 0}));
   EXPECT_FALSE(takes({1, 0, 0, kMost + 1, 0, 0}));
   EXPECT_FALSE(takes({1, 0, 0, 0, kMost + 1, 0}));
   EXPECT_FALSE(takes({1, 0, 0, 0, 0, kMost + 1}));
+  EXPECT_FALSE(takes({1, 0, 0, 0, 0, 0, kAllIds + 1}));
 }
 
 bool is_taken(const Control& control) {

@@ -111,6 +111,7 @@ spans {
 }
 counts {
   capture: 7 captured: 11 missed_full: 1 missed_limit: 2 missed_waiting: 3 missed_away: 4
+  threshold: 18014398509481984
 }
 counts { capture: 9 captured: 2 }
 )");

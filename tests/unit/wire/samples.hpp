@@ -148,7 +148,7 @@ inline Span sample_event() {
 }
 
 inline std::vector<CaptureCount> sample_counts() {
-  return {{7, 11, 1, 2, 3, 4}, {9, 2, 0, 0, 0, 0}};
+  return {{7, 11, 1, 2, 3, 4, kAllIds / 4}, {9, 2, 0, 0, 0, 0}};
 }
 
 inline std::string sample_events_body() {

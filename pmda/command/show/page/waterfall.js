@@ -43,7 +43,7 @@ function barOf(span, length) {
   return element('i', {class: span.aborted ? 'span aborted' : 'span', style});
 }
 
-// The program's notes about a span, the reason of an abort, and a parent that was not captured.
+// The program's notes about a span, the reason of an abort, and parts that were not captured.
 function notesOf(span) {
   const note = (name, ...words) =>
       element('span', {class: 'note'}, element('b', {}, name), ...words);
@@ -55,6 +55,10 @@ function notesOf(span) {
   if ('torn_from' in span) {
     const part = span.torn_from ? `its part in ${visibleName(span.torn_from)}` : 'what called it';
     notes.push(element('span', {class: 'torn'}, `${part} was not captured`));
+  }
+  if ('torn_to' in span) {
+    const part = span.torn_to ? `the part in ${visibleName(span.torn_to)}` : 'the part';
+    notes.push(element('span', {class: 'torn'}, `${part} that it called was not captured`));
   }
   for (const [key, value] of Object.entries(span.attributes || {}))
     notes.push(note(visibleName(key), ' ', element('bdi', {}, visibleName(String(value)))));

@@ -197,6 +197,21 @@ TEST_F(SpansThatAreAskedFor, AreCountedAsTheySay) {
   EXPECT_EQ(monitor_->read(1).missed(0), 5u);
 }
 
+// Two programs of one user: one is over its limit, and leaves out half of the traces.
+TEST_F(SpansThatAreAskedFor, AreOfTracesThatEachProgramTakes) {
+  wire::Span low = span_at(1, 5);
+  low.trace.low = wire::kAllIds / 2 - 1;
+  wire::Span high = span_at(1, 6);
+  high.trace.low = wire::kAllIds / 2;
+  EXPECT_TRUE(deliver(1, {}, {{.capture = capture_, .threshold = wire::kAllIds / 2}}));
+  TestPeer other = program(2);
+  ASSERT_TRUE(other.send(events_pdu(1, control_->number, {low, high})));
+  EXPECT_EQ(next_events_ack(other), 1u);
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{6}));
+  EXPECT_EQ(monitor_->read(100).missed(1), 1u);
+  EXPECT_EQ(collector_->spans().totals().missed, (MissedCounts{0, 1, 0, 0}));
+}
+
 TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeMoreThanThereCanBe) {
   constexpr std::uint64_t kMost = wire::kMaxCaptureCount;
   send(1, {span_at(1, 5)}, {{capture_, kMost, 0, kMost, 0, 0}});
