@@ -135,7 +135,7 @@ std::optional<std::string> SpanIntake::accept(const wire::Events& events, Sessio
   its.last_events = events.sequence;
   if (!taken_.empty()) {
     has_taken_some_ = true;
-    spans_.add(taken_, events.control, peer.uid, session.user->name);
+    spans_.add(taken_, events.control, {peer.uid, session.user->name, session.id});
   }
   return {};
 }

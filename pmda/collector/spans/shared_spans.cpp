@@ -79,20 +79,21 @@ SpanTotals SharedSpans::totals() const {
   return totals;
 }
 
-void SharedSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
-                      const std::string& owner) {
+void SharedSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number,
+                      const SendingProcess& process) {
   const Instant now = steady_now();
   for (std::size_t next = 0; next < spans.size();) {
     const CourteousLock lock(mutex_);
     const std::size_t end = std::min(spans.size(), next + kAtOnce);
-    const CaptureBits known = captures_.valid_bits(~CaptureBits{0}, number, uid);
+    const CaptureBits known = captures_.valid_bits(~CaptureBits{0}, number, process.uid);
     Thresholds thresholds{};
-    wire::for_each_bit(
-        known, [&](std::size_t bit) { thresholds[bit] = whole_.threshold(bit, owner, now); });
+    wire::for_each_bit(known, [&](std::size_t bit) {
+      thresholds[bit] = whole_.threshold(bit, process.user, process.session, now);
+    });
     for (; next < end; ++next) {
       spans[next].capture_bits &= known;
       spans[next].capture_bits = take_whole(spans[next], thresholds);
-      if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), owner);
+      if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), process.user);
     }
   }
 }
@@ -109,12 +110,12 @@ CaptureBits SharedSpans::take_whole(const StoredSpan& span, const Thresholds& th
   return taken;
 }
 
-void SharedSpans::note(const CaptureNews& news, const std::string& owner) {
+void SharedSpans::note(const CaptureNews& news, const std::string& user) {
   const Instant now = steady_now();
   const CourteousLock lock(mutex_);
   const auto bit = captures_.bit_of(news.capture);
   if (!bit) return;
-  whole_.note(*bit, owner, news.threshold, now);
+  whole_.note(*bit, user, news.threshold, now);
   totals_.captured += news.captured;
   for (std::size_t cause = 0; cause < kMissedCauses; ++cause)
     totals_.missed[cause] += news.missed[cause];

@@ -33,6 +33,13 @@ struct CaptureNews {
   std::uint64_t threshold = 0;  // that the traces reach which it takes now
 };
 
+// The process that sends spans: one of a user, who has a uid.
+struct SendingProcess {
+  std::uint32_t uid = 0;
+  const std::string& user;
+  wire::SessionId session{};
+};
+
 // Totals since the start, over all captures; and the present state.
 struct SpanTotals {
   std::uint64_t captured = 0;
@@ -87,13 +94,12 @@ class SharedSpans {
   // The number of the last change. relaxed: only tells that captures() would differ.
   std::uint64_t number() const { return number_.load(std::memory_order_relaxed); }
 
-  // Stores spans of a process of uid `uid`, which captured them knowing captures up to `number`.
-  // Spans of traces that other processes leave out count as missed, because of the limit. Thread,
-  // here and below: the ingest thread.
-  void add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
-           const std::string& owner);
+  // Stores spans of a process that captured them knowing captures up to `number`. Spans of traces
+  // that other processes leave out count as missed, because of the limit. Thread, here and below:
+  // the ingest thread.
+  void add(std::vector<StoredSpan>& spans, std::uint64_t number, const SendingProcess& process);
 
-  void note(const CaptureNews& news, const std::string& owner);
+  void note(const CaptureNews& news, const std::string& user);
 
   // See SpanStore::sweep().
   bool sweep();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The share of traces that all processes of a capture take. A process over its limit= takes a
-// smaller share of the trace ids, and says so. Nobody wants the traces that it leaves out from other
-// processes: these traces would be shown with a part missing.
+// smaller share of the trace ids, and says so. Nobody wants the traces that it leaves out from
+// other processes: these traces would be shown with a part missing.
 //
-// A process speaks for its user only: nobody can hide another user's traces.
+// A process speaks for its user only: nobody can hide another user's traces. If it is the only one
+// of its user that sends spans, there is nothing to leave out.
 //
 // A value type.
 #pragma once
@@ -14,9 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/clock.hpp"
+#include "wire/batch.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::agent {
@@ -35,26 +38,40 @@ class WholeTraces {
     users[user].note(threshold, now);
   }
 
-  // The threshold that traces of this user must reach now to be whole.
-  std::uint64_t threshold(std::size_t bit, const std::string& user, Instant now) const {
+  // The threshold that traces reach which are whole. A process of this user sends some now.
+  std::uint64_t threshold(std::size_t bit, const std::string& user, const wire::SessionId& process,
+                          Instant now) {
     const auto found = captures_[bit].find(user);
-    return found == captures_[bit].end() ? 0 : found->second.at(now);
+    if (found == captures_[bit].end()) return 0;
+    found->second.note_sender(process, now);
+    return found->second.has_several(now) ? found->second.at(now) : 0;
   }
 
   // The bit is free.
   void forget(std::size_t bit) { captures_[bit].clear(); }
 
  private:
-  // The greatest threshold since `since`, and in as long a time before.
+  // The greatest threshold since `since`, and in as long a time before; and whose spans come.
   struct Greatest {
     Instant since{};
     std::uint64_t current = 0;
     std::uint64_t before = 0;
+    std::optional<wire::SessionId> sender{};  // the last one
+    Instant several_until = Instant::min();
 
     void note(std::uint64_t threshold, Instant now) {
-      if (now - since >= kHeld) *this = {now, 0, now - since < 2 * kHeld ? current : 0};
+      if (now - since >= kHeld) {
+        before = now - since < 2 * kHeld ? current : 0;
+        current = 0;
+        since = now;
+      }
       current = std::max(current, threshold);
     }
+    void note_sender(const wire::SessionId& process, Instant now) {
+      if (sender.value_or(process) != process) several_until = now + kHeld;
+      sender = process;
+    }
+    bool has_several(Instant now) const { return now < several_until; }
     std::uint64_t at(Instant now) const {
       if (now - since < kHeld) return std::max(current, before);
       return now - since < 2 * kHeld ? current : 0;

@@ -47,7 +47,7 @@ class SpanMonitorsTest : public testing::Test {
   void send_spans(std::size_t count) {
     std::vector<StoredSpan> spans(count);
     for (StoredSpan& span : spans) span.capture_bits = 1;
-    spans_.add(spans, spans_.number(), kAlicesUid, "alice");
+    spans_.add(spans, spans_.number(), {kAlicesUid, "alice"});
   }
 
   SpanAsker fetch(int context) {

@@ -203,12 +203,12 @@ TEST_F(SpansThatAreAskedFor, AreOfTracesThatEachProgramTakes) {
   low.trace.low = wire::kAllIds / 2 - 1;
   wire::Span high = span_at(1, 6);
   high.trace.low = wire::kAllIds / 2;
-  EXPECT_TRUE(deliver(1, {}, {{.capture = capture_, .threshold = wire::kAllIds / 2}}));
+  EXPECT_TRUE(deliver(1, {high}, {{.capture = capture_, .threshold = wire::kAllIds / 2}}));
   TestPeer other = program(2);
   ASSERT_TRUE(other.send(events_pdu(1, control_->number, {low, high})));
   EXPECT_EQ(next_events_ack(other), 1u);
-  EXPECT_EQ(ids(monitor_->read(100)), (Ids{6}));
-  EXPECT_EQ(monitor_->read(100).missed(1), 1u);
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{6, 6}));
+  EXPECT_EQ(monitor_->read(100).missed(2), 1u);
   EXPECT_EQ(collector_->spans().totals().missed, (MissedCounts{0, 1, 0, 0}));
 }
 

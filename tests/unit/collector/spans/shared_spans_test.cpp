@@ -41,9 +41,9 @@ TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
   const auto own = spans.capture("tag=*", {kUid});
   const auto number = spans.number();
   auto sent = spans_at(0b11, 1, 3);
-  spans.add(sent, number, kUid, "alice");
+  spans.add(sent, number, {kUid, "alice"});
   sent = spans_at(0b11, 4, 5);
-  spans.add(sent, number, kUid + 1, "bob");
+  spans.add(sent, number, {kUid + 1, "bob"});
   EXPECT_EQ(everybodys->read(100).entries.size(), 8u);
   EXPECT_EQ(own->read(100).entries.size(), 3u);
 }
@@ -55,7 +55,7 @@ TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
   first.reset();
   const auto second = spans.capture("tag=b", {});
   auto sent = spans_at(0b1, 1, 3);
-  spans.add(sent, number, kUid, "alice");
+  spans.add(sent, number, {kUid, "alice"});
   EXPECT_EQ(second->waiting(), 0u);
 }
 
@@ -70,7 +70,7 @@ TEST(SpansTest, MayBeReadWhileTheyCome) {
   std::thread ingest([&] {
     for (std::uint64_t i = 0; i < kPdus; ++i) {
       auto sent = spans_at(0b1, i * kOfEach, kOfEach);
-      spans.add(sent, number, kUid, "alice");
+      spans.add(sent, number, {kUid, "alice"});
       spans.sweep();
     }
     over = true;

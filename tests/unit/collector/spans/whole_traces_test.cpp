@@ -9,24 +9,40 @@ namespace {
 constexpr Instant kBegin{std::chrono::hours(1)};
 constexpr Duration kMoment = std::chrono::milliseconds(1);
 
-TEST(WholeTraces, ReachTheGreatestThresholdOfTheLastSeconds) {
+struct WholeTracesTest : testing::Test {
   WholeTraces whole;
-  EXPECT_EQ(whole.threshold(3, "alice", kBegin), 0u);
+
+  // Two processes send spans.
+  std::uint64_t threshold(std::size_t bit, const std::string& user, Instant now) {
+    whole.threshold(bit, user, {1}, now);
+    return whole.threshold(bit, user, {2}, now);
+  }
+};
+
+TEST_F(WholeTracesTest, ReachTheGreatestThresholdOfTheLastSeconds) {
+  EXPECT_EQ(threshold(3, "alice", kBegin), 0u);
   whole.note(3, "alice", 70, kBegin);
   whole.note(3, "alice", 50, kBegin + WholeTraces::kHeld);
-  EXPECT_EQ(whole.threshold(3, "alice", kBegin + 2 * WholeTraces::kHeld - kMoment), 70u);
-  EXPECT_EQ(whole.threshold(3, "alice", kBegin + 2 * WholeTraces::kHeld), 50u);
-  EXPECT_EQ(whole.threshold(3, "alice", kBegin + 3 * WholeTraces::kHeld), 0u);
+  EXPECT_EQ(threshold(3, "alice", kBegin + 2 * WholeTraces::kHeld - kMoment), 70u);
+  EXPECT_EQ(threshold(3, "alice", kBegin + 2 * WholeTraces::kHeld), 50u);
+  EXPECT_EQ(threshold(3, "alice", kBegin + 3 * WholeTraces::kHeld), 0u);
 }
 
-TEST(WholeTraces, AreOfOneUserAndOneCapture) {
-  WholeTraces whole;
+TEST_F(WholeTracesTest, AreOfOneUserAndOneCapture) {
   whole.note(3, "alice", 70, kBegin);
   whole.note(3, "bob", 50, kBegin);
-  EXPECT_EQ(whole.threshold(3, "bob", kBegin), 50u);
-  EXPECT_EQ(whole.threshold(4, "alice", kBegin), 0u);
+  EXPECT_EQ(threshold(3, "bob", kBegin), 50u);
+  EXPECT_EQ(threshold(4, "alice", kBegin), 0u);
   whole.forget(3);
-  EXPECT_EQ(whole.threshold(3, "alice", kBegin), 0u);
+  EXPECT_EQ(threshold(3, "alice", kBegin), 0u);
+}
+
+TEST_F(WholeTracesTest, NeedNoThresholdIfOnlyOneProcessSends) {
+  whole.note(3, "alice", 70, kBegin);
+  EXPECT_EQ(whole.threshold(3, "alice", {1}, kBegin), 0u);
+  EXPECT_EQ(whole.threshold(3, "alice", {2}, kBegin), 70u);
+  EXPECT_EQ(whole.threshold(3, "alice", {1}, kBegin), 70u);
+  EXPECT_EQ(whole.threshold(3, "alice", {1}, kBegin + WholeTraces::kHeld), 0u);
 }
 
 }  // namespace
