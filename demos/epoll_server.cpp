@@ -10,7 +10,7 @@
 //   the backend  begin_from             finds a price, sometimes too late
 //   the loop     Attached, label, end   writes the reply
 //
-// The clients are threads of the same program. One search in 80 is for the item 2307, which takes
+// The clients are threads of the same program. One search in 70 is for the item 2307, which takes
 // the index long. LOG gets a line for each request, for a test: its id, the client's traceparent,
 // route, status (0: no reply), number of spans, and the reason of a failure, with tabs between
 // them.
@@ -299,7 +299,7 @@ void be_client(int server, std::atomic<int>& left) {
     std::mt19937_64 random(static_cast<unsigned>(number));
     const auto below = [&](int n) { return std::uniform_int_distribution<>(0, n - 1)(random); };
     const char* route = below(50) == 0 ? "favicon" : below(4) == 0 ? "price" : "search";
-    const int item = *route == 's' && below(80) == 0 ? kSlowItem : below(3000);
+    const int item = *route == 's' && below(70) == 0 ? kSlowItem : below(3000);
     text = {""};
     if (below(2) == 0)
       std::snprintf(text.data(), text.size(), "Traceparent: 00-%016lx%016lx-%016lx-01\r\n",

@@ -190,6 +190,10 @@ class Run(unittest.TestCase):
             self.assertIn(f"not '{seconds}'; wanted: ./run demo [record] [LANGUAGE] [SECONDS]",
                           self.refusal(*arguments))
 
+    def test_says_the_same_of_the_server(self):
+        for seconds in ("100", "0", "c", "10 10"):
+            self.assertIn(f"not '{seconds}'; wanted: ./run demo server [SECONDS]", self.refusal("server", seconds))
+
     def test_packages_for_c_need_no_compiler_of_another_language(self):
         needed = [self.refusal(*words, word="package") for words in ([], ["all"])]
         self.assertEqual([re.findall("gfortran|jdk", each) for each in needed], [[], ["gfortran", "jdk"]])
