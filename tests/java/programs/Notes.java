@@ -71,6 +71,11 @@ final class Notes {
             };
         };
         try {
+            if (name.equals("none")) {
+                REQUEST.call(within -> {
+                    throw (Exception) thrown;
+                });
+            }
             REQUEST.call(() -> {
                 throw (Exception) thrown;
             });

@@ -3,13 +3,15 @@ package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
 import io.pcp.trace.internal.LateLabels;
+import java.util.function.Consumer;
 
 /**
  * A {@link Transaction} that runs until the first {@link #close}, {@link #abort}, {@link #fail},
  * {@link #endAs} or {@link #abortAs}. Later ones do nothing.
  *
  * <p>{@code try} also closes the transaction if its body throws. If it must then count as aborted,
- * use {@link Transaction#call} or {@link Transaction#run}, or abort it within the body:
+ * use {@link Transaction#call(Transaction.Work)} or {@link Transaction#run(Consumer)}, or abort it
+ * within the body:
  *
  * <pre>{@code
  * try (var running = CHECKOUT.begin()) {
@@ -206,6 +208,11 @@ public final class Running implements AutoCloseable {
      */
     public void fail(String reason) {
         finish(reason);
+    }
+
+    /** Aborts this with an exception's class and message as the reason, unless it is over. */
+    void failBy(Throwable problem) {
+        finish(problem);
     }
 
     long beginInside(long handle) {

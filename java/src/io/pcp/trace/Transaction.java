@@ -5,6 +5,7 @@ import io.pcp.trace.internal.Calls;
 import io.pcp.trace.internal.LateLabels;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 
 /**
  * Something that takes time: counted, and timed with average, extrema and percentiles.
@@ -107,13 +108,51 @@ public final class Transaction extends Tagged {
             end(started);
             return result;
         } catch (Throwable problem) {
-            Calls.fail(handle, started, problem);
+            failAs(this, started, this, null, problem);
             throw problem;
         }
     }
 
     /**
-     * Does some work without a result, like {@link #call}.
+     * Work that is given its transaction.
+     *
+     * @param <T> the type of its result
+     */
+    @FunctionalInterface
+    public interface Work<T> {
+        /**
+         * Does the work.
+         *
+         * @param running its transaction
+         * @return its result
+         * @throws Exception aborts the transaction
+         */
+        T call(Running running) throws Exception;
+    }
+
+    /**
+     * The same for work that notes, labels or fails its transaction: {@code CHECKOUT.call(running
+     * -> ...)}. If the work ends the transaction by itself, it goes on outside.
+     *
+     * @param <T> the type of the work's result
+     * @param work what to do
+     * @return the work's result
+     * @throws Exception the work's exception
+     */
+    public <T> T call(Work<T> work) throws Exception {
+        Running running = begin();
+        try {
+            T result = work.call(running);
+            running.close();
+            return result;
+        } catch (Throwable problem) {
+            running.failBy(problem);
+            throw problem;
+        }
+    }
+
+    /**
+     * Does some work without a result, like {@link #call(Callable)}.
      *
      * @param work what to do
      */
@@ -123,7 +162,23 @@ public final class Transaction extends Tagged {
             work.run();
             end(started);
         } catch (Throwable problem) {
-            Calls.fail(handle, started, problem);
+            failAs(this, started, this, null, problem);
+            throw problem;
+        }
+    }
+
+    /**
+     * Does some work without a result, like {@link #call(Work)}.
+     *
+     * @param work what to do
+     */
+    public void run(Consumer<Running> work) {
+        Running running = begin();
+        try {
+            work.accept(running);
+            running.close();
+        } catch (Throwable problem) {
+            running.failBy(problem);
             throw problem;
         }
     }
@@ -149,7 +204,7 @@ public final class Transaction extends Tagged {
         endAs(this, started, this, null);
     }
 
-    /** Does what {@link Running} asks for: its reason is a String or null unless it is done. */
+    /** Does what {@link Running} asks for: its reason is a String, a Throwable or null unless it is done. */
     static void finish(Transaction transaction, long started, String[] labels, Object reason,
             boolean isDone) {
         if (isDone) {
@@ -169,7 +224,7 @@ public final class Transaction extends Tagged {
     static void failAs(Transaction transaction, long started, Transaction other, String[] labels,
             Object reason) {
         if (started != 0) {
-            Calls.fail(transaction.handle, started, handleOf(other, labels), (String) reason);
+            Calls.fail(transaction.handle, started, handleOf(other, labels), reason);
         }
     }
 

@@ -179,17 +179,14 @@ public final class Calls {
         }
     }
 
-    /** Aborts it in the same way. If it is captured, notes a reason that is not null. */
-    public static void fail(long tag, long begun, long as, String reason) {
+    /**
+     * Aborts it in the same way. If it is captured, notes a reason that is not null: a text, or the
+     * class and the message of an exception.
+     */
+    public static void fail(long tag, long begun, long as, Object reason) {
         if (LOADED) {
-            Native.fail(tag, begun, as, reason);
-        }
-    }
-
-    /** The same for a transaction of start(), with the class and the message of an exception. */
-    public static void fail(long tag, long begun, Throwable problem) {
-        if (begun != 0) {
-            fail(tag, begun, tag, isCaptured(tag, begun) ? reasonOf(problem) : null);
+            Native.fail(tag, begun, as, !(reason instanceof Throwable problem) ? (String) reason
+                    : isCaptured(tag, begun) ? reasonOf(problem) : null);
         }
     }
 

@@ -52,6 +52,23 @@ class TransactionTest {
         }));
     }
 
+    /** It is then over before its work is. */
+    @Test
+    void isHandedToItsWork() throws Exception {
+        assertEquals(new Counted(5, 2), Counted.by(() -> {
+            assertEquals("7", transaction.call(running -> {
+                running.label("status", 504);
+                return "7";
+            }));
+            transaction.run(running -> running.note("rows", 12));
+            transaction.run(Running::abort);
+            transaction.run(running -> running.endAs(transaction));
+            assertThrows(IllegalStateException.class, () -> transaction.run(running -> {
+                throw new IllegalStateException();
+            }));
+        }));
+    }
+
     @Test
     void isAbortedByAnExceptionOfItsWork() throws Exception {
         assertEquals(new Counted(2, 2), Counted.by(() -> {
