@@ -116,44 +116,23 @@ static pmtrace_tx to_transaction(jlong tag, jlong begun) {
 
 /*
  * A transaction of a trace is attached to the native thread on which it begins: later begins there
- * are inside of it. A virtual thread's carrier is shared with other virtual threads, so nothing
- * stays attached there.
+ * are inside of it. A virtual thread's carrier is shared with other virtual threads, so there Java
+ * keeps what is attached (Attachments.java), and nothing stays attached to the carrier.
  */
 
 enum { kRefWord = 2, kIsAttached = 4 }; /* see the library's api/open_tx.hpp */
 
-/* Written before any other thread can call. is_virtual: NULL if the JVM has no virtual threads. */
-static struct {
-  jclass type;
-  jmethodID current;
-  jmethodID is_virtual;
-} threads;
-
-/* Also true if Java cannot tell. */
-static int is_on_virtual_thread(JNIEnv* env) {
-  if (threads.is_virtual == NULL) return 0;
-  jobject thread = (*env)->CallStaticObjectMethod(env, threads.type, threads.current);
-  int is_virtual = 1;
-  if (!(*env)->ExceptionCheck(env))
-    is_virtual = (*env)->CallBooleanMethod(env, thread, threads.is_virtual);
-  if ((*env)->ExceptionCheck(env)) { /* stack overflow */
-    (*env)->ExceptionClear(env);
-    return 1;
-  }
-  (*env)->DeleteLocalRef(env, thread);
-  return is_virtual;
+static jlong to_word(const pmtrace_tx* transaction, jboolean is_virtual) {
+  if (!is_virtual || (transaction->opaque[kRefWord] & kIsAttached) == 0)
+    return (jlong)pcp_trace_to_word(transaction);
+  pmtrace_detach(transaction);
+  return (jlong)pcp_trace_to_word(transaction) | io_pcp_trace_internal_Native_ATTACHED;
 }
 
-static jlong to_word(JNIEnv* env, const pmtrace_tx* transaction) {
-  if ((transaction->opaque[kRefWord] & kIsAttached) != 0 && is_on_virtual_thread(env))
-    pmtrace_detach(transaction);
-  return (jlong)pcp_trace_to_word(transaction);
-}
-
-JNIEXPORT jlong JNICALL NATIVE(begin)(JNIEnv* env, jclass class, jlong tag) {
+JNIEXPORT jlong JNICALL NATIVE(begin)(JNIEnv* env, jclass class, jlong tag, jboolean is_virtual) {
   pmtrace_tx transaction;
   pmtrace_begin(to_handle(tag), &transaction);
-  return to_word(env, &transaction);
+  return to_word(&transaction, is_virtual);
 }
 
 JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong begun, jlong as) {
@@ -183,30 +162,46 @@ static jstring to_string(JNIEnv* env, const char* text, int length) {
 }
 
 JNIEXPORT jlong JNICALL NATIVE(beginFrom)(JNIEnv* env, jclass class, jlong tag, jstring traceparent,
-                                          jstring tracestate) {
+                                          jstring tracestate, jboolean is_virtual) {
   char parent[kMostHeader + 1], state[kMostHeader + 1];
   pmtrace_tx transaction;
   pmtrace_begin_from(to_handle(tag), &transaction, read_header(env, traceparent, parent),
                      read_header(env, tracestate, state));
-  return to_word(env, &transaction);
+  return to_word(&transaction, is_virtual);
 }
 
 JNIEXPORT jlong JNICALL NATIVE(beginUnder)(JNIEnv* env, jclass class, jlong tag, jlong parent_tag,
-                                           jlong parent_begun) {
+                                           jlong parent_begun, jboolean is_virtual) {
   const pmtrace_tx parent = to_transaction(parent_tag, parent_begun);
   pmtrace_tx transaction;
   pmtrace_begin_under(to_handle(tag), &transaction, &parent);
-  return to_word(env, &transaction);
+  return to_word(&transaction, is_virtual);
 }
 
 JNIEXPORT void JNICALL NATIVE(attach)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
   const pmtrace_tx transaction = to_transaction(tag, begun);
-  if (!is_on_virtual_thread(env)) pmtrace_attach(&transaction);
+  pmtrace_attach(&transaction);
 }
 
 JNIEXPORT void JNICALL NATIVE(detach)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
   const pmtrace_tx transaction = to_transaction(tag, begun);
   pmtrace_detach(&transaction);
+}
+
+JNIEXPORT jboolean JNICALL NATIVE(isOpen)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  return to_transaction(tag, begun).opaque[0] != 0 ? JNI_TRUE : JNI_FALSE;
+}
+
+/* Defined in spans/thread_trace.cpp. */
+extern int pcp_trace_nests(pmtrace_handle tag);
+extern void pcp_trace_disown(pmtrace_handle tag, pmtrace_handle inner);
+
+JNIEXPORT jboolean JNICALL NATIVE(nests)(JNIEnv* env, jclass class, jlong tag) {
+  return pcp_trace_nests(to_handle(tag)) ? JNI_TRUE : JNI_FALSE;
+}
+
+JNIEXPORT void JNICALL NATIVE(disown)(JNIEnv* env, jclass class, jlong tag, jlong inner_tag) {
+  pcp_trace_disown(to_handle(tag), to_handle(inner_tag));
 }
 
 /* Without a tag: the calling thread's. */
@@ -373,6 +368,19 @@ JNIEXPORT void JNICALL NATIVE(add)(JNIEnv* env, jclass class, jlong tag, jdouble
   pmtrace_add(to_handle(tag), increment);
 }
 
+JNIEXPORT void JNICALL NATIVE(recordInside)(JNIEnv* env, jclass class, jint call, jlong tag,
+                                            jdouble value, jlong parent_tag, jlong parent_begun) {
+  static int (*const kOfValue[])(pmtrace_handle, double) = {pmtrace_observe, pmtrace_count,
+                                                            pmtrace_add};
+  const pmtrace_tx parent = to_transaction(parent_tag, parent_begun);
+  if (parent_begun != 0) pmtrace_attach(&parent);
+  if (call == 0)
+    pmtrace_point(to_handle(tag));
+  else
+    kOfValue[call - 1](to_handle(tag), value);
+  if (parent_begun != 0) pmtrace_detach(&parent);
+}
+
 /* The calls by name, numbered as in Calls.ByName. */
 JNIEXPORT jint JNICALL NATIVE(byName)(JNIEnv* env, jclass class, jint call, jstring tag,
                                       jdouble value) {
@@ -442,11 +450,6 @@ JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray 
 /* Defined in spans/start_trace.cpp. */
 extern pid_t pcp_trace_main_thread;
 
-JNIEXPORT void JNICALL NATIVE(noteThreads)(JNIEnv* env, jclass class, jclass type,
-                                           jboolean is_main) {
-  if (is_main) pcp_trace_main_thread = gettid();
-  threads.type = (*env)->NewGlobalRef(env, type);
-  threads.current = (*env)->GetStaticMethodID(env, type, "currentThread", "()Ljava/lang/Thread;");
-  threads.is_virtual = (*env)->GetMethodID(env, type, "isVirtual", "()Z");
-  if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env); /* before Java 19 */
+JNIEXPORT void JNICALL NATIVE(noteMainThread)(JNIEnv* env, jclass class) {
+  pcp_trace_main_thread = gettid();
 }

@@ -28,6 +28,9 @@ def java_since(version):
     return None
 
 
+NEWER_JAVA = java_since(21)
+
+
 def java(*arguments, classes=PROGRAMS, jar=JAR, options=(), command=JAVA[0]):
     """Gives the command that runs a class with the jar."""
     return [command, *SMALL, *options, "-classpath", f"{jar}:{classes}", *arguments]

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The traces of Java's threads: main is in the trace that the program was started in, virtual threads in none."""
+"""The traces of Java's threads: main is in the trace that the program was started in, other threads in none."""
 
+import json
+import os
+import tempfile
 import unittest
 
-from java_test import JavaTestCase, java_since
+import recorded
+from java_test import NEWER_JAVA, JavaTestCase, java
+from private_pmcd import PATIENCE_S, completed
 from trace_test import library_environment
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 CAME_IN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+THREADS = 10_000
 OWN = r"00-([0-9a-f]{32})-([0-9a-f]{16})-02"
-
-
-NEWER_JAVA = java_since(21)
 
 
 class TracesTestCase(JavaTestCase):
@@ -73,7 +76,8 @@ class VirtualThreads(TracesTestCase):
 
     def check(self, **variables):
         lines = self.lines_of(**variables)
-        self.assertEqual(self.one_of(lines, "virtual", "virtual thread"), "null")
+        self.assertEqual(self.one_of(lines, "virtual"), "null")
+        self.assertEqual(self.one_of(lines, "virtual thread"), CAME_IN)
         self.assertEqual(self.one_of(lines, "virtual from"), f"{CAME_IN} a=b")
         self.assertEqual(self.one_of(lines, "virtual under"), CAME_IN)
         return self.one_of(lines, "virtual begun has one")
@@ -84,3 +88,33 @@ class VirtualThreads(TracesTestCase):
 
     def test_nor_where_all_are_to_have_ids(self):
         self.assertEqual(self.check(PCP_TRACE_IDS="always"), "true")
+
+    def test_a_message_says_once_what_cannot_nest(self):
+        environment = library_environment(self.library, PCP_TRACE_SOCKET="/dev/null")
+        done = completed(*java("Traces", "outside", **self.how), env=environment, timeout=4 * PATIENCE_S)
+        self.assertEqual(done.stdout.count("outside: null\n"), 4, done.stdout)
+        self.assertRegex(done.stderr, r"^io\.pcp\.trace: .*use io\.pcp\.trace\.Transaction there\n"
+                                      r"io\.pcp\.trace: .*call close\(\) after its parts\n$")
+
+
+@unittest.skipUnless(NEWER_JAVA, "this machine has no Java with virtual threads")
+class TreesOnVirtualThreads(JavaTestCase):
+    def test_are_those_that_the_threads_have_seen(self):
+        folder = os.path.join(self.enterContext(tempfile.TemporaryDirectory(prefix="trace-record-")), "run.trace")
+        done = recorded.record(folder, *java("VirtualThreads", str(THREADS), command=NEWER_JAVA),
+                               options=["--spans", "tag=request kind=point limit=1000000/s"],
+                               environment=library_environment(self.library))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        expected = {}
+        for line in done.stdout.splitlines():
+            number, *sent = line.split()
+            self.assertEqual([sent[1], sent[0], "null"], sent[3:])
+            traces, (request, step, query) = zip(*(header.split("-")[1:3] for header in sent[:3]))
+            self.assertEqual(len(set(traces)), 1)
+            expected[traces[0]] = [("request", request, None, None), ("step", step, request, {"number": int(number)}),
+                                   ("query", query, step, None), *[("row", query, None, None)] * (int(number) % 10 == 0)]
+        self.assertEqual(len(expected), THREADS)
+        shown = completed(recorded.COMMAND, "spans", "-a", folder, "--json", check=True, timeout=4 * PATIENCE_S).stdout
+        seen = {trace["trace"]: [(span["tag"], span["span"], span.get("parent"), span.get("attributes"))
+                                 for span in trace["spans"]] for trace in map(json.loads, shown.splitlines())}
+        self.assertEqual(seen, expected)

@@ -3,8 +3,8 @@
 // native memory would leak without an end. The word is checked, so any number is safe: one without
 // an open transaction gives a closed one.
 //
-// The tag is left out. From the top bit: 0, the entry's number plus one (23 bits), the low 40 bits
-// of the moment; or, without an entry, 1 and the moment.
+// The tag is left out. From the top bit: 0, 0 (Java's own bit: its Native.ATTACHED), the entry's
+// number plus one (22 bits), the low 40 bits of the moment; or, without an entry, 1 and the moment.
 //
 // A trace is kept beside the entry (kept_traces.hpp).
 #include <cstdint>

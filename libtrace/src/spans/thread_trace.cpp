@@ -136,3 +136,20 @@ void ThreadTrace::detach(const OpenTransaction& open) {
 }
 
 }  // namespace pcp::trace::client
+
+// For Java, which keeps what is attached to a virtual thread (its Attachments.java).
+extern "C" {
+
+int pcp_trace_nests(const pcp::trace::client::Tag* tag) {
+  return tag->does_not_nest.load(std::memory_order_relaxed) ? 0 : 1;
+}
+
+// `inner`: null if the transaction ended on another thread.
+void pcp_trace_disown(const pcp::trace::client::Tag* tag, const pcp::trace::client::Tag* inner) {
+  if (inner != nullptr)
+    pcp::trace::client::disown_as_out_of_order(*tag, *inner);
+  else
+    pcp::trace::client::disown_as_ended_elsewhere(*tag);
+}
+
+}  // extern "C"

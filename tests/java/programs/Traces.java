@@ -3,11 +3,13 @@ import io.pcp.trace.Running;
 import io.pcp.trace.Trace;
 import io.pcp.trace.Transaction;
 import java.lang.reflect.Method;
+import java.util.concurrent.CompletableFuture;
+import sgi.pcp.trace;
 
 /**
  * Prints the trace of each place: of main, of another thread, and of virtual threads.
  *
- * <p>Traces [off|virtual]
+ * <p>Traces [off|virtual|outside]
  */
 final class Traces {
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -48,6 +50,18 @@ final class Traces {
         under.close();
     }
 
+    /** Begins what cannot nest. */
+    private static void outside() {
+        trace.pmtracebegin("by name");
+        trace.pmtraceend("by name");
+        Running ended = REQUEST.beginFrom(TRACE);
+        try (var attached = ended.attach()) {
+            CompletableFuture.runAsync(ended::close).join();
+            STEP.run(step -> print("outside", step.traceparent()));
+        }
+        STEP.run(step -> print("outside", step.traceparent()));
+    }
+
     public static void main(String[] arguments) throws Exception {
         String what = arguments.length > 0 ? arguments[0] : "";
         if (what.equals("off")) {
@@ -57,10 +71,11 @@ final class Traces {
         var other = new Thread(() -> print("other thread", Trace.traceparent()));
         other.start();
         other.join();
-        if (what.equals("virtual")) {
+        if (what.equals("virtual") || what.equals("outside")) {
+            Runnable work = what.equals("virtual") ? Traces::onVirtual : Traces::outside;
             Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
             for (int i = 0; i < 2; i++) {
-                ((Thread) start.invoke(null, (Runnable) Traces::onVirtual)).join();
+                ((Thread) start.invoke(null, work)).join();
             }
         }
     }

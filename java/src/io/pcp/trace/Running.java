@@ -124,8 +124,7 @@ public final class Running implements AutoCloseable {
      * });
      * }</pre>
      *
-     * Does nothing on a virtual thread, or after this was closed, when its trace is not known any
-     * more.
+     * Does nothing after this was closed, when its trace is not known any more.
      *
      * @return ends the attachment; close it on the same thread
      */

@@ -59,7 +59,7 @@ public final class Trace {
      * Gives the header for an outgoing request of the innermost transaction that is attached to the
      * calling thread (see the {@linkplain io.pcp.trace package}).
      *
-     * @return the header {@code traceparent}; null if there is no trace, as always on virtual threads
+     * @return the header {@code traceparent}; null if there is no trace
      */
     public static String traceparent() {
         return Calls.traceparent(0, 0);

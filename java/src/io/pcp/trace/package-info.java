@@ -84,27 +84,32 @@
  * <h2>Allocation</h2>
  *
  * Calls allocate nothing, in Java or in native memory, with few exceptions: {@link
- * io.pcp.trace.Transaction#begin()} makes a small object. The JIT compiler removes it if it stays
- * within its method, as with {@code try} (tried with HotSpot 17, 21 and 25). If it does not, or if
- * even interpreted code must not allocate, use {@link io.pcp.trace.Transaction#start()}, which
- * gives a plain {@code long}. Calls that give a header make a string, and {@code label} makes an
- * array.
+ * io.pcp.trace.Transaction#begin()} makes a small object, as do {@code run} and {@code call} if they
+ * hand it over. The JIT compiler removes it if it stays within its method, as with {@code try}
+ * (tried with HotSpot 17, 21 and 25). If it does not, or if even interpreted code must not
+ * allocate, use {@link io.pcp.trace.Transaction#start()}, which gives a plain {@code long}. Calls
+ * that give a header make a string, and {@code label} makes an array. On virtual threads an
+ * attached transaction takes an object, too.
  *
  * <h2>Virtual threads</h2>
  *
  * All of this package may be called on virtual threads of Java 21 and later. The state of an open
- * transaction, its tag and its begin, is only in the Java object (or in your {@code long}). A
- * {@code ThreadLocal} would exist once per virtual thread, a million times, and the carrier thread
- * may be another one at the end. The native library keeps a queue per carrier thread, but uses it
- * only during a call, and a virtual thread does not leave its carrier within a native call. Such
- * calls are short. Calls that wait pin the carrier: {@link io.pcp.trace.Trace#flush} and every call
- * in the state {@link io.pcp.trace.Trace.State#SYNC}. The calls by name of {@link sgi.pcp.trace}
- * find transactions by carrier thread and tag, so there two virtual threads can disturb each other.
+ * transaction, its tag and its begin, is only in the Java object (or in your {@code long}), so it
+ * costs a virtual thread no memory of its own, and the carrier thread may be another one at the
+ * end. Only what is attached is in a {@code ThreadLocal}: transactions that are captured or in a
+ * trace, and what begins inside of them. It is not inherited: a new thread begins its part with
+ * {@code beginUnder} or {@code attach}, also in structured concurrency.
  *
- * <p>For the same reason nothing is attached to a virtual thread. Pass traces on by hand there:
- * {@code beginFrom}, {@code beginUnder} and {@link io.pcp.trace.Running#traceparent} work as usual,
- * while {@code begin} has no parent, {@code attach} does nothing and {@link
- * io.pcp.trace.Trace#traceparent} gives null.
+ * <p>The native library keeps a queue per carrier thread, but uses it only during a call, and a
+ * virtual thread does not leave its carrier within a native call. Such calls are short. Calls that
+ * wait pin the carrier: {@link io.pcp.trace.Trace#flush} and every call in the state {@link
+ * io.pcp.trace.Trace.State#SYNC}.
+ *
+ * <p>Some things cannot nest on a virtual thread. The calls by name of {@link sgi.pcp.trace} find
+ * transactions by carrier thread and tag, so two virtual threads can disturb each other: use {@link
+ * io.pcp.trace.Transaction}. The trace of an attached transaction that another thread has
+ * ended is not known any more: close it after its parts. The first time, each of these is said on standard error. Copies of
+ * this package in two class loaders do not know each other's transactions there.
  *
  * <h2>The native library</h2>
  *

@@ -90,69 +90,82 @@ public final class Calls {
     }
 
     public static void point(long tag) {
-        if (LOADED) {
+        if (LOADED && !Attachments.record(0, tag, 0)) {
             Native.point(tag);
         }
     }
 
     public static void observe(long tag, double value) {
-        if (LOADED) {
+        if (LOADED && !Attachments.record(1, tag, value)) {
             Native.observe(tag, value);
         }
     }
 
     public static void count(long tag, double value) {
-        if (LOADED) {
+        if (LOADED && !Attachments.record(2, tag, value)) {
             Native.count(tag, value);
         }
     }
 
     public static void add(long tag, double increment) {
-        if (LOADED) {
+        if (LOADED && !Attachments.record(3, tag, increment)) {
             Native.add(tag, increment);
         }
     }
 
     /** Gives the open transaction's number; 0 if tracing is switched off. */
     public static long begin(long tag) {
-        return LOADED ? Native.begin(tag) : 0;
+        return !LOADED ? 0 : Attachments.areHere() ? Attachments.begin(tag) : Native.begin(tag, false);
     }
 
     /** Ends it under another tag; 0: its own, which may lack labels. */
     public static void end(long tag, long begun, long as) {
         if (LOADED) {
+            Attachments.leave(tag, begun);
             Native.end(tag, begun, as);
         }
     }
 
     /** Begins one in the trace of these headers; either may be null. */
     public static long beginFrom(long tag, String traceparent, String tracestate) {
-        return LOADED ? Native.beginFrom(tag, traceparent, tracestate) : 0;
+        return !LOADED ? 0 : Attachments.areHere()
+                ? Attachments.keep(tag, Native.beginFrom(tag, traceparent, tracestate, true))
+                : Native.beginFrom(tag, traceparent, tracestate, false);
     }
 
     /** Begins one inside of the parent; parentBegun 0: no parent. */
     public static long beginUnder(long tag, long parentTag, long parentBegun) {
-        return LOADED ? Native.beginUnder(tag, parentTag, parentBegun) : 0;
+        return !LOADED ? 0 : Attachments.areHere()
+                ? Attachments.keep(tag, Native.beginUnder(tag, parentTag, parentBegun, true))
+                : Native.beginUnder(tag, parentTag, parentBegun, false);
     }
 
     public static void attach(long tag, long begun) {
-        if (LOADED) {
+        if (LOADED && !Attachments.attach(tag, begun)) {
             Native.attach(tag, begun);
         }
     }
 
     public static void detach(long tag, long begun) {
-        if (LOADED) {
+        if (LOADED && !Attachments.detach(tag, begun)) {
             Native.detach(tag, begun);
         }
     }
 
     /** Gives the header for an outgoing request or null; tag 0: the calling thread's. */
     public static String traceparent(long tag, long begun) {
+        if (tag == 0 && LOADED && Attachments.areHere()) {
+            Attachments.Open open = Attachments.innermost();
+            return open != null ? Native.traceparent(open.tag(), open.begun()) : null;
+        }
         return LOADED ? Native.traceparent(tag, begun) : null;
     }
 
     public static String tracestate(long tag, long begun) {
+        if (tag == 0 && LOADED && Attachments.areHere()) {
+            Attachments.Open open = Attachments.innermost();
+            return open != null ? Native.tracestate(open.tag(), open.begun()) : null;
+        }
         return LOADED ? Native.tracestate(tag, begun) : null;
     }
 
@@ -185,6 +198,7 @@ public final class Calls {
      */
     public static void fail(long tag, long begun, long as, Object reason) {
         if (LOADED) {
+            Attachments.leave(tag, begun);
             Native.fail(tag, begun, as, !(reason instanceof Throwable problem) ? (String) reason
                     : isCaptured(tag, begun) ? reasonOf(problem) : null);
         }
@@ -210,6 +224,10 @@ public final class Calls {
      */
     public static int byName(ByName call, String tag, double value) {
         if (LOADED) {
+            if (call == ByName.BEGIN && Attachments.areHere()) {
+                Attachments.say("virtual threads of a carrier share a transaction by name, such as of"
+                        + " pmtracebegin, and it has no parts: use io.pcp.trace.Transaction there");
+            }
             return Native.byName(call.ordinal(), tag, value);
         }
         return tag == null || tag.isEmpty() ? ERR_TAGNAME : 0;

@@ -69,7 +69,9 @@ final class Library {
     private static void begin() {
         String command = System.getProperty("sun.java.command", "");
         Native.setService(nameIn(command).getBytes(StandardCharsets.UTF_8));
-        Native.noteThreads(Thread.class, isMain(Thread.currentThread()));
+        if (isMain(Thread.currentThread())) {
+            Native.noteMainThread();
+        }
         try (InputStream code = Library.class.getResourceAsStream("Loaded.class")) {
             Native.share(code.readAllBytes());
         } catch (IOException | LinkageError | RuntimeException notShared) {

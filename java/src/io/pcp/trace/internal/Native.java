@@ -11,7 +11,7 @@ final class Native {
      * Version of this class and the native code. Raise it here and in CMakeLists.txt when a method
      * changes: a class must never meet a library of another version.
      */
-    static final int VERSION = 8;
+    static final int VERSION = 9;
 
     private Native() {}
 
@@ -38,22 +38,37 @@ final class Native {
 
     static native void add(long tag, double increment);
 
+    /** Does call 0 to 3 of these four while the parent is attached; parentBegun 0: none. */
+    static native void recordInside(int call, long tag, double value, long parentTag, long parentBegun);
+
+    /** In a begin's positive result on a virtual thread: the transaction must be attached there. */
+    static final long ATTACHED = 1L << 62;
+
     /** Gives the open transaction's number; 0 if tracing is switched off. */
-    static native long begin(long tag);
+    static native long begin(long tag, boolean isVirtual);
 
     /** Ends it under the tag `as`; 0: its own, which may lack labels. */
     static native void end(long tag, long begun, long as);
 
     /** Begins one in the trace of these headers; either may be null or invalid. */
-    static native long beginFrom(long tag, String traceparent, String tracestate);
+    static native long beginFrom(long tag, String traceparent, String tracestate,
+            boolean isVirtual);
 
     /** Begins one inside of the parent; parentBegun 0: no parent. */
-    static native long beginUnder(long tag, long parentTag, long parentBegun);
+    static native long beginUnder(long tag, long parentTag, long parentBegun, boolean isVirtual);
 
-    /** Attaches it to the calling thread, but not to a virtual one. */
+    /** Attaches it to the calling thread. Not for a virtual one. */
     static native void attach(long tag, long begun);
 
     static native void detach(long tag, long begun);
+
+    static native boolean isOpen(long tag, long begun);
+
+    /** Tells whether transactions of this tag may be parents. */
+    static native boolean nests(long tag);
+
+    /** Makes a tag no parent any more: one ended before an inner one; 0: on another thread. */
+    static native void disown(long tag, long innerTag);
 
     /** Gives the header for an outgoing request; tag 0: the calling thread's. */
     static native String traceparent(long tag, long begun);
@@ -87,8 +102,8 @@ final class Native {
     /** Sets the default of PCP_TRACE_SERVICE, in UTF-8. Call it before all others. */
     static native void setService(byte[] name);
 
-    /** Notes the class {@code Thread}, and whether Java's main calls. Before all others. */
-    static native void noteThreads(Class<Thread> type, boolean isMain);
+    /** Notes that Java's main calls. Before all others. */
+    static native void noteMainThread();
 
     /** Makes the library visible to other class loaders, by the code of {@link Loaded}. */
     static native void share(byte[] code);

@@ -3,8 +3,11 @@ package io.pcp.trace;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -64,9 +67,9 @@ class TracesTest {
         running.close();
         assertNull(running.traceparent());
         assertNull(running.tracestate());
-        running.attach();
-        assertNull(Trace.traceparent());
-        running.detach();
+        try (var around = request.beginFrom(OTHER); var nothing = running.attach()) {
+            assertEquals(OTHER, Trace.traceparent());
+        }
     }
 
     /** They throw for no header either: strangers may have written it. */
@@ -180,5 +183,65 @@ class TracesTest {
             return null;
         });
         assertNull(running.traceparent());
+    }
+
+    @Test
+    void hideTheOneAround() {
+        try (var running = request.beginFrom(TRACE)) {
+            try (var other = step.beginFrom(null); var inner = step.begin()) {
+                assertNull(inner.traceparent());
+                assertNull(Trace.traceparent());
+            }
+            step.run(part -> assertEquals(TRACE, part.traceparent()));
+            assertThrows(IllegalStateException.class, () -> step.call(part -> {
+                throw new IllegalStateException();
+            }));
+            assertEquals(TRACE, Trace.traceparent());
+        }
+    }
+
+    /** A tag that does so is no parent any more, so the later ones have no trace. */
+    @Test
+    void mayEndAgainstTheRules() throws Exception {
+        for (var tag : List.of(Transaction.of("elsewhere"), Transaction.of("too early"))) {
+            var first = tag.beginFrom(TRACE);
+            if (tag.tag().equals("elsewhere")) {
+                onAnotherThread(() -> {
+                    first.close();
+                    return null;
+                });
+            } else {
+                try (var later = step.beginFrom(OTHER)) {
+                    first.close();
+                    assertEquals(OTHER, Trace.traceparent());
+                }
+            }
+            assertNull(Trace.traceparent());
+            try (var again = tag.beginFrom(TRACE); var inner = step.begin()) {
+                assertEquals(TRACE, again.traceparent());
+                assertNull(inner.traceparent());
+            }
+            try (var again = tag.beginFrom(TRACE)) {
+                again.detach();
+                try (var attached = again.attach()) {
+                    assertEquals(TRACE, Trace.traceparent());
+                }
+            }
+        }
+    }
+
+    /** The 48 innermost ones are known. */
+    @Test
+    void mayNeverEnd() {
+        var running = new ArrayList<>(List.of(request.beginFrom(OTHER)));
+        for (int i = 0; i < 48; i++) {
+            running.add(step.beginFrom(TRACE));
+        }
+        while (running.size() > 1) {
+            assertEquals(TRACE, Trace.traceparent());
+            running.remove(running.size() - 1).close();
+        }
+        assertNull(Trace.traceparent());
+        running.get(0).close();
     }
 }
