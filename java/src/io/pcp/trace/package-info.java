@@ -107,9 +107,9 @@
  *
  * <p>Some things cannot nest on a virtual thread. The calls by name of {@link sgi.pcp.trace} find
  * transactions by carrier thread and tag, so two virtual threads can disturb each other: use {@link
- * io.pcp.trace.Transaction}. The trace of an attached transaction that another thread has
- * ended is not known any more: close it after its parts. The first time, each of these is said on standard error. Copies of
- * this package in two class loaders do not know each other's transactions there.
+ * io.pcp.trace.Transaction}. The trace of an attached transaction that another thread has ended is
+ * not known any more: close it after its parts. The first time, each of these is said on standard
+ * error. Copies of this package in two class loaders do not know each other's transactions there.
  *
  * <h2>The native library</h2>
  *
