@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The parts of the module that need no speed."""
+
+import functools
+import inspect
+import os
+import sys
+
+from . import _native
+
+
+def decorate(tag, function):
+    """Gives the function, each call of which is a transaction. It stays a coroutine function or a generator."""
+    if inspect.isasyncgenfunction(function):
+        make = _asynchronous_generator
+    elif inspect.isgeneratorfunction(function):
+        make = _generator
+    elif inspect.iscoroutinefunction(function):
+        make = _coroutine
+    else:
+        make = _native.Function
+    return functools.update_wrapper(make(tag, function), function)
+
+
+def _coroutine(tag, function):
+    async def traced(*arguments, **named):
+        with tag.transaction():
+            return await function(*arguments, **named)
+    return traced
+
+
+# From the first item that is asked for to the last one. What runs between two items is not inside of it.
+
+def _generator(tag, function):
+    def traced(*arguments, **named):
+        generator = function(*arguments, **named)
+        with tag.transaction() as running:
+            step, value = generator.send, None
+            while True:
+                try:
+                    item = step(value)
+                except StopIteration as end:
+                    return end.value
+                running._suspend()
+                try:
+                    step, value = generator.send, (yield item)
+                except GeneratorExit:
+                    running._resume()
+                    generator.close()
+                    raise
+                except BaseException as problem:
+                    step, value = generator.throw, problem
+                running._resume()
+    return traced
+
+
+def _asynchronous_generator(tag, function):
+    async def traced(*arguments, **named):
+        generator = function(*arguments, **named)
+        with tag.transaction() as running:
+            step, value = generator.asend, None
+            while True:
+                try:
+                    item = await step(value)
+                except StopAsyncIteration:
+                    return
+                running._suspend()
+                try:
+                    step, value = generator.asend, (yield item)
+                except GeneratorExit:
+                    running._resume()
+                    await generator.aclose()
+                    raise
+                except BaseException as problem:
+                    step, value = generator.athrow, problem
+                running._resume()
+    return traced
+
+
+def find_headers(headers):
+    """Gives traceparent and tracestate, each a str, bytes or None, from a mapping or pairs: names in any case, also
+    as bytes."""
+    found = {"traceparent": [], "tracestate": []}
+    if headers is not None:
+        try:
+            pairs = iter(headers.items() if hasattr(headers, "items") else headers)
+        except TypeError:
+            raise TypeError(f"headers must be a mapping or pairs, not {type(headers).__name__}") from None
+        for name, value in pairs:
+            name = name.decode("latin-1") if isinstance(name, bytes) else str(name)
+            values = found.get(name.lower())
+            if values is not None:
+                if not isinstance(value, (str, bytes)):
+                    raise TypeError(f"header {name} must be str or bytes, not {type(value).__name__}")
+                values.append(value.decode("latin-1") if isinstance(value, bytes) else value)
+    parents, states = found.values()
+    return parents[0] if len(parents) == 1 else None, ",".join(states) or None
+
+
+def service():
+    """Gives the name of the program: of its script, or of the module that python -m runs; None if it has neither."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    script = (getattr(sys, "argv", None) or [""])[0]
+    if spec is not None:
+        return spec.name.removesuffix(".__main__")
+    if script == "-m":  # a package that is imported on the way to its module
+        module = sys.orig_argv[sys.orig_argv.index("-m") + 1:]
+        return module[0] if module else None
+    return os.path.basename(script).removesuffix(".py") if script not in ("", "-c", "-") else None
+
+
+def follow_processes():
+    """Lets forked children begin in the transaction around the fork, and os._exit deliver first: children of
+    multiprocessing end so."""
+    os.register_at_fork(before=_native.before_fork, after_in_parent=_native.after_fork)
+    exit_at_once = os._exit
+
+    @functools.wraps(exit_at_once)
+    def _exit(status):
+        _native.exit_now(status)
+        exit_at_once(status)
+
+    os._exit = _exit

@@ -1,0 +1,297 @@
+/*
+ * Transactions: with blocks, and those that the program ends itself.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "native.h"
+
+/* A captured one must not be asked for its context: then it would count as one that calls others. */
+static int is_in_trace(const pmtrace_tx* tx) {
+  char text[PMTRACE_CONTEXT_SIZE];
+  if (tx->opaque[0] == 0) return 0; /* tracing is off, or this is no tag */
+  if (!library.is_captured(tx) && library.context(tx, text, sizeof text) <= 0) return 0;
+  library.detach(tx);
+  return 1;
+}
+
+int begin_inside(Tag* tag, pmtrace_tx* tx) {
+  tx->opaque[0] = 0;
+  Transaction* const around = may_be_inside() ? current_transaction(tag->state) : NULL;
+  if (around == NULL) {
+    library.begin(tag->handle, tx);
+    return is_in_trace(tx);
+  }
+  library.begin_under(tag->handle, tx, &around->tx);
+  Py_DECREF((PyObject*)around);
+  is_in_trace(tx);
+  return 1; /* in no trace, it keeps what begins inside from the one around it */
+}
+
+Transaction* new_transaction(Tag* tag) {
+  Transaction* const self = PyObject_New(Transaction, tag->state->transaction_type);
+  if (self == NULL) return NULL;
+  self->tag = (Tag*)Py_NewRef((PyObject*)tag);
+  self->tx.opaque[0] = 0;
+  self->labels = NULL;
+  self->before = self->within = NULL;
+  self->process = this_process;
+  self->step = kNew;
+  self->is_entered = self->is_in_trace = self->was_current = 0;
+  return self;
+}
+
+static PyObject* begun(Transaction* self, int is_in_trace) {
+  self->step = kOpen;
+  self->is_in_trace = is_in_trace != 0;
+  return (PyObject*)self;
+}
+
+/* The time is by time.monotonic(). */
+PyObject* begin_now(Tag* tag, PyObject* since) {
+  const double seconds = since != Py_None ? PyFloat_AsDouble(since) : 0;
+  if (seconds == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return refuse_type("since", "a number of seconds", since);
+  }
+  Transaction* const self = new_transaction(tag);
+  if (self == NULL) return NULL;
+  if (!(seconds > 0 && seconds < 9e9)) return begun(self, begin_inside(tag, &self->tx));
+  Transaction* const around = current_transaction(tag->state);
+  if (around != NULL) library.attach(&around->tx);
+  library.begin_at(tag->handle, (uint64_t)(seconds * 1e9), &self->tx);
+  const int is_inside = is_in_trace(&self->tx) || around != NULL;
+  if (around != NULL) library.detach(&around->tx);
+  Py_XDECREF((PyObject*)around);
+  return begun(self, is_inside);
+}
+
+PyObject* begin_from_headers(Tag* tag, PyObject* headers) {
+  PyObject* const found = PyObject_CallFunctionObjArgs(tag->state->find_headers, headers, NULL);
+  if (found == NULL) return NULL;
+  Transaction* const self = new_transaction(tag);
+  if (self != NULL) {
+    library.begin_from(tag->handle, &self->tx, header_text(PyTuple_GetItem(found, 0)),
+                       header_text(PyTuple_GetItem(found, 1)));
+    begun(self, is_in_trace(&self->tx));
+  }
+  Py_DECREF(found);
+  return (PyObject*)self;
+}
+
+/* Gives the tag of the end; NULL if the library refuses a label, and then says so. */
+static pmtrace_handle last_tag(const Transaction* self) {
+  if (self->labels == NULL) return self->tag->handle;
+  pmtrace_label labels[kMostLabels + 1];
+  const size_t count = fill_labels(self->labels, labels);
+  return library.tag_add_labels(self->tag->handle, labels, count);
+}
+
+/* Gives the transaction to end, in *copy if the bytes must stay; NULL: there is nothing to end. */
+static pmtrace_tx* ending(Transaction* self, pmtrace_tx* copy) {
+  const int is_open = self->step == kOpen && self->process == this_process;
+  self->step = kEnded;
+  if (!is_open || self->tx.opaque[0] == 0) return NULL;
+  if (!self->was_current) return &self->tx;
+  *copy = self->tx;
+  return copy;
+}
+
+static void end(Transaction* self) {
+  pmtrace_tx copy, *tx = ending(self, &copy);
+  if (tx != NULL) library.end_as(tx, last_tag(self));
+}
+
+/* reason: clean, or NULL. */
+static void fail(Transaction* self, PyObject* reason) {
+  pmtrace_tx copy, *tx = ending(self, &copy);
+  if (tx != NULL) library.fail_as(tx, last_tag(self), reason != NULL ? utf8_of(reason) : NULL);
+}
+
+static void fail_by(Transaction* self, PyObject* exception) {
+  PyObject* const reason = library.is_captured(&self->tx) ? reason_of(exception) : NULL;
+  fail(self, reason);
+  Py_XDECREF(reason);
+}
+
+void enter_transaction(Transaction* self) {
+  self->is_entered = 1;
+  if (self->is_in_trace || may_be_inside()) push_current(self);
+}
+
+/* Closing a generator is no failure. */
+void exit_transaction(Transaction* self, PyObject* exception) {
+  if (exception == NULL || exception == Py_None ||
+      PyErr_GivenExceptionMatches(exception, PyExc_GeneratorExit))
+    end(self);
+  else
+    fail_by(self, exception);
+  self->is_entered = 0;
+  if (self->was_current) pop_current(self);
+}
+
+static void transaction_free(Transaction* self) {
+  PyTypeObject* const type = Py_TYPE((PyObject*)self);
+  if (self->step == kOpen) fail(self, NULL); /* the program forgot to end it */
+  if (self->was_current)
+    atomic_fetch_sub_explicit(&transactions_in_contexts, 1, memory_order_relaxed);
+  Py_XDECREF(self->labels);
+  Py_XDECREF((PyObject*)self->before);
+  Py_XDECREF((PyObject*)self->within);
+  Py_DECREF((PyObject*)self->tag);
+  PyObject_Free(self);
+  Py_DECREF((PyObject*)type);
+}
+
+static PyObject* enter(Transaction* self, PyObject* Py_UNUSED(none)) {
+  if (self->is_entered || self->step == kEnded) {
+    PyErr_SetString(PyExc_RuntimeError, "a transaction is for one with block: make one for each");
+    return NULL;
+  }
+  if (self->step == kNew) begun(self, begin_inside(self->tag, &self->tx));
+  enter_transaction(self);
+  return Py_NewRef((PyObject*)self);
+}
+
+static PyObject* leave(Transaction* self, PyObject* const* exception, Py_ssize_t count) {
+  exit_transaction(self, count > 1 && exception[1] != Py_None ? exception[1]
+                         : count > 0                          ? exception[0]
+                                                              : NULL);
+  return Py_NewRef(Py_None);
+}
+
+static PyObject* end_now(Transaction* self, PyObject* Py_UNUSED(none)) {
+  end(self);
+  return Py_NewRef(Py_None);
+}
+
+static PyObject* abort_now(Transaction* self, PyObject* Py_UNUSED(none)) {
+  fail(self, NULL);
+  return Py_NewRef(Py_None);
+}
+
+static PyObject* fail_now(Transaction* self, PyObject* reason) {
+  if (PyObject_IsInstance(reason, PyExc_BaseException) == 1) {
+    fail_by(self, reason);
+  } else {
+    PyObject* const clean = clean_text("reason", reason);
+    if (clean == NULL) return NULL;
+    fail(self, clean);
+    Py_DECREF(clean);
+  }
+  return Py_NewRef(Py_None);
+}
+
+static PyObject* label(Transaction* self, PyObject* const* given, Py_ssize_t count) {
+  if (count != 2) {
+    PyErr_SetString(PyExc_TypeError, "label() takes a key and a value");
+    return NULL;
+  }
+  PyObject* const key = clean_text("key", given[0]);
+  PyObject* const value = key != NULL ? clean_label(given[0], given[1]) : NULL;
+  int status = value != NULL ? 0 : -1;
+  if (status == 0 && self->labels == NULL && (self->labels = PyDict_New()) == NULL) status = -1;
+  if (status == 0) status = PyDict_SetItem(self->labels, key, value);
+  Py_XDECREF(key);
+  Py_XDECREF(value);
+  return status == 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+static int is_captured(const Transaction* self) {
+  return self->step == kOpen && self->process == this_process && library.is_captured(&self->tx);
+}
+
+/* Types are checked also if nobody sees the note: no monitor may bring out a fault of the program. */
+static PyObject* note(Transaction* self, PyObject* const* given, Py_ssize_t count) {
+  if (count != 2) {
+    PyErr_SetString(PyExc_TypeError, "note() takes a key and a value");
+    return NULL;
+  }
+  PyObject* const value = given[1];
+  const int is_text = PyUnicode_Check(value);
+  if (!is_text && !PyLong_Check(value) && !PyFloat_Check(value))
+    return refuse_type("value", "str, int or float", value);
+  if (!PyUnicode_Check(given[0])) return refuse_type("key", "str", given[0]);
+  if (!is_captured(self)) return Py_NewRef(Py_None);
+  PyObject* const key = clean_text("key", given[0]);
+  PyObject* const text = key != NULL && is_text ? clean_text("value", value) : NULL;
+  if (text != NULL)
+    library.note(&self->tx, utf8_of(key), utf8_of(text));
+  else if (key != NULL && !is_text)
+    library.note_number(&self->tx, utf8_of(key), number_of(value));
+  Py_XDECREF(key);
+  Py_XDECREF(text);
+  return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject* link_to(Transaction* self, PyObject* traceparent) {
+  if (!PyUnicode_Check(traceparent) && !PyBytes_Check(traceparent))
+    return refuse_type("traceparent", "str or bytes", traceparent);
+  if (is_captured(self)) library.link(&self->tx, header_text(traceparent));
+  return Py_NewRef(Py_None);
+}
+
+static PyObject* headers(Transaction* self, PyObject* Py_UNUSED(none)) {
+  return make_headers(&self->tx);
+}
+
+/* For the generators of _helpers.py: what is current inside is put away while one is suspended. */
+static PyObject* suspend(Transaction* self, PyObject* Py_UNUSED(none)) {
+  if (self->was_current) {
+    Py_XDECREF((PyObject*)self->within);
+    self->within = current_transaction(self->tag->state);
+    make_current(self->tag->state, self->before);
+  }
+  return Py_NewRef(Py_None);
+}
+
+static PyObject* resume(Transaction* self, PyObject* Py_UNUSED(none)) {
+  if (self->was_current) {
+    Py_XDECREF((PyObject*)self->before);
+    self->before = current_transaction(self->tag->state);
+    make_current(self->tag->state, self->within);
+    Py_CLEAR(self->within);
+  }
+  return Py_NewRef(Py_None);
+}
+
+static PyObject* decorate(Transaction* self, PyObject* arguments, PyObject* names) {
+  PyObject* function;
+  if (names != NULL && PyDict_Size(names) != 0) {
+    PyErr_SetString(PyExc_TypeError, "a transaction decorates one function");
+    return NULL;
+  }
+  if (!PyArg_UnpackTuple(arguments, "transaction", 1, 1, &function)) return NULL;
+  if (!PyCallable_Check(function)) return refuse_type("function", "callable", function);
+  return PyObject_CallFunctionObjArgs(self->tag->state->decorate, self->tag, function, NULL);
+}
+
+#define METHOD(name, function, flags, text) {name, (PyCFunction)(void (*)(void))function, flags, text}
+
+static PyMethodDef methods[] = {
+    METHOD("__enter__", enter, METH_NOARGS, NULL),
+    METHOD("__exit__", leave, METH_FASTCALL, NULL),
+    METHOD("end", end_now, METH_NOARGS, "Ends it."),
+    METHOD("abort", abort_now, METH_NOARGS, "Ends it as failed."),
+    METHOD("fail", fail_now, METH_O, "Ends it as failed, with a reason: a text or an exception."),
+    METHOD("label", label, METH_FASTCALL, "Adds a label to the tag under which it will end."),
+    METHOD("note", note, METH_FASTCALL, "Notes a text or a number, if it is captured."),
+    METHOD("link", link_to, METH_O, "Notes a related trace, if it is captured."),
+    METHOD("headers", headers, METH_NOARGS, "Gives the headers for an outgoing request."),
+    METHOD("_suspend", suspend, METH_NOARGS, NULL),
+    METHOD("_resume", resume, METH_NOARGS, NULL),
+    {0}};
+
+PyObject* make_transaction_type(PyObject* module) {
+  static PyType_Slot slots[] = {
+      {Py_tp_dealloc, transaction_free},
+      {Py_tp_call, decorate},
+      {Py_tp_methods, methods},
+      {Py_tp_doc, "A transaction: for one with block, for begin and end, or as a decorator."},
+      {0}};
+  static PyType_Spec spec = {.name = "pcp_trace.Transaction",
+                             .basicsize = sizeof(Transaction),
+                             .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE |
+                                      Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                             .slots = slots};
+  return PyType_FromModuleAndSpec(module, &spec, NULL);
+}
