@@ -43,7 +43,7 @@ static PyObject* call_in_trace(Function* self, PyObject* arguments, PyObject* na
                                pmtrace_tx* tx) {
   Transaction* const transaction = make_transaction(self->tag, tx, 1);
   if (transaction == NULL) {
-    library.abort_as(tx, self->tag->handle);
+    library.abort(tx);
     return NULL;
   }
   enter_transaction(transaction);
@@ -61,9 +61,9 @@ static PyObject* call(Function* self, PyObject* arguments, PyObject* names) {
   PyObject* const result = PyObject_Call(self->function, arguments, names);
   if (tx.opaque[0] == 0 || process != this_process) return result;
   if (result != NULL)
-    library.end_as(&tx, tag->handle);
+    library.end(&tx);
   else
-    library.abort_as(&tx, tag->handle);
+    library.abort(&tx);
   return result;
 }
 

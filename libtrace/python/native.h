@@ -28,8 +28,9 @@
   X(begin_at)            \
   X(begin_from)          \
   X(begin_under)         \
+  X(end)                 \
   X(end_as)              \
-  X(abort_as)            \
+  X(abort)               \
   X(fail_as)             \
   X(attach)              \
   X(detach)              \

@@ -98,7 +98,11 @@ static pmtrace_tx* ending(Transaction* self, pmtrace_tx* copy) {
 
 static void end(Transaction* self) {
   pmtrace_tx copy, *tx = ending(self, &copy);
-  if (tx != NULL) library.end_as(tx, last_tag(self));
+  if (tx == NULL) return;
+  if (self->labels == NULL)
+    library.end(tx);
+  else
+    library.end_as(tx, last_tag(self));
 }
 
 /* reason: clean, or NULL. */

@@ -26,7 +26,7 @@ def traced(environment, **variables):
 class PythonTestCase(TraceTestCase):
     def nowhere(self, **variables):
         """Gives the environment of a program that finds no agent, and says nothing of that."""
-        return traced(library_environment(self.library, PCP_TRACE_SOCKET="/dev/null", PCP_TRACE_LINGER="0", **variables))
+        return traced(library_environment(self.library, PCP_TRACE_SOCKET="/dev/null", **variables))
 
     def run_python(self, environment, *command):
         """Runs a program to its end. Gives what it printed."""
