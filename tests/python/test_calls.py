@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The agent counts exactly what a Python program does."""
 
+import re
+
 import noted
-from python_test import PythonTestCase, python, traced
+from python_test import PROGRAMS, PythonTestCase, python, traced
+from trace_test import program
 
 
 class Calls(PythonTestCase):
@@ -27,3 +30,25 @@ class Notes(PythonTestCase):
                             ("half", "ValueError: a?b?"), ("function", "LookupError: in it")):
             span, _ = noted.failed_span(self.pmcd, *python("notes.py", how), environment=self.environment)
             self.assertEqual(span.get("reason"), reason, how)
+
+
+class Service(PythonTestCase):
+    def test_is_the_name_of_the_script_or_module(self):
+        pmcd = self.start_pmcd()
+        interpreter = python("")[:-1]
+        expected = {}
+        for point, service, command, variables in (
+                ("script", "service", python("service.py"), {}),
+                ("module", "package.module", [*interpreter, "-m", "package.module"], {}),
+                ("package", "package", [*interpreter, "-m", "package"], {}),
+                ("imported", "service", [*interpreter, "-m", "service"], {}),
+                ("no-name", "python3", [*interpreter, "-c", "import service"], {}),
+                ("chosen", "by-hand", python("service.py"), {"PCP_TRACE_SERVICE": "by-hand"})):
+            environment = traced(self.environment(pmcd), POINT=point, TRACED=program("traced"), **variables)
+            environment["PYTHONPATH"] += f":{PROGRAMS}"
+            self.run_python(environment, *command)
+            expected |= {point: service, f"{point}.in": "by-hand" if point == "chosen" else "traced"}
+        self.assert_values(pmcd, "trace.point.count", dict.fromkeys(expected, 1))
+        shown = re.findall(r'inst \[\d+ or "(\S+)"\] labels {.*"service":"([^"]*)"',
+                           pmcd.pminfo("-l", "trace.point.count"))
+        self.assertEqual(dict(shown), expected)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Counts are exact, however processes, threads and interpreters of Python begin and end."""
+
+from python_test import PythonTestCase, python
+
+
+class Processes(PythonTestCase):
+    def check(self, how):
+        # No flush comes in time: each end has to deliver.
+        pmcd = self.check_counts(*python("processes.py", how), PCP_TRACE_FLUSH=60_000)
+        self.assertIn('"service":"processes"', pmcd.pminfo("-l", "trace.point.count"))
+
+    def test_multiprocessing_by_fork(self):
+        self.check("fork")
+
+    def test_multiprocessing_by_spawn(self):
+        self.check("spawn")
+
+    def test_multiprocessing_by_forkserver(self):
+        self.check("forkserver")
+
+    def test_a_child_ends_no_transaction_of_its_parent(self):
+        for how in ("exit", "_exit", "decorated"):
+            self.check(how)
+
+    def test_threads(self):
+        self.check("threads")
+
+    def test_subinterpreters(self):
+        self.check("interpreters")
+
+    def test_signals(self):
+        for how in ("signals", "killed"):
+            self.check(how)
