@@ -46,7 +46,8 @@ void make_current(struct state* state, Transaction* transaction) {
 void push_current(Transaction* self) {
   Transaction* const around = current_transaction(self->tag->state);
   if (!self->is_in_trace && around == NULL) return;
-  if (!self->was_current) atomic_fetch_add_explicit(&transactions_in_contexts, 1, memory_order_relaxed);
+  if (!self->was_current)
+    atomic_fetch_add_explicit(&transactions_in_contexts, 1, memory_order_relaxed);
   self->was_current = 1;
   Py_XDECREF((PyObject*)self->before);
   self->before = around;
@@ -61,7 +62,8 @@ void push_current(Transaction* self) {
 void pop_current(Transaction* self) {
   Transaction* const current = known(self->tag->state);
   Transaction* innermost = current;
-  while (innermost != NULL && innermost != self && innermost->step == kEnded && !innermost->is_entered)
+  while (innermost != NULL && innermost != self && innermost->step == kEnded &&
+         !innermost->is_entered)
     innermost = innermost->before;
   if (innermost == self) {
     make_current(self->tag->state, self->before);

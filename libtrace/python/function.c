@@ -11,7 +11,7 @@
 #include "native.h"
 
 typedef struct {
-  PyObject_HEAD
+  PyObject head;
   Tag* tag;
   PyObject* function;
   PyObject* attributes;
@@ -122,16 +122,11 @@ PyObject* make_function_type(PyObject* module) {
       {"__dictoffset__", T_PYSSIZET, offsetof(Function, attributes), READONLY, NULL}, {0}};
   static PyGetSetDef properties[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {0}};
-  static PyType_Slot slots[] = {{Py_tp_new, function_new},
-                                {Py_tp_dealloc, function_free},
-                                {Py_tp_traverse, traverse},
-                                {Py_tp_clear, clear},
-                                {Py_tp_call, call},
-                                {Py_tp_descr_get, bind},
-                                {Py_tp_members, members},
-                                {Py_tp_methods, methods},
-                                {Py_tp_getset, properties},
-                                {0}};
+  static PyType_Slot slots[] = {{Py_tp_new, function_new},  {Py_tp_dealloc, function_free},
+                                {Py_tp_traverse, traverse}, {Py_tp_clear, clear},
+                                {Py_tp_call, call},         {Py_tp_descr_get, bind},
+                                {Py_tp_members, members},   {Py_tp_methods, methods},
+                                {Py_tp_getset, properties}, {0}};
   static PyType_Spec spec = {
       .name = "pcp_trace._native.Function",
       .basicsize = sizeof(Function),

@@ -5,12 +5,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #define PMTRACE_DISABLE /* the header's own calls do nothing: the default */
-#include "native.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "native.h"
 
 #define DO_NOTHING(name) .name = (pmtrace_##name),
 struct calls library = {FOR_EACH_CALL(DO_NOTHING)};
@@ -34,7 +34,8 @@ static void find_library(void) {
   if (file != NULL && find_calls(file)) return;
   if (getenv("PCP_TRACE_NOAGENT") != NULL && getenv("PCP_TRACE_MMV") == NULL) return;
   PySys_WriteStderr(
-      "pcp_trace: nothing is traced: %.500s. Install the library of pcp-trace, or put its directory "
+      "pcp_trace: nothing is traced: %.500s. Install the library of pcp-trace, or put its "
+      "directory "
       "into LD_LIBRARY_PATH\n",
       file == NULL ? dlerror() : "libpcp_trace.so.2 is PCP's own, which lacks the calls by handle");
 }

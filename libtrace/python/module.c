@@ -15,13 +15,13 @@ static Tag* named(PyObject* module, const char* call, const char* wanted, Py_ssi
   return NULL;
 }
 
-#define CALL(function, wanted, values, work)                                                  \
-  static PyObject* function(PyObject* module, PyObject* const* given, Py_ssize_t count,       \
-                            PyObject* names) {                                                \
-    Tag* const tag = named(module, #function, wanted, values, given, count, names);           \
-    PyObject* const result = tag != NULL ? work : NULL;                                       \
-    Py_XDECREF((PyObject*)tag);                                                               \
-    return result;                                                                            \
+#define CALL(function, wanted, values, work)                                            \
+  static PyObject* function(PyObject* module, PyObject* const* given, Py_ssize_t count, \
+                            PyObject* names) {                                          \
+    Tag* const tag = named(module, #function, wanted, values, given, count, names);     \
+    PyObject* const result = tag != NULL ? work : NULL;                                 \
+    Py_XDECREF((PyObject*)tag);                                                         \
+    return result;                                                                      \
   }
 
 CALL(point, "a tag", 0, tag_point(tag))
@@ -48,10 +48,8 @@ static PyObject* flush(PyObject* module, PyObject* timeout) {
     return refuse_type("timeout", "a number of seconds", timeout);
   }
   int is_done;
-  Py_BEGIN_ALLOW_THREADS
-  is_done = library.flush(seconds);
-  Py_END_ALLOW_THREADS
-  return PyBool_FromLong(is_done);
+  Py_BEGIN_ALLOW_THREADS is_done = library.flush(seconds);
+  Py_END_ALLOW_THREADS return PyBool_FromLong(is_done);
 }
 
 static PyObject* stats(PyObject* module, PyObject* Py_UNUSED(none)) {
@@ -59,11 +57,11 @@ static PyObject* stats(PyObject* module, PyObject* Py_UNUSED(none)) {
   pmtrace_stats_t now;
   library.stats(&now, sizeof now);
 #define COUNT(name) #name, (unsigned long long)now.name
-  return Py_BuildValue(
-      "{sKsKsKsKsKsKsKsKsKsKsisisKsKsK}", COUNT(recorded), COUNT(acknowledged), COUNT(pending),
-      COUNT(uncertain), COUNT(merged), COUNT(thinned), COUNT(undeliverable), COUNT(aborted),
-      COUNT(batches), COUNT(reconnects), "connected", now.connected, "version", now.version,
-      COUNT(labels_cut), COUNT(labels_over), COUNT(unlisted));
+  return Py_BuildValue("{sKsKsKsKsKsKsKsKsKsKsisisKsKsK}", COUNT(recorded), COUNT(acknowledged),
+                       COUNT(pending), COUNT(uncertain), COUNT(merged), COUNT(thinned),
+                       COUNT(undeliverable), COUNT(aborted), COUNT(batches), COUNT(reconnects),
+                       "connected", now.connected, "version", now.version, COUNT(labels_cut),
+                       COUNT(labels_over), COUNT(unlisted));
 }
 
 /* A child begins in the transaction around its fork: the library looks at the forking thread. */
@@ -100,7 +98,7 @@ static PyObject* name_service(PyObject* module, PyObject* name) {
 
 static PyObject* connect(PyObject* module, PyObject* helpers) {
   struct state* const state = state_of(module);
-  PyObject *variable;
+  PyObject* variable;
   if (!PyArg_ParseTuple(helpers, "OOOO", &variable, &state->decorate, &state->find_headers,
                         &state->bind))
     return NULL;
@@ -113,7 +111,7 @@ static PyObject* connect(PyObject* module, PyObject* helpers) {
 }
 
 #define FAST(function, text) \
-  {#function, (PyCFunction)(void (*)(void))function, METH_FASTCALL | METH_KEYWORDS, text}
+  { #function, (PyCFunction)(void (*)(void))function, METH_FASTCALL | METH_KEYWORDS, text }
 
 static PyMethodDef methods[] = {
     FAST(point, "Counts a point."),
@@ -153,9 +151,10 @@ static int execute(PyObject* module) {
   return 0;
 }
 
-#define FOR_EACH_OBJECT(X)                                                          \
-  X(tag_type) X(transaction_type) X(function_type) X(tags) X(get_current) X(set_current) \
-  X(decorate) X(find_headers) X(bind)
+#define FOR_EACH_OBJECT(X) \
+  X(tag_type)              \
+  X(transaction_type)      \
+  X(function_type) X(tags) X(get_current) X(set_current) X(decorate) X(find_headers) X(bind)
 
 static int traverse(PyObject* module, visitproc visit, void* arg) {
   struct state* const state = state_of(module);

@@ -57,7 +57,7 @@ void set_service(const char* name);
 /* Delivers, and ends the process at once. Returns if the library cannot. */
 void deliver_and_exit(int status);
 
-/* What each interpreter has of its own: the module's state. */
+/* The module's state: each interpreter has its own. */
 struct state {
   PyTypeObject* tag_type;
   PyTypeObject* transaction_type;
@@ -71,7 +71,7 @@ struct state {
 };
 
 typedef struct {
-  PyObject_HEAD
+  PyObject head;
   pmtrace_handle handle;
   struct state* state;
 } Tag;
@@ -79,10 +79,10 @@ typedef struct {
 enum { kNew, kOpen, kEnded };
 
 typedef struct Transaction {
-  PyObject_HEAD
+  PyObject head;
   Tag* tag;
-  pmtrace_tx tx; /* if it was current, it stays as it was: the parent of what begins later */
-  PyObject* labels;           /* a dict, or NULL */
+  pmtrace_tx tx;    /* if it was current, it stays as it was: the parent of what begins later */
+  PyObject* labels; /* a dict, or NULL */
   struct Transaction* before; /* current before; NULL: none */
   struct Transaction* within; /* current inside of a generator that is suspended */
   unsigned process;           /* only the process that began it may end it */
@@ -96,7 +96,8 @@ typedef struct Transaction {
 
 /* TypeError: "ARGUMENT must be WANTED, not the type of GIVEN". Gives NULL. */
 void* refuse_type(const char* argument, const char* wanted, PyObject* given);
-/* Gives a str that C can hold: '?' replaces NUL and halves of surrogate pairs. Refuses other types. */
+/* Gives a str that C can hold: '?' replaces NUL and halves of surrogate pairs. Refuses other types.
+ */
 PyObject* clean_text(const char* argument, PyObject* text);
 /* The same for a label, which may also be an int. */
 PyObject* clean_label(PyObject* name, PyObject* value);
@@ -113,7 +114,8 @@ PyObject* reason_of(PyObject* exception);
 PyObject* make_tag_type(PyObject* module);
 /* Gives the tag of a call tag(name, *, name=value...): a new reference. */
 Tag* find_tag(struct state* state, PyObject* name, PyObject* const* values, PyObject* names);
-/* Puts the values of a dict into labels; gives their number, at most one more than a tag may have. */
+/* Puts the values of a dict into labels; gives their number, at most one more than a tag may have.
+ */
 enum { kMostLabels = 16 };
 size_t fill_labels(PyObject* dict, pmtrace_label labels[kMostLabels + 1]);
 /* The calls on a tag with value or texts, for methods and for functions by name. */

@@ -73,7 +73,8 @@ static int add_label(PyObject* key, Py_ssize_t i, PyObject* name, PyObject* valu
 
 Tag* find_tag(struct state* state, PyObject* name, PyObject* const* values, PyObject* names) {
   if (names == NULL) {
-    PyObject* const known = PyUnicode_Check(name) ? PyDict_GetItemWithError(state->tags, name) : NULL;
+    PyObject* const known =
+        PyUnicode_Check(name) ? PyDict_GetItemWithError(state->tags, name) : NULL;
     if (known != NULL) return (Tag*)Py_NewRef(known);
     PyErr_Clear();
     return tag_of(state, clean_text("name", name));
@@ -184,7 +185,9 @@ static PyObject* begin(PyObject* self, PyObject* arguments, PyObject* names) {
   return begin_now((Tag*)self, since);
 }
 
-static PyObject* from(PyObject* self, PyObject* headers) { return begin_from_headers((Tag*)self, headers); }
+static PyObject* from(PyObject* self, PyObject* headers) {
+  return begin_from_headers((Tag*)self, headers);
+}
 
 static PyMethodDef methods[] = {
     {"point", point, METH_NOARGS, "Counts a point."},
@@ -193,7 +196,8 @@ static PyMethodDef methods[] = {
     {"count", count, METH_O, "Records a counter's value so far."},
     {"describe", (PyCFunction)(void (*)(void))describe, METH_FASTCALL,
      "Sets the unit and the meaning."},
-    {"transaction", transaction, METH_NOARGS, "Gives a transaction for a with block, or a decorator."},
+    {"transaction", transaction, METH_NOARGS,
+     "Gives a transaction for a with block, or a decorator."},
     {"begin", (PyCFunction)(void (*)(void))begin, METH_VARARGS | METH_KEYWORDS,
      "Begins a transaction, now or at a time of time.monotonic()."},
     {"begin_from", from, METH_O, "Begins a transaction in the trace of a request's headers."},

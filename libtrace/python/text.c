@@ -4,10 +4,10 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "native.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "native.h"
 
 void* refuse_type(const char* argument, const char* wanted, PyObject* given) {
   PyObject* const type = PyType_GetName(Py_TYPE(given));

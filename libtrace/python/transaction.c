@@ -5,7 +5,8 @@
  */
 #include "native.h"
 
-/* A captured one must not be asked for its context: then it would count as one that calls others. */
+/* A captured one must not be asked for its context: then it would count as one that calls others.
+ */
 static int is_in_trace(const pmtrace_tx* tx) {
   char text[PMTRACE_CONTEXT_SIZE];
   if (tx->opaque[0] == 0) return 0; /* tracing is off, or this is no tag */
@@ -204,7 +205,8 @@ static int is_captured(const Transaction* self) {
   return self->step == kOpen && self->process == this_process && library.is_captured(&self->tx);
 }
 
-/* Types are checked also if nobody sees the note: no monitor may bring out a fault of the program. */
+/* Types are checked also if nobody sees the note: no monitor may bring out a fault of the program.
+ */
 static PyObject* note(Transaction* self, PyObject* const* given, Py_ssize_t count) {
   if (count != 2) {
     PyErr_SetString(PyExc_TypeError, "note() takes a key and a value");
@@ -269,7 +271,8 @@ static PyObject* decorate(Transaction* self, PyObject* arguments, PyObject* name
   return PyObject_CallFunctionObjArgs(self->tag->state->decorate, self->tag, function, NULL);
 }
 
-#define METHOD(name, function, flags, text) {name, (PyCFunction)(void (*)(void))function, flags, text}
+#define METHOD(name, function, flags, text) \
+  { name, (PyCFunction)(void (*)(void))function, flags, text }
 
 static PyMethodDef methods[] = {
     METHOD("__enter__", enter, METH_NOARGS, NULL),
@@ -292,10 +295,10 @@ PyObject* make_transaction_type(PyObject* module) {
       {Py_tp_methods, methods},
       {Py_tp_doc, "A transaction: for one with block, for begin and end, or as a decorator."},
       {0}};
-  static PyType_Spec spec = {.name = "pcp_trace.Transaction",
-                             .basicsize = sizeof(Transaction),
-                             .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE |
-                                      Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                             .slots = slots};
+  static PyType_Spec spec = {
+      .name = "pcp_trace.Transaction",
+      .basicsize = sizeof(Transaction),
+      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+      .slots = slots};
   return PyType_FromModuleAndSpec(module, &spec, NULL);
 }

@@ -18,7 +18,7 @@ from tests_of import TestsStep, address_space_kept_small, say_total
 
 # The folders that run as released: sanitizers cannot see into them, or they measure the release, or never differ; and
 # integration, which takes three times as long with a sanitizer, and has one in `all`.
-CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
+CHECK_FOLDERS = "chaos conformance c_api fortran java python cheap readme package integration house"
 # The folders that run with the address sanitizer.
 SANITIZED_FOLDERS = "unit/base unit/wire unit/collector unit/metrics unit/agent unit/command unit/client stress c_api cheap fuzz"
 # The parts of the product that have threads.

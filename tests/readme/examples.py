@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -59,6 +60,9 @@ class ExamplesTestCase(unittest.TestCase):
             (name,) = re.findall(r"^class (\w+)", text, re.MULTILINE)
             return [os.environ["TRACE_JAVA"], "--enable-native-access=ALL-UNNAMED", "-cp", os.environ["TRACE_JAR"],
                     self.write(name + ".java", text)]
+        if language == "python":
+            package = os.path.dirname(os.environ["TRACE_PYTHON_PACKAGE"])
+            return ["env", f"PYTHONPATH={package}", sys.executable, self.write("example.py", text)]
         if language == "sh":
             return ["sh", self.write("example.sh", text)]
         fortran = [f"-I{os.environ['TRACE_FORTRAN_MODULES']}",

@@ -10,7 +10,7 @@ from . import _native
 
 
 def decorate(tag, function):
-    """Gives the function, each call of which is a transaction. It stays a coroutine function or a generator."""
+    """Makes each call of the function a transaction. It stays a coroutine function or a generator."""
     if inspect.isasyncgenfunction(function):
         make = _asynchronous_generator
     elif inspect.isgeneratorfunction(function):
@@ -29,7 +29,7 @@ def _coroutine(tag, function):
     return traced
 
 
-# From the first item that is asked for to the last one. What runs between two items is not inside of it.
+# A generator's transaction begins when the first item is asked for. The code that runs between two items is outside.
 
 def _generator(tag, function):
     def traced(*arguments, **named):

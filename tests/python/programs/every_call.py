@@ -69,7 +69,7 @@ def forgotten(fails):
 
 
 def closed(fails):
-    """Who closes a generator has no failure."""
+    """A generator that is closed has not failed."""
     steps = generator(3)
     next(steps)
     steps.close()
@@ -103,7 +103,7 @@ class Class:
 
 @trace.transaction("coroutine")
 async def coroutine(fails):
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # load: another turn of the loop
     fail_if(fails)
     return 18
 
@@ -139,7 +139,7 @@ async def asynchronous(fails):
     try:
         yield 2
     except ValueError:
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # load: the same
         fail_if(fails)
         yield 3
 

@@ -29,7 +29,7 @@ def note(tag, running, around):
 
 async def turns():
     for _ in range(dice.randrange(4)):
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # load: the others have their turn
 
 
 def in_thread(around):

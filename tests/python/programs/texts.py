@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls with wrong types, of which each is a TypeError that names the argument; then with texts that are no tags or
-that C cannot hold. Prints the log of the second."""
+"""Makes calls with wrong types: each is a TypeError that names the argument. Then makes calls with texts that are no
+tags or that C cannot hold, and prints the log of these."""
 
 import log
 import pcp_trace as trace
@@ -58,7 +58,7 @@ with tag.transaction() as used:
         raise AssertionError(again)
 log.note(log.COUNT, "right")
 
-# What C cannot hold becomes "?"; what is no tag is not counted.
+# Bytes that C cannot hold become "?". A text that is no tag is not counted.
 for name, counted in (("a\0b", "a?b"), ("\0", "?"), ("\ud800", "?"), ("x\udfffy", "x?y"), ("größe 😀", "größe 😀"),
                       ("", None), ("n" * 254, "n" * 254), ("€" * 85, None), ("n" * 300, None)):
     trace.point(name)
