@@ -7,6 +7,7 @@
 #define PMTRACE_DISABLE /* the header's own calls do nothing: the default */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,20 +30,27 @@ static int find_calls(void* file) {
   return 1;
 }
 
+static char problem[512]; /* empty: there is none, or nobody misses the library */
+
 static void find_library(void) {
   void* const file = dlopen("libpcp_trace.so.2", RTLD_NOW | RTLD_LOCAL);
   if (file != NULL && find_calls(file)) return;
   if (getenv("PCP_TRACE_NOAGENT") != NULL && getenv("PCP_TRACE_MMV") == NULL) return;
-  PySys_WriteStderr(
-      "pcp_trace: nothing is traced: %.500s. Install the library of pcp-trace, or put its "
-      "directory "
-      "into LD_LIBRARY_PATH\n",
+  snprintf(
+      problem, sizeof problem, "%s",
       file == NULL ? dlerror() : "libpcp_trace.so.2 is PCP's own, which lacks the calls by handle");
 }
 
+/* Python's standard error may let other interpreters run, so it comes after the search. */
 void load_library(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  static atomic_flag is_said = ATOMIC_FLAG_INIT;
   pthread_once(&once, find_library);
+  if (*problem == '\0' || atomic_flag_test_and_set(&is_said)) return;
+  PySys_WriteStderr(
+      "pcp_trace: nothing is traced: %s. Install the library of pcp-trace, or put its directory "
+      "into LD_LIBRARY_PATH\n",
+      problem);
 }
 
 /* Keeps the copy for the process's life. */

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Wrong types are errors that name the argument; a wrong content is none, and has a defined result."""
 
+import ast
 import json
+import os
 
 from private_pmcd import PATIENCE_S, completed
-from python_test import PythonTestCase, python, traced
+from python_test import PACKAGE, PythonTestCase, python, traced
 
 
 class Texts(PythonTestCase):
@@ -16,3 +18,14 @@ class Texts(PythonTestCase):
         for said in ("is not traced: a tag must have 1 to 254 bytes", "was not added: an increment must be finite"):
             self.assertEqual(done.stderr.count(said), 1, done.stderr)
         self.assertNotIn("Traceback", done.stderr)
+
+
+class Types(PythonTestCase):
+    def test_are_declared_of_all_names(self):
+        with open(os.path.join(PACKAGE, "__init__.pyi"), encoding="utf-8") as file:
+            stub = ast.parse(file.read())
+        declared = {node.name: sorted(each.name for each in node.body if isinstance(each, ast.FunctionDef))
+                    if isinstance(node, ast.ClassDef) else None
+                    for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name != "_Headers"}
+        self.assertEqual(json.loads(self.run_python(self.nowhere(), *python("names.py"))), declared)
+        self.assertTrue(os.path.exists(os.path.join(PACKAGE, "py.typed")))

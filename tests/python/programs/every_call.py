@@ -2,6 +2,8 @@
 """Makes each call of the package some hundred times in a random order, and prints how often: every_call.py SEED"""
 
 import asyncio
+import inspect
+import pickle
 import random
 import sys
 
@@ -151,6 +153,10 @@ async def iterate(fails):
     assert [item async for item in steps] == []
 
 
+assert inspect.iscoroutinefunction(coroutine) and inspect.isasyncgenfunction(asynchronous)
+assert inspect.isgeneratorfunction(generator) and list(inspect.signature(function).parameters) == ["fails", "by_name"]
+assert pickle.loads(pickle.dumps(function)) is function and function.__name__ == "function"
+assert generator.__doc__.startswith("Gives back") and Class.method is not Class().method
 assert function(False) == 17 and asyncio.run(coroutine(False)) == 18
 log.note(log.COUNT, "function")
 log.note(log.COUNT, "coroutine")
