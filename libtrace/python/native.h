@@ -80,6 +80,7 @@ enum { kNew, kOpen, kEnded };
 
 typedef struct Transaction {
   PyObject head;
+  PyObject* (*call)(struct Transaction*, PyObject* const*, size_t, PyObject*);
   Tag* tag;
   pmtrace_tx tx;    /* if it was current, it stays as it was: the parent of what begins later */
   PyObject* labels; /* a dict, or NULL */

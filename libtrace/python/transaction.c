@@ -3,7 +3,15 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#include <Python.h>
+#include <stddef.h>
+#include <structmember.h>
+
 #include "native.h"
+
+/* CPython's vectorcall: of the stable ABI from 3.12 on, and the same in 3.11, which is complete. */
+enum { kHaveVectorcall = 1 << 11 };
+static const size_t kArgumentsOffset = (size_t)1 << (8 * sizeof(size_t) - 1);
 
 /* A captured one must not be asked for its context: then it would count as one that calls others.
  */
@@ -28,9 +36,12 @@ int begin_inside(Tag* tag, pmtrace_tx* tx) {
   return 1; /* in no trace, it keeps what begins inside from the one around it */
 }
 
+static PyObject* call(Transaction* self, PyObject* const* given, size_t count, PyObject* names);
+
 Transaction* new_transaction(Tag* tag) {
   Transaction* const self = PyObject_New(Transaction, tag->state->transaction_type);
   if (self == NULL) return NULL;
+  self->call = call;
   self->tag = (Tag*)Py_NewRef((PyObject*)tag);
   self->tx.opaque[0] = 0;
   self->labels = NULL;
@@ -147,7 +158,7 @@ static void transaction_free(Transaction* self) {
   Py_DECREF((PyObject*)type);
 }
 
-static PyObject* enter(Transaction* self, PyObject* Py_UNUSED(none)) {
+static PyObject* enter(Transaction* self) {
   if (self->is_entered || self->step == kEnded) {
     PyErr_SetString(PyExc_RuntimeError, "a transaction is for one with block: make one for each");
     return NULL;
@@ -157,10 +168,8 @@ static PyObject* enter(Transaction* self, PyObject* Py_UNUSED(none)) {
   return Py_NewRef((PyObject*)self);
 }
 
-static PyObject* leave(Transaction* self, PyObject* const* exception, Py_ssize_t count) {
-  exit_transaction(self, count > 1 && exception[1] != Py_None ? exception[1]
-                         : count > 0                          ? exception[0]
-                                                              : NULL);
+static PyObject* leave(Transaction* self, PyObject* exception) {
+  exit_transaction(self, exception);
   return Py_NewRef(Py_None);
 }
 
@@ -260,23 +269,68 @@ static PyObject* resume(Transaction* self, PyObject* Py_UNUSED(none)) {
   return Py_NewRef(Py_None);
 }
 
-static PyObject* decorate(Transaction* self, PyObject* arguments, PyObject* names) {
-  PyObject* function;
-  if (names != NULL && PyDict_Size(names) != 0) {
-    PyErr_SetString(PyExc_TypeError, "a transaction decorates one function");
-    return NULL;
-  }
-  if (!PyArg_UnpackTuple(arguments, "transaction", 1, 1, &function)) return NULL;
+static PyObject* decorate(Transaction* self, PyObject* function) {
   if (!PyCallable_Check(function)) return refuse_type("function", "callable", function);
   return PyObject_CallFunctionObjArgs(self->tag->state->decorate, self->tag, function, NULL);
+}
+
+/*
+ * A with block looks up __enter__ and __exit__, binds both to the transaction, and calls the
+ * results with no and with three arguments. Bound methods would be two objects for each block, and
+ * a third of its time. So both are bound to the transaction itself, whose call tells them by the
+ * number of arguments; with one it is a decorator.
+ */
+static PyObject* call(Transaction* self, PyObject* const* given, size_t count, PyObject* names) {
+  count &= ~kArgumentsOffset;
+  if (names == NULL) {
+    if (count == 0) return enter(self);
+    if (count == 1) return decorate(self, given[0]);
+    if (count == 3) return leave(self, given[1]);
+  }
+  PyErr_SetString(PyExc_TypeError, "a transaction decorates one function");
+  return NULL;
+}
+
+/* The same for callers that have a tuple. */
+static PyObject* call_with_tuple(Transaction* self, PyObject* arguments, PyObject* names) {
+  PyObject* given[3] = {NULL, NULL, NULL};
+  const Py_ssize_t count = PyTuple_Size(arguments);
+  for (Py_ssize_t i = 0; i < count && i < 3; ++i) given[i] = PyTuple_GetItem(arguments, i);
+  return call(self, given, (size_t)count, names != NULL && PyDict_Size(names) > 0 ? names : NULL);
+}
+
+static PyObject* bind(PyObject* self, PyObject* transaction, PyObject* Py_UNUSED(type)) {
+  return Py_NewRef(transaction != NULL && transaction != Py_None ? transaction : self);
+}
+
+/* Type(transaction).__exit__(transaction, ...), as contextlib calls it. */
+static PyObject* call_unbound(PyObject* self, PyObject* arguments, PyObject* names) {
+  struct state* const state = PyType_GetModuleState(Py_TYPE(self));
+  PyObject* const first = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0) : Py_None;
+  if (!Py_IS_TYPE(first, state->transaction_type))
+    return refuse_type("the first argument", "Transaction", first);
+  PyObject* const rest = PyTuple_GetSlice(arguments, 1, PyTuple_Size(arguments));
+  PyObject* const result = rest != NULL ? call_with_tuple((Transaction*)first, rest, names) : NULL;
+  Py_XDECREF(rest);
+  return result;
+}
+
+static PyObject* make_block_method(PyObject* module) {
+  static PyType_Slot slots[] = {{Py_tp_descr_get, bind}, {Py_tp_call, call_unbound}, {0}};
+  static PyType_Spec spec = {.name = "pcp_trace._native.BlockMethod",
+                             .basicsize = sizeof(PyObject),
+                             .flags = Py_TPFLAGS_DEFAULT,
+                             .slots = slots};
+  PyObject* const type = PyType_FromModuleAndSpec(module, &spec, NULL);
+  PyObject* const method = type != NULL ? PyObject_CallNoArgs(type) : NULL;
+  Py_XDECREF(type);
+  return method;
 }
 
 #define METHOD(name, function, flags, text) \
   { name, (PyCFunction)(void (*)(void))function, flags, text }
 
 static PyMethodDef methods[] = {
-    METHOD("__enter__", enter, METH_NOARGS, NULL),
-    METHOD("__exit__", leave, METH_FASTCALL, NULL),
     METHOD("end", end_now, METH_NOARGS, "Ends it."),
     METHOD("abort", abort_now, METH_NOARGS, "Ends it as failed."),
     METHOD("fail", fail_now, METH_O, "Ends it as failed, with a reason: a text or an exception."),
@@ -289,16 +343,26 @@ static PyMethodDef methods[] = {
     {0}};
 
 PyObject* make_transaction_type(PyObject* module) {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(Transaction, call), READONLY, NULL}, {0}};
   static PyType_Slot slots[] = {
       {Py_tp_dealloc, transaction_free},
-      {Py_tp_call, decorate},
+      {Py_tp_call, call_with_tuple},
+      {Py_tp_members, members},
       {Py_tp_methods, methods},
       {Py_tp_doc, "A transaction: for one with block, for begin and end, or as a decorator."},
       {0}};
   static PyType_Spec spec = {
       .name = "pcp_trace.Transaction",
       .basicsize = sizeof(Transaction),
-      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | kHaveVectorcall,
       .slots = slots};
-  return PyType_FromModuleAndSpec(module, &spec, NULL);
+  PyObject* const type = PyType_FromModuleAndSpec(module, &spec, NULL);
+  PyObject* const method = type != NULL ? make_block_method(module) : NULL;
+  const int is_made = method != NULL && PyObject_SetAttrString(type, "__enter__", method) == 0 &&
+                      PyObject_SetAttrString(type, "__exit__", method) == 0;
+  Py_XDECREF(method);
+  if (is_made) return type;
+  Py_XDECREF(type);
+  return NULL;
 }

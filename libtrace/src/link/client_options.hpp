@@ -32,9 +32,9 @@ inline bool is_mmv_name(std::string_view name) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-// Default of the service instead of the program's name; null: none. Set before the first call by the
-// bindings of Java and Python, whose programs are always "java" and "python3". Python's finds it by
-// dlsym().
+// Default of the service instead of the program's name; null: none. Set before the first call by
+// the bindings of Java and Python, whose programs are always "java" and "python3". Python's finds
+// it by dlsym().
 extern "C" [[gnu::visibility("default")]] const char* pcp_trace_default_service;
 
 // The pid in every PDU's header.

@@ -2,6 +2,7 @@
 """Makes each call of the package some hundred times in a random order, and prints how often: every_call.py SEED"""
 
 import asyncio
+import contextlib
 import inspect
 import pickle
 import random
@@ -49,6 +50,12 @@ def block_without_exception(fails):
     with trace.transaction("by hand") as running:
         if fails:
             dice.choice([running.abort, lambda: running.fail("no"), lambda: running.fail(Failure())])()
+
+
+def on_a_stack(fails):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(request.transaction()).note("rows", 1)
+        fail_if(fails)
 
 
 def begin_and_end(fails):
@@ -161,7 +168,7 @@ assert function(False) == 17 and asyncio.run(coroutine(False)) == 18
 log.note(log.COUNT, "function")
 log.note(log.COUNT, "coroutine")
 TRANSACTIONS = [
-    (REQUEST, block), (REQUEST, block_by_name), ("by hand", block_without_exception), ("by hand", begin_and_end),
+    (REQUEST, block), (REQUEST, block_by_name), (REQUEST, on_a_stack), ("by hand", block_without_exception), ("by hand", begin_and_end),
     ("forgotten", forgotten), ("function", function), ("method", Class().method), ("static", Class.static),
     ("class", Class.of_class), ("coroutine", lambda fails: asyncio.run(coroutine(fails))), ("generator", generated),
     ("asynchronous generator", lambda fails: asyncio.run(iterate(fails)))]

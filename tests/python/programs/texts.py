@@ -41,7 +41,7 @@ for wanted, calls, values in (
             else:
                 raise AssertionError((wanted, value))
 for call in (trace.point, trace.observe, trace.Tag, trace.transaction, trace.describe, trace.begin_from, running.label,
-             running.note, running, tag.describe, lambda: tag.point(1), lambda: trace.observe("x"), lambda: running(1, 2),
+             running.note, tag.describe, lambda: tag.point(1), lambda: trace.observe("x"), lambda: running(1, 2),
              lambda: running(print, key=1), lambda: trace.Tag("x", "y")):
     try:
         call()
