@@ -13,8 +13,7 @@
 enum { kHaveVectorcall = 1 << 11 };
 static const size_t kArgumentsOffset = (size_t)1 << (8 * sizeof(size_t) - 1);
 
-/* A captured one must not be asked for its context: then it would count as one that calls others.
- */
+/* Asks a captured one for no headers: that would show it as one that calls other programs. */
 static int is_in_trace(const pmtrace_tx* tx) {
   char text[PMTRACE_CONTEXT_SIZE];
   if (tx->opaque[0] == 0) return 0; /* tracing is off, or this is no tag */
@@ -43,7 +42,7 @@ Transaction* new_transaction(Tag* tag) {
   if (self == NULL) return NULL;
   self->call = call;
   self->tag = (Tag*)Py_NewRef((PyObject*)tag);
-  self->tx.opaque[0] = 0;
+  self->tx = (pmtrace_tx){{0}};
   self->labels = NULL;
   self->before = self->within = NULL;
   self->process = this_process;

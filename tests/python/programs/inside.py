@@ -36,6 +36,7 @@ def child(around, name):
 def fork(around):
     pid = os.fork()
     if pid == 0:
+        assert request.headers() == trace.headers() and ids()[1] == around
         with trace.transaction("sibling"):
             note("sibling", ids()[1], around)
         child(around, "in fork")
