@@ -2,6 +2,7 @@
 #include "collector/spans/shared_spans.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -86,28 +87,24 @@ void SharedSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number,
     const CourteousLock lock(mutex_);
     const std::size_t end = std::min(spans.size(), next + kAtOnce);
     const CaptureBits known = captures_.valid_bits(~CaptureBits{0}, number, process.uid);
-    Thresholds thresholds{};
-    wire::for_each_bit(known, [&](std::size_t bit) {
-      thresholds[bit] = whole_.threshold(bit, process.user, process.session, now);
-    });
+    const WholeTraces::Thresholds thresholds =
+        whole_.thresholds(known, process.user, process.session, now);
     for (; next < end; ++next) {
       spans[next].capture_bits &= known;
-      spans[next].capture_bits = take_whole(spans[next], thresholds);
+      if (const CaptureBits torn = WholeTraces::torn(spans[next], thresholds); torn != 0) {
+        spans[next].capture_bits &= ~torn;
+        leave_out(torn);
+      }
       if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), process.user);
     }
   }
 }
 
-CaptureBits SharedSpans::take_whole(const StoredSpan& span, const Thresholds& thresholds) {
-  CaptureBits taken = span.capture_bits;
-  if ((span.trace_high | span.trace_low) == 0) return taken;  // an event outside of any trace
-  wire::for_each_bit(span.capture_bits, [&](std::size_t bit) {
-    if (wire::reaches_threshold(span.trace_low, thresholds[bit])) return;
-    taken &= ~(CaptureBits{1} << bit);
+void SharedSpans::leave_out(CaptureBits bits) {
+  for (; bits != 0; bits &= bits - 1) {
     ++totals_.missed[static_cast<std::size_t>(MissedCause::Limit)];
-    store_.note_missed(bit, 1);
-  });
-  return taken;
+    store_.note_missed(static_cast<std::size_t>(std::countr_zero(bits)), 1);
+  }
 }
 
 void SharedSpans::note(const CaptureNews& news, const std::string& user) {

@@ -105,12 +105,9 @@ class SharedSpans {
   bool sweep();
 
  private:
-  using Thresholds = std::array<std::uint64_t, wire::kMaxCaptures>;
-
   void publish(std::shared_ptr<const CaptureTable> captures) TRACE_REQUIRES(mutex_);
   void close(SpanStore::Cursor cursor);
-  CaptureBits take_whole(const StoredSpan& span, const Thresholds& thresholds)
-      TRACE_REQUIRES(mutex_);
+  void leave_out(CaptureBits bits) TRACE_REQUIRES(mutex_);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock
   CaptureTable captures_ TRACE_GUARDED_BY(mutex_);

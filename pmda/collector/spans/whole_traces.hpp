@@ -19,6 +19,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "collector/spans/stored_span.hpp"
 #include "wire/batch.hpp"
 #include "wire/events.hpp"
 
@@ -38,13 +39,29 @@ class WholeTraces {
     users[user].note(threshold, now);
   }
 
-  // The threshold that traces reach which are whole. A process of this user sends some now.
-  std::uint64_t threshold(std::size_t bit, const std::string& user, const wire::SessionId& process,
-                          Instant now) {
-    const auto found = captures_[bit].find(user);
-    if (found == captures_[bit].end()) return 0;
-    found->second.note_sender(process, now);
-    return found->second.has_several(now) ? found->second.at(now) : 0;
+  using Thresholds = std::array<std::uint64_t, wire::kMaxCaptures>;
+
+  // The thresholds that traces reach which are whole. A process of this user sends some now.
+  Thresholds thresholds(CaptureBits bits, const std::string& user, const wire::SessionId& process,
+                        Instant now) {
+    Thresholds thresholds{};
+    wire::for_each_bit(bits, [&](std::size_t bit) {
+      const auto found = captures_[bit].find(user);
+      if (found == captures_[bit].end()) return;
+      found->second.note_sender(process, now);
+      if (found->second.has_several(now)) thresholds[bit] = found->second.at(now);
+    });
+    return thresholds;
+  }
+
+  // The captures of this span in which its trace would have a part missing.
+  static CaptureBits torn(const StoredSpan& span, const Thresholds& thresholds) {
+    CaptureBits torn = 0;
+    if ((span.trace_high | span.trace_low) == 0) return torn;  // an event outside of any trace
+    wire::for_each_bit(span.capture_bits, [&](std::size_t bit) {
+      if (!wire::reaches_threshold(span.trace_low, thresholds[bit])) torn |= CaptureBits{1} << bit;
+    });
+    return torn;
   }
 
   // The bit is free.

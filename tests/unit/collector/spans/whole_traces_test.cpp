@@ -14,8 +14,12 @@ struct WholeTracesTest : testing::Test {
 
   // Two processes send spans.
   std::uint64_t threshold(std::size_t bit, const std::string& user, Instant now) {
-    whole.threshold(bit, user, {1}, now);
-    return whole.threshold(bit, user, {2}, now);
+    of_process(bit, user, 1, now);
+    return of_process(bit, user, 2, now);
+  }
+  std::uint64_t of_process(std::size_t bit, const std::string& user, std::uint8_t process,
+                           Instant now) {
+    return whole.thresholds(CaptureBits{1} << bit, user, {process}, now)[bit];
   }
 };
 
@@ -39,10 +43,10 @@ TEST_F(WholeTracesTest, AreOfOneUserAndOneCapture) {
 
 TEST_F(WholeTracesTest, NeedNoThresholdIfOnlyOneProcessSends) {
   whole.note(3, "alice", 70, kBegin);
-  EXPECT_EQ(whole.threshold(3, "alice", {1}, kBegin), 0u);
-  EXPECT_EQ(whole.threshold(3, "alice", {2}, kBegin), 70u);
-  EXPECT_EQ(whole.threshold(3, "alice", {1}, kBegin), 70u);
-  EXPECT_EQ(whole.threshold(3, "alice", {1}, kBegin + WholeTraces::kHeld), 0u);
+  EXPECT_EQ(of_process(3, "alice", 1, kBegin), 0u);
+  EXPECT_EQ(of_process(3, "alice", 2, kBegin), 70u);
+  EXPECT_EQ(of_process(3, "alice", 1, kBegin), 70u);
+  EXPECT_EQ(of_process(3, "alice", 1, kBegin + WholeTraces::kHeld), 0u);
 }
 
 }  // namespace
