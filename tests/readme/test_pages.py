@@ -133,6 +133,9 @@ class OurCalls(ExamplesTestCase):
         with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
             for metric in printed_by("pminfo", "-h", pmcd.host(), "trace", "tracing").split():
                 known |= {metric, metric.rpartition(".")[0]}
+        # In Python's examples "trace" is the package.
+        stub = (SOURCE / "libtrace/python/pcp_trace/__init__.pyi").read_text(encoding="utf-8")
+        known |= {f"trace.{call}" for call in re.findall(r"^def (\w+)", stub, re.MULTILINE)}
         # The views add rules of pmieconf and derived metrics.
         known |= set(re.findall(r"\btrace\.\w+(?:\.\w+)?", "".join(
             path.read_text(encoding="utf-8") for path in (SOURCE / "pmda/views").rglob("*") if path.is_file())))
