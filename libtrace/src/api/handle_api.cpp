@@ -24,10 +24,11 @@ namespace {
 
 // The general begin: also traced, captured, or with a new recorder. `since`: 0 for now.
 [[gnu::always_inline]] inline int begin_since(pmtrace_handle tag, pmtrace_tx* tx, Moment since) {
-  *tx = {};
-  if (tag == nullptr) return refuse_null_handle("begin");
-  Recorder* const recorder = find_recorder_unless_off();
-  if (recorder == nullptr && is_switched_off()) return 0;
+  Recorder* const recorder = tag != nullptr ? find_recorder_unless_off() : nullptr;
+  if (recorder == nullptr && (tag == nullptr || is_switched_off())) {
+    *tx = {};
+    return tag == nullptr ? refuse_null_handle("begin") : 0;
+  }
   write(tx, tag,
         recorder == nullptr ? Traced{{since != 0 ? since : present_moment(), OpenTable::kNoRef}, {}}
         : since != 0        ? recorder->begin_since(tag, since)
