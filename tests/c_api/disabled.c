@@ -50,6 +50,8 @@ int main(void) {
   failed |= pmtrace_end_as(&tx, handle) | pmtrace_abort_as(&tx, handle);
   failed |= pmtrace_begin_from(handle, &tx, tag(), tag());
   failed |= pmtrace_begin_under(handle, &tx, &tx);
+  failed |= pmtrace_begin_from_at(handle, 1, &tx, tag(), tag());
+  failed |= pmtrace_begin_under_at(handle, 1, &tx, &tx);
   failed |= pmtrace_attach(&tx) | pmtrace_detach(&tx);
   failed |= pmtrace_context(&tx, parent, sizeof parent) | (*parent != '\0');
   failed |= pmtrace_context_state(&tx, state, sizeof state) | (*state != '\0');

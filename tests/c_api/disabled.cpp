@@ -25,7 +25,10 @@ int main() {
   const pcp::trace::Attached attached{request};
   auto part = pcp::trace::Transaction{"tag"}.begin_under(request);
   part.detach();
-  pcp::trace::Transaction{"tag"}.begin({std::chrono::steady_clock::now()}).end();
+  const auto now = std::chrono::steady_clock::now();
+  pcp::trace::Transaction{"tag"}.begin({now}).end();
+  pcp::trace::Transaction{"tag"}.begin_from("header", nullptr, {now}).end();
+  pcp::trace::Transaction{"tag"}.begin_under(request, {now}).end();
   request.note("route", std::string("/cart"));
   request.note("rows", 12.5);
   request.link("header");

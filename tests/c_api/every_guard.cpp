@@ -124,8 +124,13 @@ void pass_on() {
   check(is_passed_on(whole.headers(), header, "a=1"), "not under");
   auto long_state = request.begin_from(header.c_str(), "a=" + std::string(5000, 'v'));
   check(is_passed_on(long_state.headers(), header, ""), "a long state");
-  auto waited = request.begin({std::chrono::steady_clock::now()});
+  const auto now = std::chrono::steady_clock::now();
+  auto waited = request.begin({now});
   check(is_passed_on(waited.headers(), header, ""), "not inside of what is open");
+  auto waited_from = request.begin_from(header, "b=2", {now});
+  check(is_passed_on(waited_from.headers(), header, "b=2"), "not from the request that waited");
+  auto waited_under = request.begin_under(part, {now});
+  check(is_passed_on(waited_under.headers(), header, "a=1"), "not under, having waited");
   auto none = request.begin_from(nullptr);
   check(is_passed_on(none.headers(), "", ""), "from nothing");
   auto cut = request.begin_from(std::string(header).append(1, '\0'));

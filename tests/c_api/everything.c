@@ -161,6 +161,8 @@ static void traces(void) {
   CHECK(pmtrace_begin_from(NULL, &request, kParent, NULL) == PMTRACE_ERR_TAGNAME);
   CHECK(is_zero(&request));
   CHECK(pmtrace_begin_under(NULL, &request, &none) == PMTRACE_ERR_TAGNAME);
+  CHECK(pmtrace_begin_from_at(tag, 1, NULL, kParent, NULL) == -EINVAL);
+  CHECK(pmtrace_begin_under_at(tag, 1, NULL, &none) == -EINVAL);
   CHECK(pmtrace_attach(NULL) == -EINVAL);
   CHECK(pmtrace_detach(NULL) == -EINVAL);
   CHECK(pmtrace_attach(&none) == PMTRACE_ERR_NOPROGRESS);
@@ -187,6 +189,14 @@ static void traces(void) {
   CHECK(pmtrace_context(&part, parent, sizeof parent) == 55);
   CHECK(pmtrace_abort(&part) == 0);
   CHECK(is_zero(&part));
+  CHECK(pmtrace_begin_from_at(tag, 1, &request, kParent, "a=1") == 0);
+  CHECK(pmtrace_context_state(NULL, state, sizeof state) == 3);
+  CHECK(pmtrace_detach(&request) == 0);
+  CHECK(pmtrace_begin_under_at(tag, 1, &part, &request) == 0);
+  CHECK(pmtrace_context(NULL, parent, sizeof parent) == 55);
+  CHECK(strcmp(parent, kParent) == 0);
+  CHECK(pmtrace_end(&part) == 0);
+  CHECK(pmtrace_end(&request) == 0);
 }
 
 /* A transaction that is not captured: no note is checked, so none is wrong. */

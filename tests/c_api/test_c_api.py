@@ -23,7 +23,7 @@ class EveryCall:
         done = completed(*command, env=environment, timeout=3 * PATIENCE_S)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", TOLD))
         self.assertEqual(pmcd.values("trace.transact.count"),
-                         {"named": 1, "handled": 2, "traced": 1, "noted": 1, "served": 1, "served{status=410}": 1,
+                         {"named": 1, "handled": 2, "traced": 3, "noted": 1, "served": 1, "served{status=410}": 1,
                           "across threads": 1, "forked": 1})
         self.assertEqual(pmcd.values("trace.point.count"),
                          {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2,

@@ -30,7 +30,7 @@ class CppApi(TraceTestCase):
         for standard in (17, 20):
             self.assertEqual(self.counts_of(f"cpp{standard}-{exceptions}", TOLD), {
                 "transact.count": {"scope": 5 + thrown, "measured": 3, "named": 1, "n" * 254: 1,
-                                    "request": 7, "noted": 1, "served{route=/cart}": 3,
+                                    "request": 9, "noted": 1, "served{route=/cart}": 3,
                                     "served": 3, "served{reason=short;route=/cart}": 1, "scope{status=0}": 0,
                                     "served{cached=true;route=/cart;status=504}": 1,
                                     "served{route=/cart;status=404}": 0},

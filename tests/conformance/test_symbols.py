@@ -17,7 +17,8 @@ NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracedescribe_"} | {
     ("tag", "tag_with", "tag_text", "describe", "point", "observe", "count", "add", "begin", "end", "abort",
      "begin_from", "begin_under", "attach", "detach", "context", "context_state", "is_captured",
      "note", "note_number", "link", "fail", "flush", "mmv", "stats", "complain_once",
-     "tag_add_labels", "end_as", "abort_as", "fail_as", "begin_at")}
+     "tag_add_labels", "end_as", "abort_as", "fail_as", "begin_at", "begin_from_at",
+     "begin_under_at")}
 
 
 def readelf(*arguments):

@@ -161,6 +161,12 @@ extern int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* tr
  * no parent. */
 extern int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx, const pmtrace_tx* parent);
 
+/* The same two for a transaction that began earlier, as pmtrace_begin_at. */
+extern int pmtrace_begin_from_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx,
+                                 const char* traceparent, const char* tracestate);
+extern int pmtrace_begin_under_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx,
+                                  const pmtrace_tx* parent);
+
 /* Attach puts new transactions of this thread inside of *tx; detach ends that. For threads that
  * work on several requests by turns. */
 extern int pmtrace_attach(const pmtrace_tx* tx);

@@ -84,7 +84,8 @@ constexpr pmtrace_handle find_tag(const Name&, std::initializer_list<Label>) noe
   return nullptr;
 }
 inline void describe(pmtrace_handle, std::string_view, std::string_view) noexcept {}
-inline void begin_from(pmtrace_handle, pmtrace_tx*, OptionalText, OptionalText) noexcept {}
+template <typename... Start>
+void begin_from(pmtrace_handle, pmtrace_tx*, OptionalText, OptionalText, Start...) noexcept {}
 #else
 extern "C" void pmtrace_complain_once(const char* text);
 
@@ -141,14 +142,19 @@ inline void describe(pmtrace_handle tag, std::string_view unit, std::string_view
                    text.empty() ? nullptr : copy_text(text, texts[1]));
 }
 
-// No library makes longer headers; a longer tracestate is dropped.
-inline void begin_from(pmtrace_handle tag, pmtrace_tx* transaction, OptionalText traceparent,
-                       OptionalText tracestate) noexcept {
-  char parent[256];
-  char state[4096];
-  pmtrace_begin_from(
-      tag, transaction, copy_text(traceparent, parent),
-      tracestate.view.size() < sizeof state ? copy_text(tracestate, state) : nullptr);
+// No library makes longer headers; a longer tracestate is dropped. `start_ns`: none, or one.
+template <typename... Start>
+void begin_from(pmtrace_handle tag, pmtrace_tx* transaction, OptionalText traceparent,
+                OptionalText tracestate, Start... start_ns) noexcept {
+  char parent_room[256];
+  char state_room[4096];
+  const char* const parent = copy_text(traceparent, parent_room);
+  const char* const state =
+      tracestate.view.size() < sizeof state_room ? copy_text(tracestate, state_room) : nullptr;
+  if constexpr (sizeof...(start_ns) == 0)
+    pmtrace_begin_from(tag, transaction, parent, state);
+  else
+    pmtrace_begin_from_at(tag, start_ns..., transaction, parent, state);
 }
 #endif
 
@@ -372,9 +378,17 @@ class [[nodiscard]] Running {
                         detail::OptionalText tracestate) noexcept {
     detail::begin_from(tag, &transaction_, traceparent, tracestate);
   }
+  [[nodiscard]] Running(pmtrace_handle tag, detail::OptionalText traceparent,
+                        detail::OptionalText tracestate, const BeginOptions& options) noexcept {
+    detail::begin_from(tag, &transaction_, traceparent, tracestate, options.since.ns);
+  }
   // Begins inside of `parent`.
   [[nodiscard]] Running(pmtrace_handle tag, const Parent& parent) noexcept {
     pmtrace_begin_under(tag, &transaction_, &parent.transaction_);
+  }
+  [[nodiscard]] Running(pmtrace_handle tag, const Parent& parent,
+                        const BeginOptions& options) noexcept {
+    pmtrace_begin_under_at(tag, options.since.ns, &transaction_, &parent.transaction_);
   }
   Running(Running&& other) noexcept
       : transaction_(std::exchange(other.transaction_, {})),
@@ -525,10 +539,19 @@ class Transaction : public detail::Tagged {
                                    detail::OptionalText tracestate = {}) const noexcept {
     return Running(tag_, traceparent, tracestate);
   }
+  [[nodiscard]] Running begin_from(detail::OptionalText traceparent,
+                                   detail::OptionalText tracestate,
+                                   const BeginOptions& options) const noexcept {
+    return Running(tag_, traceparent, tracestate, options);
+  }
 
   // Begins inside of another transaction, of any thread.
   [[nodiscard]] Running begin_under(const Parent& parent) const noexcept {
     return Running(tag_, parent);
+  }
+  [[nodiscard]] Running begin_under(const Parent& parent,
+                                    const BeginOptions& options) const noexcept {
+    return Running(tag_, parent, options);
   }
 
  private:

@@ -77,6 +77,14 @@ PMTRACE_FUNCTION_ int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
                                           const pmtrace_tx* parent) {
   return 0;
 }
+PMTRACE_FUNCTION_ int pmtrace_begin_from_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx,
+                                            const char* traceparent, const char* tracestate) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_begin_under_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx,
+                                             const pmtrace_tx* parent) {
+  return 0;
+}
 PMTRACE_FUNCTION_ int pmtrace_attach(const pmtrace_tx* tx) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_detach(const pmtrace_tx* tx) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size) {
@@ -153,6 +161,10 @@ using namespace pmtrace_disabled;
   pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_from)(__VA_ARGS__) : 0)
 #define pmtrace_begin_under(...) \
   pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_under)(__VA_ARGS__) : 0)
+#define pmtrace_begin_from_at(...) \
+  pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_from_at)(__VA_ARGS__) : 0)
+#define pmtrace_begin_under_at(...) \
+  pmtrace_code_(pmtrace_code_(0) ? (pmtrace_begin_under_at)(__VA_ARGS__) : 0)
 #define pmtrace_attach(...) pmtrace_code_(0 ? (pmtrace_attach)(__VA_ARGS__) : 0)
 #define pmtrace_detach(...) pmtrace_code_(0 ? (pmtrace_detach)(__VA_ARGS__) : 0)
 #define pmtrace_is_captured(...) pmtrace_code_(0 ? (pmtrace_is_captured)(__VA_ARGS__) : 0)

@@ -186,9 +186,8 @@ PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
 
 PMTRACE_EXPORT int pmtrace_begin_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
-  if (is_switched_off() || start_ns == 0 || start_ns >= now_ns()) return pmtrace_begin(tag, tx);
-  return begin_since(tag, tx,
-                     std::max<std::uint64_t>(start_ns, Recorder::kMostSinceOneMoment) << 1 | 1);
+  const Moment since = is_switched_off() ? 0 : Recorder::past_moment(start_ns);
+  return since != 0 ? begin_since(tag, tx, since) : pmtrace_begin(tag, tx);
 }
 
 PMTRACE_EXPORT int pmtrace_end(pmtrace_tx* tx) {

@@ -24,19 +24,47 @@ std::string_view header_text(const char* header) {
   return length <= kLongestHeader ? std::string_view(header, length) : std::string_view();
 }
 
-// Begins a transaction inside of `inside`. Works while tracing is switched off, too: traces of
-// other programs must pass through this one.
-int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Parent& parent) {
+// Begins a transaction inside of `parent`. `since`: 0 for now. Works while tracing is switched off,
+// too: traces of other programs must pass through this one.
+[[gnu::always_inline]] inline int begin_since(pmtrace_handle tag, pmtrace_tx* tx,
+                                              const ThreadTrace::Parent& parent, Moment since) {
   *tx = {};
   if (tag == nullptr) return refuse_null_handle("begin");
   Recorder* const recorder = find_recorder();
-  Traced traced{{present_moment(), OpenTable::kNoRef}, parent.context};
+  Traced traced{{since != 0 ? since : present_moment(), OpenTable::kNoRef}, parent.context};
   if (recorder != nullptr)
-    traced = recorder->begin_in(tag, parent);
+    traced =
+        since != 0 ? recorder->begin_in_since(tag, parent, since) : recorder->begin_in(tag, parent);
   else if (parent.context.is_trace())
     traced.begun.ref = OpenTable::kHasTrace;
   write(tx, tag, traced);
   return 0;
+}
+
+int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Parent& parent) {
+  return begin_since(tag, tx, parent, 0);
+}
+
+int begin_in_at(pmtrace_handle tag, std::uint64_t start_ns, pmtrace_tx* tx,
+                const ThreadTrace::Parent& parent) {
+  return begin_since(tag, tx, parent, Recorder::past_moment(start_ns));
+}
+
+// The parent in a request's headers.
+[[gnu::always_inline]] inline ThreadTrace::Parent parent_in(const char* traceparent,
+                                                            const char* tracestate) {
+  TraceContext context;
+  if (const auto parsed = parse_traceparent(header_text(traceparent))) {
+    context = *parsed;
+    context.set_state(tracestates.keep(header_text(tracestate), context.trace_low));
+  }
+  return {context};
+}
+
+// This transaction as a parent; null: no parent.
+[[gnu::always_inline]] inline ThreadTrace::Parent parent_of(const pmtrace_tx* parent) {
+  if (parent == nullptr) return {};
+  return {context_of(parent).inside(), read(parent).begun};
 }
 
 // If the transaction is captured, its span gets the kind Client.
@@ -63,20 +91,25 @@ extern "C" {
 PMTRACE_EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* traceparent,
                                       const char* tracestate) {
   if (tx == nullptr) return -EINVAL;
-  TraceContext context;
-  if (const auto parsed = parse_traceparent(header_text(traceparent))) {
-    context = *parsed;
-    context.set_state(tracestates.keep(header_text(tracestate), context.trace_low));
-  }
-  return begin_in(tag, tx, {context});
+  return begin_in(tag, tx, parent_in(traceparent, tracestate));
+}
+
+PMTRACE_EXPORT int pmtrace_begin_from_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx,
+                                         const char* traceparent, const char* tracestate) {
+  if (tx == nullptr) return -EINVAL;
+  return begin_in_at(tag, start_ns, tx, parent_in(traceparent, tracestate));
 }
 
 PMTRACE_EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
                                        const pmtrace_tx* parent) {
   if (tx == nullptr) return -EINVAL;
-  if (parent == nullptr) return begin_in(tag, tx, {});
-  const OpenTransaction open = read(parent);
-  return begin_in(tag, tx, {context_of(parent).inside(), open.begun});
+  return begin_in(tag, tx, parent_of(parent));
+}
+
+PMTRACE_EXPORT int pmtrace_begin_under_at(pmtrace_handle tag, uint64_t start_ns, pmtrace_tx* tx,
+                                          const pmtrace_tx* parent) {
+  if (tx == nullptr) return -EINVAL;
+  return begin_in_at(tag, start_ns, tx, parent_of(parent));
 }
 
 PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {

@@ -65,7 +65,14 @@ class Recorder {
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
-  static constexpr std::uint32_t kMostSinceOneMoment = 1024;
+  // The moment of this time of the clock for begin_since(); 0 if it is 0, or not in the past.
+  static Moment past_moment(std::uint64_t ns) {
+    if (ns < kMostSinceOneMoment) [[unlikely]] {
+      if (ns == 0) return 0;
+      ns = kMostSinceOneMoment;
+    }
+    return ns < now_ns() ? ns << 1 | 1 : 0;
+  }
 
   Recorder(SharedParts& shared, Doorbell& doorbell, std::uint32_t capacity,
            const TraceOptions& trace_options = kNoTraces)
@@ -109,10 +116,15 @@ class Recorder {
   // transaction. Thread: the owner's.
   Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
   // The same since an earlier moment of the clock, which becomes up to a microsecond earlier.
-  Traced begin_since(const Tag* tag, Moment since);
+  Traced begin_since(const Tag* tag, Moment since) {
+    return begin_inside(tag, trace_.innermost(), false, since);
+  }
   // The same inside of another transaction, or of none.
   Traced begin_in(const Tag* tag, const ThreadTrace::Parent& parent) {
     return begin_inside(tag, parent, true);
+  }
+  Traced begin_in_since(const Tag* tag, const ThreadTrace::Parent& parent, Moment since) {
+    return begin_inside(tag, parent, true, since);
   }
   // Gives the duration in seconds. `as`: the tag under which it is captured, if at all.
   double end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted) {
@@ -211,6 +223,8 @@ class Recorder {
     return since - (Moment{begins_since_++ % kMostSinceOneMoment} << 1);
   }
   Traced begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen);
+  Traced begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen,
+                      Moment since);
   template <typename Start>
   Traced begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen,
                       Start start);
@@ -260,6 +274,7 @@ class Recorder {
   ThreadTrace trace_;
   SpanPool::Share spans_;
   CaptureReads capture_reads_{0};
+  static constexpr std::uint32_t kMostSinceOneMoment = 1024;
   std::uint32_t begins_since_ = 0;
   std::atomic<bool> owned_{true};  // released by give_up(), acquired by try_take_over()
 

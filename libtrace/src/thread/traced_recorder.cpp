@@ -171,8 +171,9 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent,
   return begin_inside(tag, parent, is_chosen, Now{});
 }
 
-Traced Recorder::begin_since(const Tag* tag, Moment since) {
-  return begin_inside(tag, trace_.innermost(), false, Earlier{unlike_others(since)});
+Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent, bool is_chosen,
+                              Moment since) {
+  return begin_inside(tag, parent, is_chosen, Earlier{unlike_others(since)});
 }
 
 double Recorder::end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted,
