@@ -17,6 +17,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -328,6 +329,7 @@ int main(int argc, char** argv) {
   const pid_t child = must(::fork(), "fork");
   std::array<std::jthread, kThreads> pool;
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // ends with the server, however that ends
     ::setenv("PCP_TRACE_SERVICE", "price_server", 0);
     for (std::jthread& each : pool) each = std::jthread(answer, backend);
     return 0;  // when they end

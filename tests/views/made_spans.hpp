@@ -114,7 +114,7 @@ inline RecordedSpans made_spans(WallTime begin, WallTime end) {
   SpanTrace orphan = checkout(99, begin_us + 7'000'000, 30);
   orphan.spans.erase(orphan.spans.begin());
   orphan.torn = {{6, "front<b>"}};
-  orphan.torn_to = {{6, "bank<b>"}};
+  orphan.lacks_part_in = {{6, "bank<b>"}};
   add(std::move(orphan));
   spans.slowest = slowest.take();
   spans.exemplars = exemplars.take(spans.slowest);

@@ -84,7 +84,7 @@ class Spans(PageTestCase):
         self.assertIn("some of its parts were not captured", self.texts("#trace-facts span"))
         rows = {row["tag"]: row for row in self.rows()}
         self.assertIn("its part in front<b> was not captured", rows["payment"]["notes"])
-        self.assertIn("the part in bank<b> that it called was not captured", rows["payment"]["notes"])
+        self.assertIn("no part in bank<b> has come, as in other traces", rows["payment"]["notes"])
         self.assertNotIn("captured", rows["session"]["notes"])
 
     def test_that_are_many_say_how_many_are_below(self):

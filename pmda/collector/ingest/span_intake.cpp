@@ -190,7 +190,7 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
       count.captured - before.captured,
       {count.missed_full - before.missed_full, count.missed_limit - before.missed_limit,
        count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away},
-      count.threshold};
+      peer.uid != kUnknownUid ? count.threshold : 0};  // an address is of several users
   const std::uint64_t more = std::max(
       news.captured, std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
   const Duration since = steady_now() - said.told_at + kCapturedFromStart;

@@ -34,7 +34,7 @@ bool has_failed(const SpanTrace& trace) {
 
 void Exemplars::add(const SpanTrace& trace) {
   if (trace.is_late || first_span(trace) == nullptr) return;
-  const std::uint64_t duration_ns = trace.end_ns() - trace.begin_ns();
+  const std::uint64_t duration_ns = trace.request_ns();
   std::shared_ptr<SpanTrace> copy;
   const auto offer = [&](const Group& group) {
     Kept& kept = kept_[group];

@@ -200,6 +200,20 @@ Groups group_by_name(std::vector<Tag> tags) {
                     [](const std::string& tag) { return std::string(bare_name(tag)); });
 }
 
+bool may_have_got_labels(const Tag& tag, const std::vector<Tag>& tags) {
+  if (tag.type != TraceType::Transact || tag.calls > 0) return false;
+  const Dimensions begun = parse_dimensions(tag.name).value_or(Dimensions{tag.name, {}});
+  return std::ranges::any_of(tags, [&](const Tag& other) {
+    if (other.type != tag.type || other.calls == 0 || bare_name(other.name) != begun.name)
+      return false;
+    const Dimensions more = parse_dimensions(other.name).value_or(Dimensions{});
+    return std::ranges::all_of(begun.labels, [&](const Dimension& label) {
+      const std::string* const value = more.find(label.key);
+      return value != nullptr && *value == label.value;
+    });
+  });
+}
+
 Tag with_failed(Tag completed, Tag failed) {
   completed.times_of.reset();
   if (failed.calls == 0) return completed;

@@ -40,6 +40,10 @@ std::vector<Grouping> groupings_of(const std::vector<Tag>& tags);
 // Adds a tag's failed calls to its completed ones.
 Tag with_failed(Tag completed, Tag failed);
 
+// True if the tag has no calls, but tags with more labels have: transactions may have begun as this
+// tag, and ended with more labels. An archive does not say so.
+bool may_have_got_labels(const Tag& tag, const std::vector<Tag>& tags);
+
 // The tag without its calls: it has none, or (not `is_known`) nothing is known of any.
 Tag without_calls(const Tag& tag, bool is_known = true);
 

@@ -10,8 +10,6 @@ namespace pcp::trace::command {
 
 namespace {
 
-std::uint64_t duration_of(const SpanTrace& trace) { return trace.end_ns() - trace.begin_ns(); }
-
 bool has_spans(const SpanTrace& trace) {
   return std::any_of(trace.spans.begin(), trace.spans.end(),
                      [](const SpanEvent& each) { return !each.is_event(); });
@@ -83,7 +81,7 @@ void trim(SpanTrace& trace, std::size_t most_spans, std::size_t most_bytes) {
 
 void SlowestTraces::add(SpanTrace trace) {
   if (!has_spans(trace) || (trace.is_late && add_to_known(trace))) return;
-  const std::uint64_t duration = duration_of(trace);
+  const std::uint64_t duration = trace.request_ns();
   if (by_duration_.size() >= limits_.traces && duration <= by_duration_.begin()->first) return;
   trim(trace, limits_.spans_of_one, limits_.bytes_of_one);
   by_duration_.emplace(duration, std::move(trace));
@@ -99,7 +97,7 @@ bool SlowestTraces::add_to_known(SpanTrace& late) {
   by_duration_.erase(known);
   std::move(late.spans.begin(), late.spans.end(), std::back_inserter(whole.spans));
   whole.spans_left_out += late.spans_left_out;
-  const std::uint64_t duration = duration_of(whole);
+  const std::uint64_t duration = whole.request_ns();
   trim(whole, limits_.spans_of_one, limits_.bytes_of_one);
   by_duration_.emplace(duration, std::move(whole));
   return true;

@@ -75,14 +75,25 @@ std::uint64_t SpanTrace::end_ns() const {
   return std::ranges::max_element(spans, {}, &SpanEvent::end_ns)->end_ns();
 }
 
+std::uint64_t SpanTrace::request_ns() const {
+  std::unordered_set<std::uint64_t> ids;
+  for (const SpanEvent& each : spans)
+    if (!each.is_event()) ids.insert(each.span);
+  std::uint64_t longest = 0;
+  for (const SpanEvent& each : spans)
+    if (!each.is_event() && !ids.contains(each.parent))
+      longest = std::max(longest, each.duration_ns);
+  return longest;
+}
+
 const std::string* torn_from(const SpanTrace& trace, const Node& node) {
   const auto found = trace.torn.find(node.span->span);
   return node.lacks_parent() && found != trace.torn.end() ? &found->second : nullptr;
 }
 
-const std::string* torn_to(const SpanTrace& trace, const Node& node) {
-  const auto found = trace.torn_to.find(node.span->span);
-  return !node.span->is_event() && found != trace.torn_to.end() ? &found->second : nullptr;
+const std::string* lacks_part_in(const SpanTrace& trace, const Node& node) {
+  const auto found = trace.lacks_part_in.find(node.span->span);
+  return !node.span->is_event() && found != trace.lacks_part_in.end() ? &found->second : nullptr;
 }
 
 std::vector<Node> nodes_of(const SpanTrace& trace) { return Forest(trace).nodes(); }

@@ -21,13 +21,17 @@ struct SpanTrace {
   // By span: where its parent ran, which was not captured although other parts of the trace were.
   // Empty: unknown. See torn_spans.hpp.
   std::map<std::uint64_t, std::string> torn{};
-  // By span: where the part runs that it called, which was not captured either. Empty: in one of
-  // several services.
-  std::map<std::uint64_t, std::string> torn_to{};
+  // By span that gave its trace away: where parts run in other traces that such spans call; here is
+  // none. Empty: in several services.
+  std::map<std::uint64_t, std::string> lacks_part_in{};
 
   // Begin of the first and end of the last. Requires: there are spans.
   std::uint64_t begin_ns() const;
   std::uint64_t end_ns() const;
+
+  // The duration of the longest transaction that is inside of no other one here: of the request.
+  // Parts of it may go on after its end. 0: there are only events.
+  std::uint64_t request_ns() const;
 };
 
 // A span or an event in its tree.
@@ -42,8 +46,8 @@ struct Node {
 // The entry of SpanTrace::torn, unless the parent has come later; null if there is none.
 const std::string* torn_from(const SpanTrace& trace, const Node& node);
 
-// The entry of SpanTrace::torn_to; null if there is none.
-const std::string* torn_to(const SpanTrace& trace, const Node& node);
+// The entry of SpanTrace::lacks_part_in; null if there is none.
+const std::string* lacks_part_in(const SpanTrace& trace, const Node& node);
 
 // All nodes of a trace, parents before children, siblings in order of time. Each span appears once,
 // even with invalid parents.

@@ -14,9 +14,8 @@ const std::string& service_of(const SpanEvent& span) {
 
 std::string kind_of(const SpanEvent& span) { return service_of(span) + '\0' + span.tag; }
 
-bool is_elsewhere(const SpanEvent& span, const SpanEvent& parent) {
-  return span.pid != parent.pid || span.host != parent.host;
-}
+// Also if it is of the same process, which called itself.
+bool came_with_headers(const SpanEvent& span) { return span.kind == wire::SpanKind::Server; }
 
 }  // namespace
 
@@ -24,7 +23,7 @@ void TornSpans::mark(SpanTrace& trace) {
   for (const Node& node : nodes_of(trace)) {
     if (node.parent == nullptr || node.span->is_event()) continue;
     learn(callers_, *node.span, *node.parent);
-    if (is_elsewhere(*node.span, *node.parent)) learn(called_, *node.parent, *node.span);
+    if (came_with_headers(*node.span)) learn(called_, *node.parent, *node.span);
   }
   name(trace);
 }
@@ -49,17 +48,17 @@ void TornSpans::name(SpanTrace& trace) const {
   });
   std::unordered_set<const SpanEvent*> callers;
   for (const Node& node : nodes)
-    if (node.parent != nullptr && is_elsewhere(*node.span, *node.parent))
-      callers.insert(node.parent);
+    if (node.parent != nullptr && came_with_headers(*node.span)) callers.insert(node.parent);
   for (const Node& node : nodes) {
     const SpanEvent& span = *node.span;
     if (node.lacks_parent() && trees > 1) {
       const auto caller = callers_.find(kind_of(span));
       trace.torn[span.span] = caller != callers_.end() ? caller->second : "";
     }
-    if (span.kind != wire::SpanKind::Client || callers.contains(&span)) continue;
+    // A failed call may not have come to the other program.
+    if (span.kind != wire::SpanKind::Client || span.aborted || callers.contains(&span)) continue;
     if (const auto called = called_.find(kind_of(span)); called != called_.end())
-      trace.torn_to[span.span] = called->second;
+      trace.lacks_part_in[span.span] = called->second;
   }
 }
 

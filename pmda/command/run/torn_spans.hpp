@@ -24,7 +24,7 @@ class TornSpans {
   // Learns from the trace who calls whom, and marks it.
   void mark(SpanTrace& trace);
 
-  // Fills trace.torn and torn_to by what has been learnt until now.
+  // Fills trace.torn and lacks_part_in by what has been learnt until now.
   void name(SpanTrace& trace) const;
 
  private:

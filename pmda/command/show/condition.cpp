@@ -19,21 +19,10 @@ namespace {
 
 constexpr const char* kNotKnown = "a value that is not known";
 
-// Transactions may have begun as this tag, and ended with more labels. The archive does not say so.
 std::string how_to_add_up(const Tag& tag, const std::vector<Tag>& tags) {
-  const Dimensions begun = parse_dimensions(tag.name).value_or(Dimensions{tag.name, {}});
-  const bool have_more = std::ranges::any_of(tags, [&](const Tag& other) {
-    if (other.type != tag.type || other.calls == 0 || bare_name(other.name) != begun.name)
-      return false;
-    const Dimensions more = parse_dimensions(other.name).value_or(Dimensions{});
-    return std::ranges::all_of(begun.labels, [&](const Dimension& label) {
-      const std::string* const value = more.find(label.key);
-      return value != nullptr && *value == label.value;
-    });
-  });
-  if (!have_more) return "";
+  if (!may_have_got_labels(tag, tags)) return "";
   std::string keys;
-  for (const Dimension& label : begun.labels)
+  for (const Dimension& label : parse_dimensions(tag.name).value_or(Dimensions{}).labels)
     keys.append(keys.empty() ? "" : ",").append(label.key);
   return "; --by " + (keys.empty() ? "name" : keys) + " adds those that ended with more labels";
 }

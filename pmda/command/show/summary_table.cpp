@@ -113,7 +113,8 @@ std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds,
 std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice& choice,
                                  const std::vector<Imbalance>& uneven) {
   std::array<std::vector<Tag>, kTableTitles.size()> of_table;
-  for (const Tag& tag : tags) of_table[table_of(tag.type)].push_back(tag);
+  for (const Tag& tag : tags)
+    if (!may_have_got_labels(tag, tags)) of_table[table_of(tag.type)].push_back(tag);
   std::vector<Section> sections;
   for (std::size_t table = 0; table < of_table.size(); ++table) {
     if (of_table[table].empty()) continue;

@@ -33,7 +33,7 @@ void write_node(JsonWriter& json, const SpanTrace& trace, const Node& node,
       service.empty() ? json.null() : json.text(service);
     };
     if (const std::string* const from = torn_from(trace, node)) write_torn("torn_from", *from);
-    if (const std::string* const to = torn_to(trace, node)) write_torn("torn_to", *to);
+    if (const std::string* const to = lacks_part_in(trace, node)) write_torn("lacks_part_in", *to);
     json.number("depth", node.depth);
     write_time(json, "begin", span.begin_ns);
     json.number("offset_ns", span.begin_ns - begin_ns);
@@ -72,7 +72,7 @@ void write_trace(JsonWriter& json, const SpanTrace& trace) {
   const std::vector<Node> nodes = nodes_of(trace);
   const std::uint64_t begin_ns = trace.begin_ns();
   bool has_root = false;
-  bool is_torn = !trace.torn_to.empty();
+  bool is_torn = false;
   for (const Node& each : nodes) {
     has_root |= !each.span->is_event() && each.span->parent == 0;
     is_torn |= torn_from(trace, each) != nullptr;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "command/show/why_slow.hpp"
 
@@ -53,8 +54,8 @@ std::string torn_text(const std::string& from) {
                       : "its part in " + from + " was not captured";
 }
 
-std::string torn_to_text(const std::string& to) {
-  return (to.empty() ? "the part" : "the part in " + to) + " that it called was not captured";
+std::string lacking_text(const std::string& to) {
+  return "no part" + (to.empty() ? "" : " in " + to) + " has come, as in other traces";
 }
 
 class Waterfall {
@@ -124,12 +125,20 @@ std::string Waterfall::text() {
   return text + end(not_shown);
 }
 
-// Which nodes to show if there are too many: the longest ones, and of equal ones the first.
+// Which nodes to show if there are too many: the longest ones with those around them, and of equal
+// ones the first.
 std::vector<bool> Waterfall::longest(const std::vector<Node>& nodes) const {
+  std::vector<std::uint64_t> weights(nodes.size());  // of the longest inside
+  std::vector<std::uint64_t> deeper;                 // by depth: the longest of the nodes behind
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const std::size_t depth = nodes[i].depth;
+    deeper.resize(std::max(deeper.size(), depth + 2));
+    weights[i] = std::max(nodes[i].span->duration_ns, std::exchange(deeper[depth + 1], 0));
+    deeper[depth] = std::max(deeper[depth], weights[i]);
+  }
   std::vector<std::size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(),
-                           [&](std::size_t i) { return nodes[i].span->duration_ns; });
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return weights[i]; });
   std::vector<bool> shows(nodes.size());
   for (const std::size_t i : std::span(order).first(std::min(nodes.size(), most_spans_)))
     shows[i] = true;
@@ -138,8 +147,10 @@ std::vector<bool> Waterfall::longest(const std::vector<Node>& nodes) const {
 
 std::string Waterfall::head(const Node& first) const {
   const auto begin = WallTime(std::chrono::nanoseconds(begin_));
-  std::string rest = "  " + shown_.duration(seconds(trace_.end_ns() - begin_)) + "  " +
-                     Shown::time(begin) + milliseconds(begin_);
+  const std::uint64_t request_ns = trace_.request_ns();
+  std::string rest =
+      "  " + shown_.duration(seconds(request_ns > 0 ? request_ns : trace_.end_ns() - begin_)) +
+      "  " + Shown::time(begin) + milliseconds(begin_);
   if (!has_hosts_ && bar_columns_ > 0) rest += "  " + shown_.name(first.span->host, kMostOfHost);
   const std::size_t room = room_after(shown_.terminal().columns, columns_of(rest));
   const std::string tag = shown_.name(first.span->tag, room);
@@ -169,7 +180,7 @@ std::string Waterfall::notes(const Node& node) const {
         shown_.bad(note(node, "aborted" + (span.reason.empty() ? "" : ": " + span.reason))) + "\n";
   const auto say = [&](const std::string& text) { lines += shown_.faint(note(node, text)) + "\n"; };
   if (const std::string* const from = torn_from(trace_, node)) say(torn_text(*from));
-  if (const std::string* const to = torn_to(trace_, node)) say(torn_to_text(*to));
+  if (const std::string* const to = lacks_part_in(trace_, node)) say(lacking_text(*to));
   if (!span.attributes.empty()) say(shown_attributes(span.attributes));
   if (!span.links.empty()) say("see also " + span.links);
   if (span.left_out > 0) say("there was no room for " + Shown::counted(span.left_out, "note"));

@@ -20,10 +20,15 @@ Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, 
     if (!archive) return archive.error();
     request.archives.push_back(*std::move(archive));
   }
-  TornSpans torn;
+  TornSpans torn;  // all traces tell who calls whom, also later ones
+  const auto learn = [&](SpanTrace&& trace) {
+    torn.mark(trace);
+    return true;
+  };
+  if (const auto read = read_traces(request, learn); !read) return read.error();
   std::uint64_t taken = 0;
   Result<std::optional<RecordedSpans>> read = read_traces(request, [&](SpanTrace&& trace) {
-    torn.mark(trace);
+    torn.name(trace);
     if (!options.wanted.matches(trace)) return true;
     return take(std::move(trace)) && ++taken != options.traces;
   });

@@ -28,6 +28,14 @@ TEST(SlowestTraces, AreTheOnesThatTookLongest) {
   EXPECT_TRUE(slowest.take().empty());
 }
 
+TEST(SlowestTraces, AreThoseOfTheSlowestRequestsWhateverGoesOnAfterThem) {
+  SlowestTraces slowest({.traces = 1});
+  slowest.add(request(1, 20));
+  slowest.add(
+      trace_of({span_of("request", 1, 0, 0, 10, 2), span_of("goes on", 2, 1, 5, 90, 2)}, 2));
+  EXPECT_EQ(ids_of(slowest.take()), (std::vector<std::uint64_t>{1}));
+}
+
 TEST(SlowestTraces, HaveSpansNotOnlyEvents) {
   SlowestTraces slowest;
   slowest.add(trace_of({point_of("miss", 1, 0), point_of("miss", 1, 5)}));
@@ -43,9 +51,9 @@ TEST(SlowestTraces, GetWhatComesLater) {
   late.is_late = true;
   slowest.add(late);
   const std::vector<SpanTrace> all = slowest.take();
-  ASSERT_EQ(ids_of(all), (std::vector<std::uint64_t>{1, 2}));
-  EXPECT_EQ(spans_of(all[0]), (std::vector<std::uint64_t>{1, 7}));
-  EXPECT_FALSE(all[0].is_late);
+  ASSERT_EQ(ids_of(all), (std::vector<std::uint64_t>{2, 1}));
+  EXPECT_EQ(spans_of(all[1]), (std::vector<std::uint64_t>{1, 7}));
+  EXPECT_FALSE(all[1].is_late);
 }
 
 // 1 - 2 - 3, 1 - 4, 1 - 5 - 6: span 6 is long, but its parent 5 is short.

@@ -13,7 +13,6 @@ namespace {
 
 SpanEvent in(const std::string& service, SpanEvent span) {
   span.service = service;
-  span.pid = static_cast<std::uint32_t>(service.size());  // each in a process of its own
   return span;
 }
 
@@ -57,24 +56,26 @@ TEST(TornSpans, AreNoneInAWholeTraceOrInOneThatBeganElsewhere) {
 TEST(TornSpans, LackTheBankIfTheWorkerHasCalledItInAnotherTrace) {
   TornSpans torn;
   SpanTrace other = whole();
-  SpanTrace trace = whole();
+  other.spans[1].kind = wire::SpanKind::Client;
+  other.spans[2].kind = wire::SpanKind::Server;
+  SpanTrace trace = other;
   trace.spans.resize(2);  // without the bank
-  trace.spans[1].kind = wire::SpanKind::Client;
+  const auto lacks_part_in = [&] {
+    trace.lacks_part_in.clear();
+    torn.name(trace);
+    return trace.lacks_part_in;
+  };
   torn.mark(trace);
-  EXPECT_TRUE(trace.torn_to.empty());
+  EXPECT_EQ(lacks_part_in(), Torn());
   torn.mark(other);
-  EXPECT_TRUE(other.torn_to.empty());
-  torn.name(trace);
-  EXPECT_EQ(trace.torn_to, (Torn{{2, "bank"}}));
-  EXPECT_TRUE(trace.torn.empty());
+  EXPECT_EQ(other.lacks_part_in, Torn());
+  EXPECT_EQ(lacks_part_in(), (Torn{{2, "bank"}}));
+  EXPECT_EQ(trace.torn, Torn());
   other.spans[2].service = "cash";
   torn.mark(other);
-  torn.name(trace);
-  EXPECT_EQ(trace.torn_to, (Torn{{2, ""}}));
-  trace.torn_to.clear();
-  trace.spans[1].kind = wire::SpanKind::Internal;
-  torn.name(trace);
-  EXPECT_TRUE(trace.torn_to.empty());
+  EXPECT_EQ(lacks_part_in(), (Torn{{2, ""}}));
+  trace.spans[1].aborted = true;
+  EXPECT_EQ(lacks_part_in(), Torn());
 }
 
 TEST(TornSpans, AreNotFoundInWhatWasCutOrCameLater) {

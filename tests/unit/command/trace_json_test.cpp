@@ -53,10 +53,10 @@ TEST(TraceJson, SaysWhereItIsTorn) {
   const std::string json = trace_json(trace);
   EXPECT_TRUE(has(json, R"("is_torn":true)"));
   trace.torn = {};
-  trace.torn_to = {{1, "bank"}};
+  trace.lacks_part_in = {{1, "bank"}};
   const std::string to = trace_json(trace);
-  EXPECT_TRUE(has(to, R"("is_torn":true)"));
-  EXPECT_TRUE(has(to, R"("parent":null,"torn_to":"bank")"));
+  EXPECT_TRUE(has(to, R"("is_torn":false)"));
+  EXPECT_TRUE(has(to, R"("parent":null,"lacks_part_in":"bank")"));
   EXPECT_TRUE(has(json, R"("parent":"0000000000000002","torn_from":"order_worker")"));
   EXPECT_TRUE(has(json, R"("parent":"0000000000000004","torn_from":null)"));
 }

@@ -106,10 +106,10 @@ TEST(Waterfall, MarksWhatWasNotCaptured) {
             "  its part in order_worker was not captured\n"
             "  rows=12\n");
   trace.torn = {{3, ""}};
-  trace.torn_to = {{3, "bank"}};
+  trace.lacks_part_in = {{3, "bank"}};
   EXPECT_TRUE(has(waterfall(trace, kPlain),
                   "\n  what called it was not captured\n"
-                  "  the part in bank that it called was not captured\n"));
+                  "  no part in bank has come, as in other traces\n"));
 }
 
 TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
@@ -152,6 +152,16 @@ TEST(Waterfall, KeepsTheLongestOfManySpans) {
 }
 
 // A program may say anything, and its clock may be wrong.
+// The call of the bank was given up.
+TEST(Waterfall, KeepsWhatALongSpanIsInside) {
+  const SpanTrace trace = trace_of({span_of("request", 1, 0, 0, 10), span_of("sql", 2, 1, 0, 5),
+                                    span_of("call", 3, 1, 1, 2), span_of("pay", 4, 3, 2, 30)});
+  const std::string text = waterfall(trace, kPlain, 3);
+  EXPECT_TRUE(has(text, "\n  call")) << text;
+  EXPECT_TRUE(has(text, "\n    pay")) << text;
+  EXPECT_TRUE(text.starts_with("request  10.0 ms")) << text;
+}
+
 TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
   ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
   for (const std::size_t columns : {40u, 59u, 60u, 79u, 80u, 120u}) {

@@ -53,7 +53,7 @@ function showTrace(trace, span) {
     trace.trace ? `trace ${trace.trace}` : '', ...remarksOf(trace)
   ];
   byId('trace-title')
-      .replaceChildren(shortName(titleOf(trace)), ' ', formatNanoseconds(trace.duration_ns));
+      .replaceChildren(shortName(titleOf(trace)), ' ', formatNanoseconds(requestNs(trace)));
   showWords(byId('trace-facts'), facts);
   byId('trace').replaceChildren(...waterfall(trace, span));
 }
@@ -97,8 +97,14 @@ function showFiltered(all, slowest, text) {
   return null;
 }
 
+// The duration of the request. Parts of it may go on after its end.
+const requestNs = (trace) => Math.max(
+    0,
+    ...trace.spans.filter((span) => span.depth === 0 && !isEvent(span))
+        .map((span) => span.duration_ns));
+
 const wholeTraces = (traces) => traces.map(
-    (trace) => ({trace, span: {...trace.spans[0], offset_ns: 0, duration_ns: trace.duration_ns}}));
+    (trace) => ({trace, span: {...trace.spans[0], offset_ns: 0, duration_ns: requestNs(trace)}}));
 
 const mostListed = 50;
 

@@ -56,9 +56,9 @@ function notesOf(span) {
     const part = span.torn_from ? `its part in ${visibleName(span.torn_from)}` : 'what called it';
     notes.push(element('span', {class: 'torn'}, `${part} was not captured`));
   }
-  if ('torn_to' in span) {
-    const part = span.torn_to ? `the part in ${visibleName(span.torn_to)}` : 'the part';
-    notes.push(element('span', {class: 'torn'}, `${part} that it called was not captured`));
+  if ('lacks_part_in' in span) {
+    const where = span.lacks_part_in ? ` in ${visibleName(span.lacks_part_in)}` : '';
+    notes.push(element('span', {class: 'torn'}, `no part${where} has come, as in other traces`));
   }
   for (const [key, value] of Object.entries(span.attributes || {}))
     notes.push(note(visibleName(key), ' ', element('bdi', {}, visibleName(String(value)))));

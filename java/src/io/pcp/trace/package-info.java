@@ -96,9 +96,11 @@
  * All of this package may be called on virtual threads of Java 21 and later. The state of an open
  * transaction, its tag and its begin, is only in the Java object (or in your {@code long}), so it
  * costs a virtual thread no memory of its own, and the carrier thread may be another one at the
- * end. Only what is attached is in a {@code ThreadLocal}: transactions that are captured or in a
- * trace, and what begins inside of them. It is not inherited: a new thread begins its part with
- * {@code beginUnder} or {@code attach}, also in structured concurrency.
+ * end. But close each: 65,536 that were left open on a carrier use up its room, and later ones
+ * there are counted and timed, but captured no more. Only what is attached is in a {@code
+ * ThreadLocal}: transactions that are captured or in a trace, and what begins inside of them. It is
+ * not inherited: a new thread begins its part with {@code beginUnder} or {@code attach}, also in
+ * structured concurrency.
  *
  * <p>The native library keeps a queue per carrier thread, but uses it only during a call, and a
  * virtual thread does not leave its carrier within a native call. Such calls are short. Calls that
