@@ -8,9 +8,13 @@ endif()
 if(PCP_TRACE_JAVA)
   list(APPEND CPACK_COMPONENTS_ALL java)
 endif()
+if(PCP_TRACE_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 if(NOT TARGET pmdatrace OR (PCP_TRACE_FORTRAN AND NOT TARGET pcp_trace_fortran)
-   OR (PCP_TRACE_JAVA AND NOT TARGET pcp_trace_jar))
-  message(FATAL_ERROR "Packages are made of all parts that are not switched off: a JDK or gfortran is missing")
+   OR (PCP_TRACE_JAVA AND NOT TARGET pcp_trace_jar) OR (PCP_TRACE_PYTHON AND NOT TARGET pcp_trace_python))
+  message(FATAL_ERROR
+          "Packages are made of all parts that are not switched off: a JDK, gfortran or python3-dev is missing")
 endif()
 
 # Debian's tools read the same two variables.
@@ -78,12 +82,18 @@ The module pcp_trace for gfortran, and its source for other compilers.")
 trace_package(java pcp-trace-java java "default-jre-headless | java17-runtime-headless"
 "Application tracing for Performance Co-Pilot: for Java programs
 The Java package io.pcp.trace with its native library, and its Javadoc.")
+trace_package(python python3-pcp-trace python "python3 (>= 3.11)"
+"Application tracing for Performance Co-Pilot: for Python programs
+The package pcp_trace, with types, for asyncio, threads and processes.")
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS pkg-config)
 set(CPACK_COMPONENT_AGENT_DEPENDS library)
 set(CPACK_COMPONENT_DEV_DEPENDS library)
 set(CPACK_COMPONENT_FORTRAN_DEPENDS dev)
+set(CPACK_COMPONENT_PYTHON_DEPENDS library)
 set(scripts ${PROJECT_SOURCE_DIR}/pmda/package)
 set(CPACK_DEBIAN_AGENT_PACKAGE_CONTROL_EXTRA ${scripts}/postinst ${scripts}/prerm ${scripts}/postrm)
+set(scripts ${PROJECT_SOURCE_DIR}/libtrace/python/package)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${scripts}/postinst ${scripts}/prerm)
 # Packages of programs that are linked with the library then depend on this.
 file(WRITE ${PROJECT_BINARY_DIR}/package/shlibs
      "libpcp_trace ${PROJECT_VERSION_MAJOR} pcp-trace-library (>= ${PROJECT_VERSION})\n")

@@ -4,8 +4,10 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#define _GNU_SOURCE 1   /* for dladdr */
 #define PMTRACE_DISABLE /* the header's own calls do nothing: the default */
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +34,30 @@ static int find_calls(void* file) {
 
 static char problem[512]; /* empty: there is none, or nobody misses the library */
 
+static int find_in(const char* path) {
+  void* const file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (file != NULL && find_calls(file)) return 1;
+  if (*problem == '\0')
+    snprintf(problem, sizeof problem, "%s",
+             file == NULL ? dlerror()
+                          : "libpcp_trace.so.2 is PCP's own, which lacks the calls by handle");
+  return 0;
+}
+
+/* The library that was installed with us is not where the linker looks: PCP's has the same name. */
+static int find_installed(void) {
+  Dl_info us;
+  char path[PATH_MAX];
+  if (dladdr(&library, &us) == 0 || strrchr(us.dli_fname, '/') == NULL) return 0;
+  snprintf(path, sizeof path, "%.*s/" TO_LIBDIR "/libpcp_trace.so.2",
+           (int)(strrchr(us.dli_fname, '/') - us.dli_fname), us.dli_fname);
+  return find_in(path);
+}
+
 static void find_library(void) {
-  void* const file = dlopen("libpcp_trace.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (file != NULL && find_calls(file)) return;
-  if (getenv("PCP_TRACE_NOAGENT") != NULL && getenv("PCP_TRACE_MMV") == NULL) return;
-  snprintf(
-      problem, sizeof problem, "%s",
-      file == NULL ? dlerror() : "libpcp_trace.so.2 is PCP's own, which lacks the calls by handle");
+  if (find_in("libpcp_trace.so.2") || find_installed() ||
+      (getenv("PCP_TRACE_NOAGENT") != NULL && getenv("PCP_TRACE_MMV") == NULL))
+    *problem = '\0';
 }
 
 /* Python's standard error may let other interpreters run, so it comes after the search. */

@@ -44,7 +44,7 @@ ready_debs() {
 # Only what is there already: no network from here on.
 install_debs() { dpkg --force-confdef -i "$@"; }
 
-all_debs() { ls "$debs"/pcp-trace{,-library,-dev,-fortran,-java}_*.deb; }
+all_debs() { ls "$debs"/{pcp-trace{,-library,-dev,-fortran,-java},python3-pcp-trace}_*.deb; }
 
 # --- Programs ------------------------------------------------------------------------------------------------------
 
@@ -92,6 +92,8 @@ from_fortran() {
 from_java() {
     traces deliver java -cp /usr/share/java/pcp-trace.jar demos/RequestLoop.java 1
 }
+
+from_python() { traces package python3 -c 'import pcp_trace; pcp_trace.point("package")'; }
 
 from_shell() {
     traces 'files' /usr/libexec/pcp-trace/pmtrace -a 3 files && traces hello pmtrace hello
@@ -191,6 +193,7 @@ run_offline() {
     promise "a project of CMake's" from_cmake
     promise "a program in Fortran" from_fortran
     promise "one in Java" from_java
+    promise "one in Python" from_python
     promise "a shell script, with our pmtrace and PCP's" from_shell
     promise "pcp trace is there" pcp trace --version
     promise "the pages are there, and PCP's stay" pages
@@ -250,7 +253,7 @@ run_offline() {
     /etc/init.d/pmcd stop
 }
 
-purge_all() { dpkg -P pcp-trace-java pcp-trace-fortran pcp-trace-dev pcp-trace pcp-trace-library; }
+purge_all() { dpkg -P python3-pcp-trace pcp-trace-java pcp-trace-fortran pcp-trace-dev pcp-trace pcp-trace-library; }
 
 if [[ ${2-} == offline ]]; then
     run_offline
