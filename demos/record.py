@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Records one of the demos, as `pcp trace record` does with any program: ./run demo record, ./run demo server, or
 
-    demos/record.py BUILD_DIRECTORY [c|cpp|fortran|java|shell|...|server] [SECONDS]
+    demos/record.py BUILD_DIRECTORY [c|cpp|fortran|java|python|shell|...|server] [SECONDS]
 
 The recording is BUILD_DIRECTORY/../demo.trace or, with the single requests of the server, server.trace; it replaces
 the previous one.
@@ -29,7 +29,8 @@ def run(build, *words):
     print(f"==> pcp-trace {' '.join(words)}\n", flush=True)
     environment = os.environ | {
         "LD_LIBRARY_PATH": f"{build}/libtrace/src",
-        "PATH": f"{build}/libtrace/tools:{os.environ['PATH']}"}  # our pmtrace
+        "PATH": f"{build}/libtrace/tools:{os.environ['PATH']}",  # our pmtrace
+        "PYTHONPATH": f"{build}/libtrace/python"}
     status = subprocess.run([os.path.join(build, "pmda/command/pcp-trace"), *words],
                             env=environment, check=False).returncode
     if status != 0:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Shows the tracing of a live program: ./run demo, or
 
-    demos/show.py BUILD_DIRECTORY [c|cpp|fortran|java|shell|...] [SECONDS]
+    demos/show.py BUILD_DIRECTORY [c|cpp|fortran|java|python|shell|...] [SECONDS]
 
 Starts its own pmcd with our agent (and leaves the system's pmcd alone), runs one of the demos, and
 prints the output of PCP's tool pminfo once a second. At the end the agent's counts must equal the
@@ -53,6 +53,9 @@ DEMOS = {
                                       "{build}/java/pcp-trace.jar:{build}/demos/java", "RequestLoop"],
                  "is a made-up mail server. One delivery in fifty loads rules anew: compare\n"
                  "the average with the maximum.", ("fetch", "deliver")),
+    "python": Demo("travel_agency.py", ["python3", "-B", "{here}/travel_agency.py"],
+                   "has eight asyncio tasks. One answer in sixty comes too late: compare the\n"
+                   "offers by their label status, which a window of 90 columns shows.", ("offer",)),
     "shell": Demo("nightly.sh", ["sh", "{here}/nightly.sh"],
                   "is a shell script, traced with pmtrace. Look at how long its commands\n"
                   "take; one upload in ten fails.", ("collect", "compress", "upload")),
@@ -102,7 +105,7 @@ def watch(pmcd, program, seconds, screen):
 def check(pmcd, demo, metrics, last_line):
     """Checks that the agent has counted each transaction of the program."""
     def total(values):
-        return sum(value for tag, value in values.items() if tag in demo.tags)
+        return sum(value for tag, value in values.items() if tag.partition("{")[0] in demo.tags)  # with any labels
     counted = total(metrics["trace.transact.count"])
     aborted = total(pmcd.values("trace.transact.aborts"))
     says = re.sub(r"(?<![\d.])\d{4,}", lambda number: f"{int(number[0]):,}", last_line.strip())
@@ -146,11 +149,11 @@ def farewell(name):
     others = "|".join(sorted({language_of(each) for each in DEMOS} - {language}))
     return f"""
 To look further:
-    {f'./run demo {language} 600':33}  ten minutes: time for the commands above
-    {f'./run demo {others}':33}  the same in another language
-    {'demos/first_point.c':33}  the smallest traced program
-    {'man -l libtrace/man/pmtrace.3':33}  all calls and variables
-    {'libtrace/docs/installing.md':33}  how to install and to link"""
+    {f'./run demo {language} 600':40}  time for the commands above
+    {f'./run demo {others}':40}  the same in another language
+    {'demos/first_point.c':40}  the smallest traced program
+    {'man -l libtrace/man/pmtrace.3':40}  all calls and variables
+    {'libtrace/docs/installing.md':40}  how to install and to link"""
 
 
 def main(build, name, seconds):
@@ -162,6 +165,7 @@ def main(build, name, seconds):
     try:
         environment = pmcd.environment(os.path.join(build, "libtrace/src/libpcp_trace.so.2"))
         environment["PATH"] = f"{build}/libtrace/tools:{environment['PATH']}"  # our pmtrace
+        environment["PYTHONPATH"] = f"{build}/libtrace/python"
         screen = Screen(introduction(pmcd, demo, build))
         with screen, subprocess.Popen([*command, str(seconds)], env=environment, text=True,
                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as program:

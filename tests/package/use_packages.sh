@@ -93,7 +93,7 @@ from_java() {
     traces deliver java -cp /usr/share/java/pcp-trace.jar demos/RequestLoop.java 1
 }
 
-from_python() { traces package python3 -c 'import pcp_trace; pcp_trace.point("package")'; }
+from_python() { traces ask-airline python3 demos/travel_agency.py 1; }
 
 from_shell() {
     traces 'files' /usr/libexec/pcp-trace/pmtrace -a 3 files && traces hello pmtrace hello

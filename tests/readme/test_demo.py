@@ -158,8 +158,8 @@ class Watch(unittest.TestCase):
 
 class Farewell(unittest.TestCase):
     def test_goes_on_in_the_same_language_and_names_the_others(self):
-        for name, language, others in (("fortran", "fortran", "c|cpp|java|shell"),
-                                       ("c-by-name", "c", "cpp|fortran|java|shell")):
+        for name, language, others in (("fortran", "fortran", "c|cpp|java|python|shell"),
+                                       ("c-by-name", "c", "cpp|fortran|java|python|shell")):
             text = show.farewell(name)
             self.assertIn(f"./run demo {language} 600 ", text)
             self.assertIn(f"./run demo {others} ", text)
@@ -181,7 +181,7 @@ class Run(unittest.TestCase):
         return done.stderr
 
     def test_says_in_one_line_what_is_wrong_with_a_language(self):
-        self.assertIn("'perl'; there are: c, cpp (the default), fortran, java, shell", self.refusal("perl"))
+        self.assertIn("'perl'; there are: c, cpp (the default), fortran, java, python, shell", self.refusal("perl"))
         self.assertIn("'c-by-name'; there are: c,", self.refusal("c-by-name", "10"))
 
     def test_says_in_one_line_what_is_wrong_with_the_seconds(self):
@@ -218,7 +218,7 @@ class Costs(unittest.TestCase):
 class Check(unittest.TestCase):
     def test_counts_only_the_demos_own_transactions(self):
         pmcd = mock.Mock(values=lambda metric: {"answer": 1, "foreign": 5})
-        metrics = {"trace.transact.count": {"answer": 9, "ask": 9, "foreign": 100}}
+        metrics = {"trace.transact.count": {"answer{status=200}": 8, "answer": 1, "ask": 9, "foreign": 100}}
         with mock.patch("builtins.print"):
             show.check(pmcd, show.DEMOS["c"], metrics, "served 10 requests")
             with self.assertRaises(SystemExit):
