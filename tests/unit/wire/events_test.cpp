@@ -132,7 +132,8 @@ TEST(Events, AreRefusedBeyond64KiB) {
 
 TEST(Events, AddNoMoreToTheirBodyThanPromised) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const std::vector<CaptureCount> counts(kMaxCaptures, {kMost, kMost, kMost, kMost, kMost, kMost, kAllIds});
+  const std::vector<CaptureCount> counts(kMaxCaptures,
+                                         {kMost, kMost, kMost, kMost, kMost, kMost, kAllIds});
   const std::string pdu = pdu_of(append_events, kMost, kMost, counts, {});
   EXPECT_LE(pdu.size(), kEventsOverheadBytes + kMaxCaptures * kMaxCaptureCountBytes);
 }
