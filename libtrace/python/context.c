@@ -36,6 +36,18 @@ Transaction* current_transaction(struct state* state) {
   return NULL;
 }
 
+Transaction* attach_current(struct state* state) {
+  Transaction* const around = current_transaction(state);
+  if (around != NULL) library.attach(&around->tx);
+  return around;
+}
+
+void detach_current(Transaction* around) {
+  if (around == NULL) return;
+  library.detach(&around->tx);
+  Py_DECREF((PyObject*)around);
+}
+
 void make_current(struct state* state, Transaction* transaction) {
   PyObject* const value = transaction != NULL ? (PyObject*)transaction : Py_None;
   PyObject* const token = PyObject_CallFunctionObjArgs(state->set_current, value, NULL);

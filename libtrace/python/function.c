@@ -57,7 +57,7 @@ static PyObject* call(Function* self, PyObject* arguments, PyObject* names) {
   pmtrace_tx tx;
   const unsigned process = this_process;
   Tag* const tag = self->tag;
-  if (begin_inside(tag, &tx)) return call_in_trace(self, arguments, names, &tx);
+  if (begin_inside(tag, 0, &tx)) return call_in_trace(self, arguments, names, &tx);
   PyObject* const result = PyObject_Call(self->function, arguments, names);
   if (tx.opaque[0] == 0 || process != this_process) return result;
   if (result != NULL)

@@ -66,16 +66,12 @@ static PyObject* stats(PyObject* module, PyObject* Py_UNUSED(none)) {
 
 /* A child begins in the transaction around its fork: the library looks at the forking thread. */
 static PyObject* before_fork(PyObject* module, PyObject* Py_UNUSED(none)) {
-  Transaction* const around = current_transaction(state_of(module));
-  if (around != NULL) library.attach(&around->tx);
-  Py_XDECREF((PyObject*)around);
+  Py_XDECREF((PyObject*)attach_current(state_of(module)));
   return Py_NewRef(Py_None);
 }
 
 static PyObject* after_fork(PyObject* module, PyObject* Py_UNUSED(none)) {
-  Transaction* const around = current_transaction(state_of(module));
-  if (around != NULL) library.detach(&around->tx);
-  Py_XDECREF((PyObject*)around);
+  detach_current(current_transaction(state_of(module)));
   return Py_NewRef(Py_None);
 }
 

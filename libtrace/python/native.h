@@ -27,7 +27,7 @@
   X(begin)               \
   X(begin_at)            \
   X(begin_from)          \
-  X(begin_under)         \
+  X(begin_under_at)      \
   X(end)                 \
   X(end_as)              \
   X(abort)               \
@@ -130,8 +130,9 @@ PyObject* make_function_type(PyObject* module); /* function.c */
 Transaction* new_transaction(Tag* tag);
 PyObject* begin_now(Tag* tag, PyObject* since);
 PyObject* begin_from_headers(Tag* tag, PyObject* headers);
-/* Begins inside of the current transaction. Gives whether what begins inside must know of it. */
-int begin_inside(Tag* tag, pmtrace_tx* tx);
+/* Begins inside of the current transaction, at a time of the clock or, with 0, now. Gives whether
+ * what begins inside must know of it. */
+int begin_inside(Tag* tag, uint64_t start_ns, pmtrace_tx* tx);
 void enter_transaction(Transaction* self);
 /* Ends or, with an exception, aborts it; then what was current before is current again. */
 void exit_transaction(Transaction* self, PyObject* exception);
@@ -148,6 +149,9 @@ void make_current(struct state* state, Transaction* transaction); /* NULL: none 
 void push_current(Transaction* self);
 void pop_current(Transaction* self);
 int count_forks(void);
+/* Attaches the current transaction to the thread, for calls that look there, and detaches it. */
+Transaction* attach_current(struct state* state);
+void detach_current(Transaction* around);
 /* Gives the headers for an outgoing request; NULL: those of the thread. */
 PyObject* make_headers(const pmtrace_tx* tx);
 

@@ -112,20 +112,9 @@ static PyObject* tag_repr(PyObject* self) {
 }
 
 /* A captured point or value belongs to the thread's innermost transaction. */
-static Transaction* attach_current(const Tag* tag) {
-  Transaction* const around = current_transaction(tag->state);
-  if (around != NULL) library.attach(&around->tx);
-  return around;
-}
-
-static void detach_current(Transaction* around) {
-  if (around == NULL) return;
-  library.detach(&around->tx);
-  Py_DECREF(around);
-}
 
 PyObject* tag_point(Tag* tag) {
-  Transaction* const around = may_be_inside() ? attach_current(tag) : NULL;
+  Transaction* const around = may_be_inside() ? attach_current(tag->state) : NULL;
   library.point(tag->handle);
   detach_current(around);
   return Py_NewRef(Py_None);
@@ -134,7 +123,7 @@ PyObject* tag_point(Tag* tag) {
 PyObject* tag_record(Tag* tag, int (*call)(pmtrace_handle, double), PyObject* value) {
   const double number = number_of(value);
   if (number == -1 && PyErr_Occurred()) return NULL;
-  Transaction* const around = may_be_inside() ? attach_current(tag) : NULL;
+  Transaction* const around = may_be_inside() ? attach_current(tag->state) : NULL;
   call(tag->handle, number);
   detach_current(around);
   return Py_NewRef(Py_None);

@@ -22,14 +22,17 @@ static int is_in_trace(const pmtrace_tx* tx) {
   return 1;
 }
 
-int begin_inside(Tag* tag, pmtrace_tx* tx) {
+int begin_inside(Tag* tag, uint64_t start_ns, pmtrace_tx* tx) {
   tx->opaque[0] = 0;
   Transaction* const around = may_be_inside() ? current_transaction(tag->state) : NULL;
   if (around == NULL) {
-    library.begin(tag->handle, tx);
+    if (start_ns == 0)
+      library.begin(tag->handle, tx);
+    else
+      library.begin_at(tag->handle, start_ns, tx);
     return is_in_trace(tx);
   }
-  library.begin_under(tag->handle, tx, &around->tx);
+  library.begin_under_at(tag->handle, start_ns, tx, &around->tx);
   Py_DECREF((PyObject*)around);
   is_in_trace(tx);
   return 1; /* in no trace, it keeps what begins inside from the one around it */
@@ -66,14 +69,8 @@ PyObject* begin_now(Tag* tag, PyObject* since) {
   }
   Transaction* const self = new_transaction(tag);
   if (self == NULL) return NULL;
-  if (!(seconds > 0 && seconds < 9e9)) return begun(self, begin_inside(tag, &self->tx));
-  Transaction* const around = current_transaction(tag->state);
-  if (around != NULL) library.attach(&around->tx);
-  library.begin_at(tag->handle, (uint64_t)(seconds * 1e9), &self->tx);
-  const int is_inside = is_in_trace(&self->tx) || around != NULL;
-  if (around != NULL) library.detach(&around->tx);
-  Py_XDECREF((PyObject*)around);
-  return begun(self, is_inside);
+  const uint64_t start_ns = seconds > 0 && seconds < 9e9 ? (uint64_t)(seconds * 1e9) : 0;
+  return begun(self, begin_inside(tag, start_ns, &self->tx));
 }
 
 PyObject* begin_from_headers(Tag* tag, PyObject* headers) {
@@ -162,7 +159,7 @@ static PyObject* enter(Transaction* self) {
     PyErr_SetString(PyExc_RuntimeError, "a transaction is for one with block: make one for each");
     return NULL;
   }
-  if (self->step == kNew) begun(self, begin_inside(self->tag, &self->tx));
+  if (self->step == kNew) begun(self, begin_inside(self->tag, 0, &self->tx));
   enter_transaction(self);
   return Py_NewRef((PyObject*)self);
 }
