@@ -142,20 +142,22 @@ class OfPrograms(RecordSpansTestCase):
 
     def test_are_torn_where_a_parent_was_not_captured(self):
         """Another trace tells where the parents of such transactions are."""
-        script = ("export PCP_TRACE_SERVICE=order_worker; $0 -e 'PCP_TRACE_SERVICE=bank $0 -e true pay' order;"
-                  " export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01;"
+        script = ("export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01;"
                   " PCP_TRACE_SERVICE=shop $0 -e true request;"
                   " export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01;"
-                  " PCP_TRACE_SERVICE=bank $0 -e true pay").replace("$0", OUR_PMTRACE)
+                  " PCP_TRACE_SERVICE=bank $0 -e true pay; unset TRACEPARENT;"
+                  " export PCP_TRACE_SERVICE=order_worker; $0 -e 'PCP_TRACE_SERVICE=bank $0 -e true pay' order"
+                  ).replace("$0", OUR_PMTRACE)
         done = recorded.record(self.folder, "sh", "-c", script, options=["--spans", "tag=*"],
                                environment=library_environment(OUR_LIBRARY))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual({trace["is_torn"]: {span["tag"]: span.get("torn_from", "whole") for span in trace["spans"]}
                           for trace in self.report()["slowest"]},
                          {False: {"order": "whole", "pay": "whole"}, True: {"request": None, "pay": "order_worker"}})
-        shown = completed(recorded.COMMAND, "report", self.folder, check=True).stdout
-        self.assertIn("\n  its part in order_worker was not captured\n", shown)
-        self.assertIn("\n  what called it was not captured\n", shown)
+        for word in (["report"], ["spans", "-a"]):  # the torn trace comes first
+            shown = completed(recorded.COMMAND, *word, self.folder, check=True).stdout
+            self.assertIn("\n  its part in order_worker was not captured\n", shown)
+            self.assertIn("\n  what called it was not captured\n", shown)
 
     def test_are_there_or_missed(self):
         """However many there are, each counts once."""

@@ -225,6 +225,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   WhySlow why(request.choice, request.times_of);
   RecordedSpans of_tags;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
+    torn.learn(trace);
     torn.mark(trace);
     note_tags(of_tags, trace, request.times_of);
     why.choose(trace);
@@ -235,7 +236,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   });
   if (!found || !*found) return found;
   (*found)->slowest = slowest.take();
-  for (SpanTrace& trace : (*found)->slowest) torn.name(trace);
+  for (SpanTrace& trace : (*found)->slowest) torn.mark(trace);
   (*found)->longest = std::move(of_tags.longest);
   (*found)->is_nested = std::move(of_tags.is_nested);
   (*found)->not_in_requests = why.left_out();

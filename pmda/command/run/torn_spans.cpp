@@ -19,13 +19,12 @@ bool came_with_headers(const SpanEvent& span) { return span.kind == wire::SpanKi
 
 }  // namespace
 
-void TornSpans::mark(SpanTrace& trace) {
+void TornSpans::learn(const SpanTrace& trace) {
   for (const Node& node : nodes_of(trace)) {
     if (node.parent == nullptr || node.span->is_event()) continue;
     learn(callers_, *node.span, *node.parent);
     if (came_with_headers(*node.span)) learn(called_, *node.parent, *node.span);
   }
-  name(trace);
 }
 
 void TornSpans::learn(Services& services, const SpanEvent& span, const SpanEvent& other) {
@@ -40,7 +39,7 @@ void TornSpans::learn(Services& services, const SpanEvent& span, const SpanEvent
 }
 
 // Late parts have parents in earlier parts, and cut traces may lack some: neither is marked.
-void TornSpans::name(SpanTrace& trace) const {
+void TornSpans::mark(SpanTrace& trace) const {
   if (trace.is_late || trace.spans_left_out > 0) return;
   const std::vector<Node> nodes = nodes_of(trace);
   const auto trees = std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {

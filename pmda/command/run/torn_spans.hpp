@@ -21,11 +21,11 @@ namespace pcp::trace::command {
 // Thread: one.
 class TornSpans {
  public:
-  // Learns from the trace who calls whom, and marks it.
-  void mark(SpanTrace& trace);
+  // Learns from the trace who calls whom.
+  void learn(const SpanTrace& trace);
 
   // Fills trace.torn and lacks_part_in by what has been learnt until now.
-  void name(SpanTrace& trace) const;
+  void mark(SpanTrace& trace) const;
 
  private:
   static constexpr std::size_t kMostKinds = 10'000;  // learnt; further ones stay unknown

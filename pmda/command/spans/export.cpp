@@ -77,7 +77,7 @@ int export_live(const ExportOptions& options) {
 
 int export_recorded(const ExportOptions& options) {
   Collected all;
-  const auto read = read_recorded(options, "export", [&](SpanTrace&& trace) {
+  const auto read = read_recorded(options, "export", Marks::None, [&](SpanTrace&& trace) {
     all.add(std::move(trace));
     return !all.is_full();
   });

@@ -13,6 +13,7 @@
 namespace pcp::trace::command {
 
 Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, const char* word,
+                                                   Marks marks,
                                                    const std::function<bool(SpanTrace&&)>& take) {
   ReadRequest request;
   for (const std::string& name : options.archives) {
@@ -20,15 +21,16 @@ Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, 
     if (!archive) return archive.error();
     request.archives.push_back(*std::move(archive));
   }
-  TornSpans torn;  // all traces tell who calls whom, also later ones
+  TornSpans torn;
   const auto learn = [&](SpanTrace&& trace) {
-    torn.mark(trace);
+    torn.learn(trace);
     return true;
   };
-  if (const auto read = read_traces(request, learn); !read) return read.error();
+  if (marks == Marks::Torn)  // later traces, too, tell who calls whom
+    if (const auto read = read_traces(request, learn); !read) return read.error();
   std::uint64_t taken = 0;
   Result<std::optional<RecordedSpans>> read = read_traces(request, [&](SpanTrace&& trace) {
-    torn.name(trace);
+    if (marks == Marks::Torn) torn.mark(trace);
     if (!options.wanted.matches(trace)) return true;
     return take(std::move(trace)) && ++taken != options.traces;
   });

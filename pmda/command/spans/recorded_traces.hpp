@@ -14,9 +14,13 @@
 
 namespace pcp::trace::command {
 
+// Torn: what is torn is marked, for which all is read twice.
+enum class Marks { None, Torn };
+
 // Hands out each trace that matches, until `take` returns false or there are enough. Gives the
 // counts of all that it read; nothing: no recording has single transactions, as it complains.
 Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, const char* word,
+                                                   Marks marks,
                                                    const std::function<bool(SpanTrace&&)>& take);
 
 // Reports on standard error what the recordings lack.

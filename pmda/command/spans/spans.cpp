@@ -42,7 +42,7 @@ int show_recorded(const SpansOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   const Shown shown(terminal_of(STDOUT_FILENO));
   std::uint64_t matching = 0;
-  const auto read = read_recorded(options, "spans", [&](SpanTrace&& trace) {
+  const auto read = read_recorded(options, "spans", Marks::Torn, [&](SpanTrace&& trace) {
     ++matching;
     return print(options.is_json ? trace_json(trace) : waterfall(trace, shown) + "\n");
   });

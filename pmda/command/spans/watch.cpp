@@ -68,6 +68,7 @@ class Watch {
   void give(std::vector<SpanTrace> traces) {
     for (SpanTrace& trace : traces) {
       if (is_enough_) return;
+      torn_.learn(trace);
       torn_.mark(trace);
       if (!options_.wanted.matches(trace)) continue;
       ++watched_.traces;

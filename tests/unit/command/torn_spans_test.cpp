@@ -28,12 +28,17 @@ SpanTrace without(std::size_t index) {
   return trace;
 }
 
+void mark(TornSpans& torn, SpanTrace& trace) {
+  torn.learn(trace);
+  torn.mark(trace);
+}
+
 using Torn = std::map<std::uint64_t, std::string>;
 
 TEST(TornSpans, LackAParentWhileOtherPartsAreThere) {
   TornSpans torn;
   SpanTrace trace = without(1);
-  torn.mark(trace);
+  mark(torn, trace);
   EXPECT_EQ(trace.torn, (Torn{{3, ""}}));
   const std::vector<Node> nodes = nodes_of(trace);
   EXPECT_EQ(torn_from(trace, nodes[0]), nullptr);
@@ -45,10 +50,10 @@ TEST(TornSpans, LackAParentWhileOtherPartsAreThere) {
 TEST(TornSpans, AreNoneInAWholeTraceOrInOneThatBeganElsewhere) {
   TornSpans torn;
   SpanTrace trace = whole();
-  torn.mark(trace);
+  mark(torn, trace);
   EXPECT_TRUE(trace.torn.empty());
   trace.spans.erase(trace.spans.begin());
-  torn.mark(trace);
+  mark(torn, trace);
   EXPECT_TRUE(trace.torn.empty());
 }
 
@@ -62,17 +67,17 @@ TEST(TornSpans, LackTheBankIfTheWorkerHasCalledItInAnotherTrace) {
   trace.spans.resize(2);  // without the bank
   const auto lacks_part_in = [&] {
     trace.lacks_part_in.clear();
-    torn.name(trace);
+    torn.mark(trace);
     return trace.lacks_part_in;
   };
-  torn.mark(trace);
+  mark(torn, trace);
   EXPECT_EQ(lacks_part_in(), Torn());
-  torn.mark(other);
+  mark(torn, other);
   EXPECT_EQ(other.lacks_part_in, Torn());
   EXPECT_EQ(lacks_part_in(), (Torn{{2, "bank"}}));
   EXPECT_EQ(trace.torn, Torn());
   other.spans[2].service = "cash";
-  torn.mark(other);
+  mark(torn, other);
   EXPECT_EQ(lacks_part_in(), (Torn{{2, ""}}));
   trace.spans[1].aborted = true;
   EXPECT_EQ(lacks_part_in(), Torn());
@@ -84,7 +89,7 @@ TEST(TornSpans, AreNotFoundInWhatWasCutOrCameLater) {
     SpanTrace trace = without(1);
     trace.is_late = is_late;
     trace.spans_left_out = is_late ? 0 : 1;
-    torn.mark(trace);
+    mark(torn, trace);
     EXPECT_TRUE(trace.torn.empty()) << is_late;
   }
 }
@@ -92,25 +97,25 @@ TEST(TornSpans, AreNotFoundInWhatWasCutOrCameLater) {
 TEST(TornSpans, AreFromTheServiceThatCallsInAllOtherTraces) {
   TornSpans torn;
   SpanTrace before = without(1);
-  torn.mark(before);
+  mark(torn, before);
   SpanTrace other = whole();
-  torn.mark(other);
+  mark(torn, other);
   SpanTrace after = without(1);
-  torn.mark(after);
+  mark(torn, after);
   EXPECT_EQ(after.torn, (Torn{{3, "order_worker"}}));
-  torn.name(before);
+  torn.mark(before);
   EXPECT_EQ(before.torn, (Torn{{3, "order_worker"}}));
 }
 
 TEST(TornSpans, AreFromAnUnknownServiceIfSeveralCall) {
   TornSpans torn;
   SpanTrace one = whole();
-  torn.mark(one);
+  mark(torn, one);
   SpanTrace other = whole();
   other.spans[1].service = "refund_worker";
-  torn.mark(other);
+  mark(torn, other);
   SpanTrace trace = without(1);
-  torn.mark(trace);
+  mark(torn, trace);
   EXPECT_EQ(trace.torn, (Torn{{3, ""}}));
 }
 
