@@ -113,8 +113,9 @@ std::vector<Entry> entries_of(const std::vector<Tag>& tags, bool folds,
 std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice& choice,
                                  const std::vector<Imbalance>& uneven) {
   std::array<std::vector<Tag>, kTableTitles.size()> of_table;
+  // A tag that transactions only began as says nothing, unless folded calls may be its own.
   for (const Tag& tag : tags)
-    if (!may_have_got_labels(tag, tags)) of_table[table_of(tag.type)].push_back(tag);
+    if (tag.folded || !may_have_got_labels(tag, tags)) of_table[table_of(tag.type)].push_back(tag);
   std::vector<Section> sections;
   for (std::size_t table = 0; table < of_table.size(); ++table) {
     if (of_table[table].empty()) continue;

@@ -302,6 +302,19 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
   EXPECT_TRUE(lines_of_all[2].starts_with("                        ")) << lines_of_all[2];
 }
 
+TEST(Summary, LeavesOutWhatTransactionsOnlyBeganAs) {
+  Tag begun = transaction("request");
+  begun.calls = 0;
+  TableChoice all;
+  all.shows_all = true;
+  const Tag ended = transaction("request{status=200}");
+  EXPECT_EQ(table_of({ended, begun}, all).size(), 2U);
+  begun.folded = std::make_shared<const Tag>(ended);
+  EXPECT_EQ(table_of({ended, begun}, all).size(), 3U);
+  begun.folded = {};
+  EXPECT_EQ(table_of({begun, transaction("other{status=200}")}, all).size(), 3U);
+}
+
 TEST(Summary, ShowsAsManyTagsAsOneAsksForInTheOrderThatOneAsksFor) {
   std::vector<Tag> tags = numbered(100);
   tags[70].max = Extreme{5, true};
