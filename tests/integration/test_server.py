@@ -3,13 +3,16 @@
 and another process handle each request, and each is one whole trace."""
 
 import collections
+import contextlib
 import json
 import os
+import pathlib
 import re
+import signal
 import tempfile
 
 import recorded
-from private_pmcd import PATIENCE_S, completed
+from private_pmcd import PATIENCE_S, completed, wait_until
 from trace_test import OUR_LIBRARY, TraceTestCase, library_environment
 
 REQUESTS = 1200
@@ -22,6 +25,11 @@ PARENTS = {"index-lock": "search", "search-index": "search", "find-price": "ask-
 def tag_of(entry):
     """A request without a reply has no status."""
     return f"request{{route={entry.route}" + (f";status={entry.status}}}" if entry.status != "0" else "}")
+
+
+def kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def shown(*arguments):
@@ -100,6 +108,20 @@ class Server(TraceTestCase):
                 reason = entry.failure if step["tag"] == "ask-price" and entry.failure == NOT_IN_TIME else ""
                 self.assertEqual((step["aborted"], step.get("reason", "")), (reason != "", reason), entry)
                 self.assertEqual(tags[step["parent"]], PARENTS.get(step["tag"], request["tag"]), entry)
+
+    def test_the_backend_ends_with_a_killed_server(self):
+        server = self.start_process(os.environ["TRACE_SERVER"], "100000", env=library_environment(OUR_LIBRARY))
+        children = f"/proc/{server.pid}/task/{server.pid}/children"
+
+        def backend():  # once it has threads
+            for pid in pathlib.Path(children).read_text(encoding="utf-8").split():
+                if len(os.listdir(f"/proc/{pid}/task")) > 1:
+                    return int(pid)
+            return None
+        wait_until(backend, what="the backend")
+        self.addCleanup(kill, backend())
+        server.kill()
+        server.communicate(timeout=PATIENCE_S)  # the backend has the same output
 
     def test_no_trace_has_a_part_of_another_request(self):
         for entry, trace, *_ in self.requests:

@@ -82,6 +82,10 @@ class Spans(PageTestCase):
         self.assertTrue(any(text.startswith("3 parents not recorded") for text in self.texts("#trace-facts span")),
                         self.texts("#trace-facts span"))
         self.assertIn("some of its parts were not captured", self.texts("#trace-facts span"))
+        torn = next(trace for trace in spans if not trace["has_root"])
+        longest = max(span.get("duration_ns", 0) for span in torn["spans"] if span["depth"] == 0)
+        self.assertNotEqual(longest, torn["duration_ns"])
+        self.assertIn(self.evaluate(f"formatSeconds({longest} / 1e9)"), self.texts("#trace-title")[0])
         rows = {row["tag"]: row for row in self.rows()}
         self.assertIn("its part in front<b> was not captured", rows["payment"]["notes"])
         self.assertIn("no part in bank<b> has come, as in other traces", rows["payment"]["notes"])

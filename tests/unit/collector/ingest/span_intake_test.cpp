@@ -84,8 +84,8 @@ class SpansOfPrograms : public CollectorFixture {
   }
 
   // A program that has defined its tag, and knows the captures of that time.
-  TestPeer program(std::uint8_t session = 1) {
-    TestPeer peer = unix_socket();
+  TestPeer program(std::uint8_t session = 1) { return program(session, unix_socket()); }
+  TestPeer program(std::uint8_t session, TestPeer peer) {
     const auto welcome = peer.hello(session);
     EXPECT_TRUE(welcome);
     control_ = welcome ? welcome->control : std::nullopt;
@@ -210,6 +210,17 @@ TEST_F(SpansThatAreAskedFor, AreOfTracesThatEachProgramTakes) {
   EXPECT_EQ(ids(monitor_->read(100)), (Ids{6, 6}));
   EXPECT_EQ(monitor_->read(100).missed(2), 1u);
   EXPECT_EQ(collector_->spans().totals().missed, (MissedCounts{0, 1, 0, 0}));
+}
+
+// Over TCP all users of this host are one: a program could hide the traces of another user.
+TEST_F(SpansThatAreAskedFor, OverTcpAreOfAllTraces) {
+  for (std::uint8_t session = 2; session < 4; ++session) {
+    TestPeer peer = program(session, tcp());
+    const std::vector<wire::CaptureCount> counts{{.capture = capture_, .threshold = wire::kAllIds}};
+    ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, session)}, counts)));
+    EXPECT_EQ(next_events_ack(peer), 1u);
+  }
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{2, 3}));
 }
 
 TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeMoreThanThereCanBe) {
