@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "mmv/mmv_image.hpp"
 #include "mmv/mmv_totals.hpp"
 #include "platform/own_descriptor.hpp"
 
@@ -39,7 +40,7 @@ class MmvFile {
   int replace(const std::vector<MmvInstance>& instances);
 
   // The number of instances that the file has, from the first on.
-  std::size_t size() const { return blocks_.size(); }
+  std::size_t size() const { return image_.size(); }
 
   // Writes the changed values of the instances that the file has. False if an instance has other
   // metrics than in the file, or the file cannot be written: then call replace().
@@ -60,34 +61,24 @@ class MmvFile {
   const std::string& directory() const { return directory_; }
 
  private:
-  struct ValueBlock {
-    std::uint64_t values = 0;   // the offset of the first one
-    std::uint32_t present = 0;  // a bit for each metric of its type
-  };
-
   std::string path(const char* before) const;
   OwnDescriptor& file() { return files_[present_]; }
   bool is_whole();
   bool is_own(const struct stat& file) const;
-  bool write(const ValueBlock& block, const MmvInstance& instance);
   void number(const std::vector<MmvInstance>& instances);
   bool is_ours(const std::string& path, pid_t process, bool is_hidden) const;
 
   static constexpr std::size_t kMostNumbers = 1024;
 
   const std::string directory_;
-  const std::string metrics_;
-  const std::string service_;
-  const pid_t pid_;
-  const std::uint64_t namespace_;      // of process ids; see own_namespace()
-  const std::string at_namespace_;     // follows the process id in names
+  const std::uint64_t namespace_;  // of process ids; see own_namespace()
+  const MmvOwner owner_;
   std::vector<std::int32_t> numbers_;  // of each instance
   std::bitset<kMostNumbers> taken_;    // by their last bits
   std::array<OwnDescriptor, 2>& files_;
-  std::size_t present_ = 0;         // the one of the file in place; the other one: of the next
-  std::string bytes_;               // of the file; empty: there is none
-  std::uint64_t inode_ = 0;         // its
-  std::vector<ValueBlock> blocks_;  // of each instance
+  std::size_t present_ = 0;  // the one of the file in place; the other one: of the next
+  MmvImage image_;           // of the file; empty: there is none
+  std::uint64_t inode_ = 0;  // its
   std::uint64_t generation_ = 0;
 };
 
