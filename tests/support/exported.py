@@ -20,21 +20,15 @@ HOSTILE_TAGS = ('"><img/src=x/onerror=alert(1)>', "</script><script>alert(2)</sc
 OVERLAPPING = "late"  # it begins inside another one on its thread, and ends after it
 
 
-def _do(program, *lines):
-    for line in lines:
-        assert program.call(line) == 0, line
-
-
 def _serve(shop, bank):
     """Makes one request. Gives the number of its transactions and events."""
-    _do(shop, "begin 0 request", "note 0 route /cart", "number 0 rows 12", "note 0 \" <b>",
-        "begin 1 query")
+    shop.do("begin 0 request", "note 0 route /cart", "number 0 rows 12", "note 0 \" <b>", "begin 1 query")
     for tag in HOSTILE_TAGS:
-        _do(shop, f"begin 2 {tag}", "end 2")
-    _do(shop, "end 1", "point hit", "observe rows 17", "add bytes 4096", "count length 1")
-    _do(bank, f"from 0 pay {shop.ask('parent 0')}", "begin 1 query", "end 1", "fail 0 declined")
-    _do(shop, "thread 1", "under 4 part 0", "begin 5 query", "end 5", "end 4", "thread 0",
-        "begin 6 early", f"begin 7 {OVERLAPPING}", "end 6", "end 7", "end 0")
+        shop.do(f"begin 2 {tag}", "end 2")
+    shop.do("end 1", "point hit", "observe rows 17", "add bytes 4096", "count length 1")
+    bank.do(f"from 0 pay {shop.ask('parent 0')}", "begin 1 query", "end 1", "fail 0 declined")
+    shop.do("thread 1", "under 4 part 0", "begin 5 query", "end 5", "end 4", "thread 0", "begin 6 early",
+            f"begin 7 {OVERLAPPING}", "end 6", "end 7", "end 0")
     return 8 + len(HOSTILE_TAGS) + 4
 
 
@@ -70,16 +64,16 @@ class Exported:
         count = tried + _serve(*programs)
         self._see(pmcd, monitor, count)
         # The command fetches again only after it has kept the last fetch.
-        _do(programs[0], "begin 0 last", "end 0")
+        programs[0].do("begin 0 last", "end 0")
         self._see(pmcd, monitor, count + 1)
 
     @staticmethod
     def _wait_until_captured(program):
         """Waits until a transaction is captured. Gives the number of captured ones: one."""
         def is_captured():
-            _do(program, "begin 0 first")
+            program.do("begin 0 first")
             captured = program.call("captured 0")
-            _do(program, "end 0")
+            program.do("end 0")
             return captured
         wait_until(is_captured, what="the program to know what to capture")
         return 1

@@ -12,6 +12,7 @@ behind: no process, port, socket or file.
 import atexit
 import contextlib
 import functools
+import json
 import os
 import pwd
 import re
@@ -180,6 +181,12 @@ def merged_namespace(*roots):
                         *roots, "root"], cwd=directory, check=True, stdout=subprocess.DEVNULL)
         with open(f"{directory}/root", encoding="utf-8") as file:
             return file.read()
+
+
+def _without_repeats(pairs):
+    names = [name for name, _ in pairs]
+    assert len(names) == len(set(names)), names
+    return dict(pairs)
 
 
 class NoAnswer(Exception):
@@ -477,6 +484,11 @@ class PrivatePmcd:
         """Gives {instance name: its number} of a metric's instances that have a value."""
         found = re.findall(r'inst \[(\d+) or "(.*)"\] value', self.pminfo("-f", metric))
         return {name: int(number) for number, name in found}
+
+    def labels(self, metric="trace.point.count"):
+        """Gives {instance name: its labels, with those of its host}."""
+        found = re.findall(r'^    inst \[\d+ or "(.*)"\] labels (\{.*\})$', self.pminfo("-l", metric), re.MULTILINE)
+        return {name: json.loads(labels, object_pairs_hook=_without_repeats) for name, labels in found}
 
     def wait_for(self, metric, expected, timeout=PATIENCE_S):
         """Waits until a metric's values are `expected`. Gives the last values seen, for a comparison."""

@@ -10,48 +10,35 @@ import unittest
 from unittest import mock
 
 from private_pmcd import NoAnswer, is_running, wait_until
-from trace_test import TraceTestCase
+from trace_test import Traced, TraceTestCase
 
 
 class NoAnswerIsNotNoValue(TraceTestCase):
-    def test_but_no_value_is(self):
-        self.assertEqual(self.start_pmcd().values("trace.point.count"), {})
-
-    def test_where_there_is_no_such_metric(self):
+    def test_where_there_is_no_such_metric_no_agent_or_no_pmcd(self):
+        self.assertEqual(self.pmcd.values("trace.point.count"), {})
         with self.assertRaisesRegex(NoAnswer, "Unknown metric name"):
-            self.start_pmcd().values("trace.pint.count")
-
-    def test_where_there_is_no_agent(self):
-        pmcd = self.start_pmcd()
-        pmcd.kill_agent()
-        with self.assertRaises(NoAnswer):
-            pmcd.values("trace.point.count")
-
-    def test_where_there_is_no_pmcd(self):
-        pmcd = self.start_pmcd()
-        pmcd.end_pmcd()
-        with self.assertRaises(NoAnswer):
-            pmcd.values("trace.point.count")
+            self.pmcd.values("trace.pint.count")
+        for end in (self.pmcd.kill_agent, self.pmcd.end_pmcd):
+            end()
+            with self.subTest(end), self.assertRaises(NoAnswer):
+                self.pmcd.values("trace.point.count")
 
 
 class Ends(TraceTestCase):
     """Programs that die, and agents that do not end."""
 
     def start_dead(self):
-        traced = self.start_traced(self.environment(self.start_pmcd()))
+        traced = self.start_traced(self.environment())
         traced.call("point a")
         os.kill(traced.pid, signal.SIGABRT)
         wait_until(lambda: os.waitid(os.P_PID, traced.pid, os.WEXITED | os.WNOWAIT),
                    what="the program's death")
         return traced
 
-    def test_by_sigabrt_when_it_is_asked_to_end(self):
-        with self.assertRaisesRegex(AssertionError, "ended with -6"):
-            self.start_dead().end()
-
-    def test_by_sigabrt_when_nobody_asked(self):
-        with self.assertRaisesRegex(AssertionError, "ended with -6"):
-            self.start_dead().kill()
+    def test_by_sigabrt_whether_or_not_it_is_asked_to_end(self):
+        for end in (Traced.end, Traced.kill):
+            with self.subTest(end), self.assertRaisesRegex(AssertionError, "ended with -6"):
+                end(self.start_dead())
 
     def test_of_an_agent_that_crashes(self):
         pmcd = self.start_pmcd()

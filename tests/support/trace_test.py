@@ -7,6 +7,7 @@ TRACE_PMTRACE and TRACE_PROGRAMS (a directory), and that of PCP's library in TRA
 
 import collections
 import contextlib
+import functools
 import os
 import signal
 import struct
@@ -121,12 +122,12 @@ def everybodys_folder():
 class Traced:
     """A program that makes one call after the other, as a test tells it; usually traced.c."""
 
-    def __init__(self, environment, name="traced", within=()):
-        """`within`: a command that becomes the program, as unshare does."""
-        self._process = subprocess.Popen([*within, program(name)], env=environment, text=True,
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         stderr=subprocess.PIPE, bufsize=1)
-        self.pid = self._process.pid
+    def __init__(self, environment, name="traced", within=(), words=()):
+        """`within`: a command that becomes the program, as unshare does, or runs it. `words`: its arguments."""
+        self.process = subprocess.Popen([*within, program(name), *words], env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, bufsize=1)
+        self.pid = self.process.pid
 
     def call(self, line):
         """Makes one call and gives what it returned."""
@@ -134,24 +135,30 @@ class Traced:
 
     def ask(self, line):
         """The same for a call that gives a text."""
-        self._process.stdin.write(line + "\n")
-        return self._process.stdout.readline().removesuffix("\n")
+        self.process.stdin.write(line + "\n")
+        return self.process.stdout.readline().removesuffix("\n")
+
+    def do(self, *lines):
+        """Makes calls that must return 0."""
+        for line in lines:
+            returned = self.call(line)
+            assert returned == 0, f"{line}: {returned}"
 
     def begin_end(self):
         """Lets the program end normally, and does not wait for that."""
-        self._process.stdin.close()
-        self._process.stdin = None
+        self.process.stdin.close()
+        self.process.stdin = None
 
     def has_ended(self):
-        return self._process.poll() is not None
+        return self.process.poll() is not None
 
     def end(self):
         """Lets the program end normally. Gives its standard error."""
-        return end_well(self._process)[1]
+        return end_well(self.process, 4 * PATIENCE_S)[1]
 
     def kill(self):
         """Kills it. If it has ended already, it must have ended well."""
-        kill_or_find_ended_well(self._process)
+        kill_or_find_ended_well(self.process)
 
 
 class SteppedClock:
@@ -175,10 +182,24 @@ class TraceTestCase(unittest.TestCase):
     maxDiff = None
     library = OUR_LIBRARY
     agent = OUR_AGENT
+    agent_options = ()
 
     def run(self, result=None):
         self._result = result
         return super().run(result)
+
+    @functools.cached_property
+    def pmcd(self):
+        """The pmcd of a test that needs only one: it starts where the test first mentions it."""
+        return self.start_pmcd(self.agent_options)
+
+    @functools.cached_property
+    def directory(self):
+        """A directory for the test's files, which goes with them at its end."""
+        return self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
 
     def start_pmcd(self, options=(), agent=None, environment=None, host_name=None, mmv=False):
         """Starts a pmcd with this test's agent, or another; shows its logs if the test fails."""
@@ -193,9 +214,9 @@ class TraceTestCase(unittest.TestCase):
             print(f"=== {self.id()}\n{pmcd.logs()}", flush=True)
         pmcd.stop()
 
-    def environment(self, pmcd, **variables):
-        """Gives the environment of a program with this test's library and that pmcd's agent."""
-        return pmcd.environment(self.library, **variables)
+    def environment(self, pmcd=None, **variables):
+        """Gives the environment of a program with this test's library and the agent of that pmcd, or of the test's."""
+        return (pmcd or self.pmcd).environment(self.library, **variables)
 
     def nobody(self, **variables):
         """Gives the environment of a program whose agent is not there."""
