@@ -5,7 +5,6 @@
  *
  *   stats   prints the library's statistics, and the points of the slowest thread
  *   rest    lets the threads pause, and prints "resting"
- *   go      lets them continue
  *   flush   prints whether all was delivered within a minute: 1 or 0
  *
  * At the end of the input the threads end, the library delivers the rest, and the program prints
@@ -113,8 +112,6 @@ int main(int argc, char** argv) {
       print_stats();
     } else if (strcmp(line, "rest\n") == 0) {
       rest();
-    } else if (strcmp(line, "go\n") == 0) {
-      must_rest = 0;
     } else if (strcmp(line, "flush\n") == 0) {
       printf("%d\n", pmtrace_flush(kPatienceSeconds));
     }

@@ -8,12 +8,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pcp/trace.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -143,33 +140,6 @@ static int is_quiet_socket(int fd, int own_end) {
   return recv(own_end, bytes, sizeof bytes, 0) < 0 && recv(fd, bytes, sizeof bytes, 0) == 4;
 }
 
-/* Makes an epoll that is ready, with data that the library would take for an address. */
-static int make_epoll(int* own_end) {
-  struct epoll_event event = {EPOLLIN, {.u64 = 4242}};
-  const int fd = epoll_create1(0);
-  *own_end = eventfd(1, 0);
-  return epoll_ctl(fd, EPOLL_CTL_ADD, *own_end, &event) == 0 ? fd : -1;
-}
-
-static int is_same_epoll(int fd, int own_end) {
-  struct epoll_event event;
-  (void)own_end;
-  return epoll_wait(fd, &event, 1, 0) == 1 && event.data.u64 == 4242;
-}
-
-static int make_eventfd(int* own_end) {
-  *own_end = -1;
-  return eventfd(5, EFD_NONBLOCK);
-}
-
-static int is_same_eventfd(int fd, int own_end) {
-  uint64_t count = 0;
-  (void)own_end;
-  return read(fd, &count, sizeof count) == sizeof count && count == 5;
-}
-
-static int taken_by_epolls(void) { return taken_by(make_epoll, is_same_epoll); }
-static int taken_by_eventfds(void) { return taken_by(make_eventfd, is_same_eventfd); }
 static int taken_by_files(void) { return taken_by(make_file, is_empty_file); }
 static int taken_by_sockets(void) { return taken_by(make_socket, is_quiet_socket); }
 
@@ -184,8 +154,6 @@ int main(int argc, char** argv) {
       {"before-exit", before_exit},
       {"again-and-again", again_and_again},
       {"shut-down", shut_down},
-      {"taken-by-epolls", taken_by_epolls},
-      {"taken-by-eventfds", taken_by_eventfds},
       {"taken-by-files", taken_by_files},
       {"taken-by-sockets", taken_by_sockets},
   };

@@ -5,32 +5,24 @@ the programs' calls equal the agent's counts since its start plus the calls that
 import contextlib
 import os
 import stat
-import subprocess
-import tempfile
 import time
 
 from private_pmcd import PATIENCE_S, PrivatePmcd, thread_states, wait_until
-from trace_test import TraceTestCase, end_well, kill_or_find_ended_well, program
+from trace_test import Traced, TraceTestCase, end_well, program
 
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "10"}
 PATIENTLY = {"PCP_TRACE_TIMEOUT": 10 * PATIENCE_S, "PCP_TRACE_REQTIMEOUT": 10 * PATIENCE_S}  # no test lasts so long
 KINDS = ("point", "observe", "counter", "transact")
 
 
-class Busy:
+class Busy(Traced):
     """The program busy.c."""
 
-    def __init__(self, environment, threads=3):
-        self._process = subprocess.Popen([program("busy"), str(threads)], env=environment,
-                                         text=True, stdin=subprocess.PIPE, bufsize=1,
-                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def _ask(self, line):
-        self._process.stdin.write(line + "\n")
-        return self._process.stdout.readline()
+    def __init__(self, environment):
+        super().__init__(environment, "busy", words=["3"])
 
     def stats(self):
-        return self._numbers(self._ask("stats"))
+        return self._numbers(self.ask("stats"))
 
     def wait_for(self, condition, what):
         """Waits until the library's statistics meet the condition."""
@@ -38,7 +30,7 @@ class Busy:
             wait_until(lambda: condition(self.stats()), what=what)
         except TimeoutError as problem:
             raise TimeoutError(f"{problem}; {self.stats()}; threads: "
-                               f"{list(thread_states(self._process.pid))}") from problem
+                               f"{list(thread_states(self.pid))}") from problem
 
     def wait_for_calls(self, more):
         """Waits until the agent has acknowledged `more` calls."""
@@ -54,21 +46,15 @@ class Busy:
         self.wait_for(lambda stats: not stats["connected"], "the loss of the connection")
 
     def rest(self):
-        self._ask("rest")
+        self.ask("rest")
 
     def flush(self):
-        return int(self._ask("flush"))
-
-    def go(self):
-        self._process.stdin.write("go\n")
+        return int(self.ask("flush"))
 
     def end(self):
         """Gives the program's account, and its standard error."""
-        output, complaints = end_well(self._process, 2 * PATIENCE_S)
+        output, complaints = end_well(self.process, 2 * PATIENCE_S)
         return self._numbers(output), complaints
-
-    def kill(self):
-        kill_or_find_ended_well(self._process)
 
     @staticmethod
     def _numbers(line):
@@ -122,19 +108,18 @@ class FaultTestCase(TraceTestCase):
 class Agent(FaultTestCase):
     def replace_agent(self, times, end, start):
         """Ends the agent and starts another one, `times` times, while programs work."""
-        pmcd = self.start_pmcd()
-        busy = self.start_busy(pmcd)
+        busy = self.start_busy(self.pmcd)
         for _ in range(times):
-            end(pmcd)
+            end(self.pmcd)
             for each in busy:
                 each.wait_for_loss()
             acknowledged = sum(each.stats()["acknowledged"] for each in busy)
             for each in busy:
                 each.wait_for_each_thread()
-            start(pmcd)
+            start(self.pmcd)
             for each in busy:
                 each.wait_for_calls(1000)
-        self.assert_rest_counted(pmcd, busy, acknowledged)
+        self.assert_rest_counted(self.pmcd, busy, acknowledged)
         self.end_all(busy)
 
     def test_killed_and_restarted(self):
@@ -144,14 +129,13 @@ class Agent(FaultTestCase):
         self.replace_agent(1, PrivatePmcd.end_pmcd, PrivatePmcd.start_pmcd)
 
     def test_stopped_and_continued(self):
-        pmcd = self.start_pmcd()
-        busy = self.start_busy(pmcd)
-        with pmcd.stopped_agent():
+        busy = self.start_busy(self.pmcd)
+        with self.pmcd.stopped_agent():
             for each in busy:
                 each.wait_for_each_thread()
         for each in busy:
             each.wait_for_calls(1000)
-        self.assert_all_counted(pmcd, self.end_all(busy))
+        self.assert_all_counted(self.pmcd, self.end_all(busy))
 
     def test_with_a_full_disk_under_its_log(self):
         # By a name that cannot be removed: as root the agent would replace /dev/full by a plain file.
@@ -169,9 +153,8 @@ class Descriptors(FaultTestCase):
     """No free descriptors on the whole machine."""
 
     def setUp(self):
-        directory = self.enterContext(tempfile.TemporaryDirectory())
-        self.switch = os.path.join(directory, "there are none")
-        self.machine = {"LD_PRELOAD": program("no_descriptors.so"), "NO_DESCRIPTORS": self.switch}
+        self.switch = self.path("there are none")
+        self.machine = {"LD_PRELOAD": program("bad_machine.so"), "NO_DESCRIPTORS": self.switch}
 
     @contextlib.contextmanager
     def none_left(self):
@@ -209,16 +192,15 @@ class Descriptors(FaultTestCase):
         self.assert_all_counted(pmcd, self.end_all(busy + late))
 
     def test_for_programs(self):
-        pmcd = self.start_pmcd()
-        busy = self.start_busy(pmcd, **self.machine)
+        busy = self.start_busy(self.pmcd, **self.machine)
         with self.none_left():
-            late = self.start_more(pmcd, **self.machine)
-            pmcd.kill_agent()
+            late = self.start_more(self.pmcd, **self.machine)
+            self.pmcd.kill_agent()
             for each in busy:
                 each.wait_for_each_thread()
         acknowledged = sum(each.stats()["acknowledged"] for each in busy)
-        pmcd.start_agent()
+        self.pmcd.start_agent()
         for each in busy + late:
             each.wait_for_calls(1000)
-        self.assert_rest_counted(pmcd, busy + late, acknowledged)
+        self.assert_rest_counted(self.pmcd, busy + late, acknowledged)
         self.end_all(busy + late)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The library leaves its process alone: signals, timers, the wall clock, the speed of its calls."""
+"""The library leaves its process alone: signals, timers, processors, descriptors, the wall clock, the speed of its
+calls."""
 
+import itertools
 import os
-import pathlib
 import re
 import signal
 import subprocess
-import tempfile
 import time
+import unittest
 
-from private_pmcd import PATIENCE_S, completed
+from private_pmcd import PATIENCE_S, completed, wait_until
 from trace_test import TraceTestCase, library_environment, program, without_leaks
 
 LONG_S = 100  # a wait that shows even on the busiest machine
@@ -27,11 +28,10 @@ class Signals(TraceTestCase):
         self.assertEqual((process.returncode, output, complaints), (0, "", ""))
 
     def test_handlers_and_timer_are_untouched_with_and_without_an_agent_and_when_it_dies(self):
-        pmcd = self.start_pmcd()
-        for environment in (self.environment(pmcd), self.nobody()):
+        for environment in (self.environment(), self.nobody()):
             self.assert_undisturbed(self.start_undisturbed(environment))
-        process = self.start_undisturbed(self.environment(pmcd))
-        pmcd.kill_agent()
+        process = self.start_undisturbed(self.environment())
+        self.pmcd.kill_agent()
         self.assert_undisturbed(process)
 
 
@@ -42,9 +42,6 @@ class Sandbox(TraceTestCase):
         done = completed(program("sandbox"), what, env=environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(0 < int(done.stdout) < 120, "a library that looks a hundred times a second begins 200 waits")
-
-    def test_that_forbids_epoll_costs_next_to_nothing(self):
-        self.live(self.start_pmcd(), "epoll")
 
     def test_that_forbids_poll_changes_nothing(self):
         for what in ("poll", "descriptors"):
@@ -59,81 +56,72 @@ class Sandbox(TraceTestCase):
 
 class MainsEnd(TraceTestCase):
     def test_destroys_the_thread_local_objects_of_main_and_runs_its_handlers(self):
-        pmcd = self.start_pmcd()
         for _ in range(5):
-            done = completed(program("main_leaves"), env=self.environment(pmcd))
+            done = completed(program("main_leaves"), env=self.environment())
             self.assertEqual((done.returncode, done.stdout, done.stderr),
                              (0, "destroyed\nhandled\n", ""))
-        self.assertEqual(pmcd.values("trace.point.count"), {"main": 5, "handler": 5})
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"main": 5, "handler": 5})
 
     def test_comes_although_a_destructor_of_its_thread_traces(self):
-        pmcd = self.start_pmcd()
-        done = completed(program("main_leaves"), "later", env=without_leaks(self.environment(pmcd)))
+        done = completed(program("main_leaves"), "later", env=without_leaks(self.environment()))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(pmcd.values("trace.point.count"), {"main": 1, "key": 1, "handler": 1})
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"main": 1, "key": 1, "handler": 1})
 
 
 class LookUp(TraceTestCase):
     def test_leaves_no_descriptor_to_a_child(self):
-        pmcd = self.start_pmcd()
-        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            file = pathlib.Path(directory, "look-up")
-            file.touch()
-            environment = self.environment(pmcd, PCP_TRACE_HOST="localhost", SLOW_LOOK_UP=file,
-                                           LD_PRELOAD=program("slow_resolver.so"))
-            done = completed(program("forks_meanwhile"), env=environment, timeout=2 * PATIENCE_S)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "0\n", ""))
-        self.assertEqual(pmcd.values("trace.point.count"), {"meanwhile": 1})
+        with open(self.path("look-up"), "w", encoding="utf-8") as file:
+            environment = self.environment(PCP_TRACE_HOST="localhost", SLOW_LOOK_UP=file.name,
+                                           LD_PRELOAD=program("bad_machine.so"))
+        done = completed(program("lifecycle"), "forked-during-look-up", env=environment, timeout=2 * PATIENCE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"meanwhile": 1})
 
 
 class WallClock(TraceTestCase):
     def test_may_be_stepped_during_a_transaction(self):
-        pmcd = self.start_pmcd()
-        environment = self.environment(pmcd, LD_PRELOAD=program("stepped_clock.so"))
+        environment = self.environment(LD_PRELOAD=program("stepped_clock.so"))
         # load: the transactions' lengths
         lines = [line for step in (-3600, 7200) for line in ("begin a", f"step {step}", "sleep 0.1", "end a")]
         returned = self.trace(environment, *lines)
         self.assertEqual(returned, [0] * 8)
-        self.assertEqual(pmcd.values("trace.transact.count"), {"a": 2})
-        self.assertTrue(0.2 <= pmcd.value("trace.transact.total_time", "a") < 600)
+        self.assertEqual(self.pmcd.values("trace.transact.count"), {"a": 2})
+        self.assertTrue(0.2 <= self.pmcd.value("trace.transact.total_time", "a") < 600)
 
     def test_may_be_stepped_at_any_time_without_stopping_the_flow(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd, LD_PRELOAD=program("stepped_clock.so")))
+        traced = self.start_traced(self.environment(LD_PRELOAD=program("stepped_clock.so")))
         for count, step in enumerate((-86400, 3 * 86400, -86400), 1):
             traced.call("point a")
             traced.call(f"step {step}")
-            self.assert_values(pmcd, "trace.point.count", {"a": count})
+            self.assert_values(self.pmcd, "trace.point.count", {"a": count})
 
 
 class Counter(TraceTestCase):
     """With and without the processor's time-stamp counter."""
 
     def measure(self, **variables):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd, **variables))
+        traced = self.start_traced(self.environment(**variables))
         traced.call("point a")
         started = time.monotonic()
         for _ in range(2):  # the second time the counter's rate is known
             # load: the transactions' lengths, and the pauses
             for line in ("begin a", "sleep 0.2", "end a", "sleep 0.3"):
                 traced.call(line)
-        self.assert_values(pmcd, "trace.transact.count", {"a": 2})
+        self.assert_values(self.pmcd, "trace.transact.count", {"a": 2})
         between = time.monotonic() - started
-        self.assertTrue(0.4 <= pmcd.value("trace.transact.total_time", "a") < between)
+        self.assertTrue(0.4 <= self.pmcd.value("trace.transact.total_time", "a") < between)
         self.assertEqual(traced.end(), "")
 
     def test_measures_time(self):
         self.measure()
 
     def test_is_not_needed(self):
-        self.measure(LD_PRELOAD=program("no_counter.so"))
+        self.measure(LD_PRELOAD=program("bad_machine.so"), NO_COUNTER=1)
 
 
 class Suspended(TraceTestCase):
     def test_in_a_transaction_that_takes_so_much_longer(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd))
+        traced = self.start_traced(self.environment())
         started = time.monotonic()
         self.assertEqual(traced.call("begin a"), 0)
         os.kill(traced.pid, signal.SIGSTOP)
@@ -142,27 +130,24 @@ class Suspended(TraceTestCase):
         self.assertEqual(traced.call("end a"), 0)
         between = time.monotonic() - started
         self.assertEqual(traced.call("point a"), 0)
-        self.assert_values(pmcd, "trace.transact.count", {"a": 1})
-        self.assert_values(pmcd, "trace.point.count", {"a": 1})
-        self.assertTrue(1 <= pmcd.value("trace.transact.total_time", "a") < between)
+        self.assert_values(self.pmcd, "trace.transact.count", {"a": 1})
+        self.assert_values(self.pmcd, "trace.point.count", {"a": 1})
+        self.assertTrue(1 <= self.pmcd.value("trace.transact.total_time", "a") < between)
 
 
 class Configuration(TraceTestCase):
     def test_is_not_left_open_to_programs_that_are_started_meanwhile(self):
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "pcp.conf")
-            os.mkfifo(path)
-            environment = library_environment(self.library, PCP_CONF=path, PCP_TRACE_NOAGENT=1)
-            environment.pop("PCP_RUN_DIR", None)
-            with subprocess.Popen([program("traced")], env=environment, text=True,
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-                self.addCleanup(process.kill)
-                process.stdin.write("point a\n")
-                process.stdin.flush()
-                with open(path, "w", encoding="ascii") as file:  # blocks until a reader opens it
-                    self.assertTrue(self.flags_of(process.pid, path) & os.O_CLOEXEC)
-                    file.write("PCP_RUN_DIR=/somewhere\n")
-                self.assertEqual(process.communicate(timeout=PATIENCE_S)[0], "0\n")
+        path = self.path("pcp.conf")
+        os.mkfifo(path)
+        environment = library_environment(self.library, PCP_CONF=path, PCP_TRACE_NOAGENT=1)
+        environment.pop("PCP_RUN_DIR", None)
+        process = self.start_process(program("traced"), env=environment, stdin=subprocess.PIPE)
+        process.stdin.write("point a\n")
+        process.stdin.flush()
+        with open(path, "w", encoding="ascii") as file:  # blocks until a reader opens it
+            self.assertTrue(self.flags_of(process.pid, path) & os.O_CLOEXEC)
+            file.write("PCP_RUN_DIR=/somewhere\n")
+        self.assertEqual(process.communicate(timeout=PATIENCE_S)[0], "0\n")
 
     def flags_of(self, pid, path):
         """Gives the flags with which a process has a file open."""
@@ -176,24 +161,74 @@ class SilentAgent(TraceTestCase):
     """A stopped agent: its host accepts connections and data, but nothing answers."""
 
     def test_blocks_no_call_once_there_was_a_connection(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd, PCP_TRACE_TIMEOUT=LONG_S,
+        traced = self.start_traced(self.environment(PCP_TRACE_TIMEOUT=LONG_S,
                                                     PCP_TRACE_REQTIMEOUT=LONG_S))
         self.assertEqual(traced.call("point a"), 0)
-        with pmcd.stopped_agent():
+        with self.pmcd.stopped_agent():
             started = time.monotonic()
             for _ in range(1000):
                 self.assertEqual(traced.call("point a"), 0)
             self.assertLess(time.monotonic() - started, LONG_S)  # minute: LONG_S
-        self.assert_values(pmcd, "trace.point.count", {"a": 1001})
+        self.assert_values(self.pmcd, "trace.point.count", {"a": 1001})
 
     def test_delays_the_first_call_for_the_timeout_at_most_and_no_other(self):
-        pmcd = self.start_pmcd()
-        with pmcd.stopped_agent():
-            traced = self.start_traced(self.environment(pmcd, PCP_TRACE_TIMEOUT=1))
+        with self.pmcd.stopped_agent():
+            traced = self.start_traced(self.environment(PCP_TRACE_TIMEOUT=1))
             started = time.monotonic()
             self.assertLess(traced.call("point a"), 0)
             self.assertGreater(time.monotonic() - started, 0.9)
             for _ in range(3 * LONG_S):
                 traced.call("point a")
             self.assertLess(time.monotonic() - started, LONG_S)  # minute: LONG_S
+
+
+def flusher_of(pid):
+    """Gives the id of the library's thread."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/comm", encoding="utf-8") as file:
+            if file.read() == "pcp_trace\n":
+                return int(task)
+    return None
+
+
+def may_run_in_real_time():
+    command = ["chrt", "--fifo", "1", "true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+class BoundCaller(TraceTestCase):
+    def start_bound(self, *words):
+        """Gives main and the library's thread of a program whose first caller has bound itself."""
+        bound = self.start_traced(self.environment(), "bound", words=words)
+        self.assertEqual(bound.process.stdout.readline(), "traced\n")
+        return bound.pid, wait_until(lambda: flusher_of(bound.pid), what="the library's thread")
+
+    def test_does_not_bind_the_flusher(self):
+        self.assertGreater(len(os.sched_getaffinity(0)), 1, "needs two processors")
+        main, flusher = self.start_bound()
+        self.assertEqual(len(os.sched_getaffinity(main)), 1)
+        self.assertEqual(os.sched_getaffinity(flusher), os.sched_getaffinity(0))
+
+    @unittest.skipUnless(may_run_in_real_time(), "may not run in real time: needs root")
+    def test_in_real_time_has_a_flusher_that_is_not(self):
+        main, flusher = self.start_bound("real-time")
+        self.assertEqual(os.sched_getscheduler(main), os.SCHED_FIFO)
+        self.assertEqual(os.sched_getscheduler(flusher), os.SCHED_OTHER)
+
+
+class ClosedDescriptors(TraceTestCase):
+    """A program closes unknown descriptors, the library's (closing.c): nothing is lost, and files that the program
+    opens in their places stay untouched."""
+
+    WAYS = ("all-at-once", "while-it-sleeps", "one-after-the-other", "before-exit", "again-and-again", "shut-down",
+            "taken-by-files", "taken-by-sockets")
+
+    def test_are_made_anew(self):
+        in_a_file = {"PCP_TRACE_MMV": "closing", "PCP_TMP_DIR": self.pmcd.path("tmp")}
+        for way, variables in itertools.product(self.WAYS, ({}, in_a_file)):
+            with self.subTest(way, **variables):
+                self.pmcd.pmstore("trace.control.reset", 1)
+                done = completed(program("closing"), way, env=self.environment(**variables), timeout=3 * PATIENCE_S)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assert_values(self.pmcd, "trace.point.count",
+                                   {"before": 1, "after": int(done.stdout) - 1})

@@ -16,7 +16,6 @@ MOMENTS = {
     "forks-in-handlers": {"parent": 2, "handler": 2},
     "ended-among-forks": {"child": 20},
     "vforked": {"parent": 1, "child": 1},
-    "forked-and-execed": {"parent": 1, "begun anew": 1},
     "spawned": {"parent": 1, "begun anew": 1},
     "execed": {"parent": 1, "begun anew": 1},
     "dlopened": {"dlopened": 3},
@@ -45,67 +44,61 @@ class Lifecycle(TraceTestCase):
         return done.stdout
 
     def test_with_an_agent(self):
-        pmcd = self.start_pmcd()
         for transport in ("unix", "tcp"):
-            environment = self.environment(pmcd)
+            environment = self.environment()
             if transport == "unix":
-                environment = self.environment(pmcd, PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"))
+                environment = self.environment(PCP_TRACE_SOCKET=self.pmcd.path("run/trace.socket"))
             for moment, counts in MOMENTS.items():
                 with self.subTest(moment=moment, transport=transport):
-                    pmcd.pmstore("trace.control.reset", 1)
+                    self.pmcd.pmstore("trace.control.reset", 1)
                     self.live(moment, environment)
-                    self.assert_values(pmcd, "trace.point.count", counts)
+                    self.assert_values(self.pmcd, "trace.point.count", counts)
 
     def test_with_an_agent_and_threads_that_do_not_end(self):
-        pmcd = self.start_pmcd()
         for _ in range(5):
-            pmcd.pmstore("trace.control.reset", 1)
-            least, most = map(int, self.live("detached-threads", self.environment(pmcd)).split())
-            counted = pmcd.value("trace.point.count", "detached")
+            self.pmcd.pmstore("trace.control.reset", 1)
+            least, most = map(int, self.live("detached-threads", self.environment()).split())
+            counted = self.pmcd.value("trace.point.count", "detached")
             self.assertTrue(least <= counted <= most, f"{least} <= {counted} <= {most}")
 
     def test_with_a_handler_that_leaves_in_the_middle_of_a_call(self):
-        pmcd = self.start_pmcd()
         for moment in 3 * ("interrupted", "interrupted-quickly"):
-            pmcd.pmstore("trace.control.reset", 1)
+            self.pmcd.pmstore("trace.control.reset", 1)
             with tempfile.NamedTemporaryFile("r") as said:
-                environment = self.environment(pmcd, PCP_TRACE_DEBUG=f"comms,file={said.name}")
+                environment = self.environment(PCP_TRACE_DEBUG=f"comms,file={said.name}")
                 least = int(self.live(moment, environment))
-                counted = pmcd.value("trace.observe.count", "interrupted")
+                counted = self.pmcd.value("trace.observe.count", "interrupted")
                 self.assertIn(counted, (least, least + 1), said.read())  # the interrupted call may count or not
 
     def test_with_threads_that_a_signal_stops_in_the_middle_of_a_call(self):
-        pmcd = self.start_pmcd()
         for _ in range(3):
-            pmcd.pmstore("trace.control.reset", 1)
-            least, threads = map(int, self.live("stuck", self.environment(pmcd)).split())
-            self.assertEqual(pmcd.values("trace.point.count"), {"main": 1})
+            self.pmcd.pmstore("trace.control.reset", 1)
+            least, threads = map(int, self.live("stuck", self.environment()).split())
+            self.assertEqual(self.pmcd.values("trace.point.count"), {"main": 1})
             # The library cannot read the sums that such a thread has added up since the last flush.
-            counted = pmcd.value("trace.observe.count", "stuck")
+            counted = self.pmcd.value("trace.observe.count", "stuck")
             self.assertTrue(0 < counted <= least + threads, f"0 < {counted} <= {least} + {threads}")
 
     def test_without_a_thread(self):
-        pmcd = self.start_pmcd()
         with tempfile.NamedTemporaryFile(delete=False) as none:
-            environment = self.environment(pmcd, LD_PRELOAD=program("no_threads.so"),
+            environment = self.environment(LD_PRELOAD=program("bad_machine.so"),
                                            NO_THREADS=none.name)
         for moment in ("threadless", "threadless-flush", "threadless-alarms"):
             with self.subTest(moment=moment):
-                pmcd.pmstore("trace.control.reset", 1)
+                self.pmcd.pmstore("trace.control.reset", 1)
                 self.live(moment, environment)
-                self.assertEqual(pmcd.values("trace.point.count"), {"threadless": 10})
+                self.assertEqual(self.pmcd.values("trace.point.count"), {"threadless": 10})
         with ReservedPort() as port:
             self.live("threadless", environment | {"PCP_TRACE_PORT": str(port.number)})
-        pmcd.pmstore("trace.control.reset", 1)
+        self.pmcd.pmstore("trace.control.reset", 1)
         calls = int(self.live("threadless-at-first", environment))
-        self.assertEqual(pmcd.values("trace.point.count"), {"threadless": calls})
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"threadless": calls})
 
     def test_with_an_agent_that_is_not_wanted(self):
-        pmcd = self.start_pmcd()
         for moment in ("main-left", "main-left-in-child", "pre-forked", "threadless"):
             with self.subTest(moment=moment):
-                self.live(moment, self.environment(pmcd, PCP_TRACE_NOAGENT=1))
-                self.assertEqual(pmcd.value("trace.agent.accepted"), 0)
+                self.live(moment, self.environment(PCP_TRACE_NOAGENT=1))
+                self.assertEqual(self.pmcd.value("trace.agent.accepted"), 0)
 
     def test_without_an_agent(self):
         nobody = self.nobody(LIFECYCLE_NO_AGENT=1)

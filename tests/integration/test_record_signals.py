@@ -3,13 +3,13 @@
 common group, or by a terminal; job control works as for any other program."""
 
 import contextlib
+import functools
 import os
 import pty
 import re
 import select
 import signal
 import subprocess
-import tempfile
 import time
 
 import recorded
@@ -48,9 +48,8 @@ def is_pending(pid, number):
 
 class SignalTestCase(TraceTestCase):
     def setUp(self):
-        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-record-"))
-        self.folder = os.path.join(directory, "run")
-        self.listener = os.path.join(directory, "listener.py")
+        self.folder = self.path("run")
+        self.listener = self.path("listener.py")
         with open(self.listener, "w", encoding="utf-8") as file:
             file.write(LISTENER)
         self.environment_of_listener = library_environment(OUR_LIBRARY)
@@ -81,15 +80,11 @@ class Once(SignalTestCase):
         os.kill(self.recorder, SENTINEL)
         self.assertEqual(self.process.stdout.readline(), SENTINEL.name + "\n", sent.name)
 
-    def test_what_is_sent_to_the_recorder_alone(self):
+    def test_what_is_sent_to_the_recorder_alone_or_to_their_group(self):
         self.start()
-        for sent in HANDED_ON:
-            self.expect_once(sent, lambda sent: os.kill(self.recorder, sent))
-
-    def test_what_is_sent_to_their_group(self):
-        self.start()
-        for sent in HANDED_ON:
-            self.expect_once(sent, lambda sent: os.killpg(self.recorder, sent))
+        for send in (os.kill, os.killpg):
+            for sent in HANDED_ON:
+                self.expect_once(sent, functools.partial(send, self.recorder))
 
     def test_what_timeout_sends_to_the_recorder_and_to_its_group(self):
         self.start("timeout", "1d")
@@ -127,7 +122,8 @@ class Once(SignalTestCase):
     def test_the_witness_is_hidden_before_the_program_starts(self):
         siblings = 'for child in $(cat /proc/$PPID/task/$PPID/children); do cat /proc/$child/comm; done'
         done = recorded.record(self.folder, "sh", "-c", siblings,
-                               environment=self.environment_of_listener | {"LD_PRELOAD": program("late_name.so")})
+                               environment=self.environment_of_listener | {
+                                   "LD_PRELOAD": program("bad_machine.so"), "LATE_NAME": "1"})
         self.assertIn("signal-witness\n", done.stdout)
 
     def test_the_program_that_goes_on_wakes_the_recorder(self):

@@ -5,7 +5,6 @@ import fcntl
 import os
 import signal
 import socket
-import tempfile
 
 import legacy_wire
 from private_pmcd import PATIENCE_S, wait_until
@@ -13,16 +12,10 @@ from trace_test import TraceTestCase, program
 
 
 # Ends the agent's last wait soon: the agent counts its sleeps, not the time.
-SHORT_SLEEPS = program("short_sleeps.so")
+SHORT_SLEEPS = {"LD_PRELOAD": program("bad_machine.so"), "SHORT_SLEEPS": "1"}
 
 
 class SlowDiskTestCase(TraceTestCase):
-    def setUp(self):
-        self.directory = self.enterContext(tempfile.TemporaryDirectory())
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
     def assert_goes_on(self, pmcd, tag):
         """The agent counts calls, and answers pmcd with values and instances."""
         agent = pmcd.agent_pid()
@@ -37,8 +30,7 @@ class Numbers(SlowDiskTestCase):
     """The file of instance numbers is on a hanging disk."""
 
     def start_on_this_disk(self):
-        return self.start_pmcd(environment={"LD_PRELOAD": f"{program('hanging_fsync.so')} {SHORT_SLEEPS}",
-                                            "HANGING_FSYNC": self.directory})
+        return self.start_pmcd(environment=SHORT_SLEEPS | {"HANGING_FSYNC": self.directory})
 
     def let_it_hang(self):
         with open(self.path("hang"), "w", encoding="utf-8"):
@@ -87,7 +79,7 @@ class Log(SlowDiskTestCase):
         for descriptor in (self.log, end):
             self.addCleanup(os.close, descriptor)
         fcntl.fcntl(self.log, fcntl.F_SETPIPE_SZ, 4096)
-        pmcd = self.start_pmcd(["-l", f"/proc/{os.getpid()}/fd/{end}"], environment={"LD_PRELOAD": SHORT_SLEEPS})
+        pmcd = self.start_pmcd(["-l", f"/proc/{os.getpid()}/fd/{end}"], environment=SHORT_SLEEPS)
         self.assertIn(b"Log for pmdatrace", os.read(self.log, 4096))
         self.assertEqual(os.write(end, b"-" * 4096), 4096)
         return pmcd

@@ -166,8 +166,8 @@ class SteppedClock:
 
     def __init__(self, directory):
         self._path = os.path.join(directory, "clock")
-        self.environment = {"LD_PRELOAD": f"{program('stepped_clock.so')} {program('no_counter.so')}",
-                            "STEPPED_CLOCK": self._path}
+        self.environment = {"LD_PRELOAD": f"{program('stepped_clock.so')} {program('bad_machine.so')}",
+                            "NO_COUNTER": "1", "STEPPED_CLOCK": self._path}
         self.step_to(0)
 
     def step_to(self, seconds):
