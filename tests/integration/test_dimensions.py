@@ -1,64 +1,35 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Labelled tags, and labels that become part of a tag's name."""
+"""Labelled tags, and labels that become part of a tag's name. Without room for its labels, all calls of a tag count
+under its bare name."""
 
-import json
 import re
 import signal
 import socket
-import subprocess
 
 import legacy_wire
-from trace_test import TraceTestCase, program
-
-
-def without_repeats(pairs):
-    names = [name for name, _ in pairs]
-    assert len(names) == len(set(names)), names
-    return dict(pairs)
+from private_pmcd import completed
+from trace_test import STOCK_AGENT, TraceTestCase, library_environment, program
 
 
 class Dimensions(TraceTestCase):
     def labels(self, pmcd, metric="trace.point.count"):
         """Gives each instance's labels, without those of its host and its agent."""
-        found = re.findall(r'^    inst \[\d+ or "(.*)"\] labels (\{.*\})$',
-                           pmcd.pminfo("-l", metric), re.MULTILINE)
         of_all = ("hostname", "machineid", "domainname", "userid", "groupid", "agent", "trace_type")
-        return {name: {key: value for key, value in
-                       json.loads(labels, object_pairs_hook=without_repeats).items()
-                       if key not in of_all} for name, labels in found}
+        return {name: {key: value for key, value in labels.items() if key not in of_all}
+                for name, labels in pmcd.labels(metric).items()}
 
     def trace_as(self, pmcd, service, labels, *script):
         self.trace(self.environment(pmcd, PCP_TRACE_SERVICE=service, PCP_TRACE_LABELS=labels),
                    *script)
 
     def test_of_a_tag_are_labels_of_its_instance(self):
-        pmcd = self.start_pmcd()
         tag = "request{route=%20%20/café%20%22x%22%0A%1B;zone=own}"
-        self.trace_as(pmcd, "shop", "zone=eu,tier=web", f"point {tag}", "point plain")
-        self.assertEqual(pmcd.values("trace.point.count"), {tag: 1, "plain": 1})
-        self.assertEqual(self.labels(pmcd), {
+        self.trace_as(self.pmcd, "shop", "zone=eu,tier=web", f"point {tag}", "point plain")
+        self.assertEqual(self.pmcd.values("trace.point.count"), {tag: 1, "plain": 1})
+        self.assertEqual(self.labels(self.pmcd), {
             tag: {"tag": "request", "route": '  /café "x"\n\x1b', "zone": "own", "tier": "web",
                   "service": "shop"},
             "plain": {"tag": "plain", "zone": "eu", "tier": "web", "service": "shop"}})
-
-    def test_on_which_all_programs_agree_stay(self):
-        pmcd = self.start_pmcd()
-        for rank in range(3):
-            self.trace_as(pmcd, "model", f"rank={rank},zone=eu", "point a")
-        self.assertEqual(self.labels(pmcd)["a"], {"tag": "a", "zone": "eu", "service": "model"})
-        pmcd.pmstore("trace.control.reset", 1)
-        self.trace_as(pmcd, "model", "rank=7", "point a")
-        self.assertEqual(self.labels(pmcd)["a"], {"tag": "a", "rank": "7", "service": "model"})
-
-    def test_leave_with_a_program_of_pcps_own_library(self):
-        pmcd = self.start_pmcd()
-        self.trace_as(pmcd, "shop", "zone=eu", "point a")
-        self.assertEqual(self.labels(pmcd)["a"], {"tag": "a", "service": "shop", "zone": "eu"})
-        with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as stock:
-            legacy_wire.read_ack(stock)
-            stock.sendall(legacy_wire.encode_data("point", "a"))
-            pmcd.wait_for("trace.agent.records", {None: 2})
-        self.assertEqual(self.labels(pmcd)["a"], {"tag": "a"})
 
     def test_without_room_count_under_the_bare_name(self):
         pmcd = self.start_pmcd(["--max-tags=2"])
@@ -95,13 +66,62 @@ class Dimensions(TraceTestCase):
         self.assertEqual(pmcd.instances("trace.observe.count")[name], numbers[name])
 
     def test_say_what_a_tag_stands_for(self):
-        pmcd = self.start_pmcd()
-        environment = self.environment(pmcd, PCP_TRACE_SERVICE="shop", PCP_TRACE_FLUSH=1)
-        for unit, text in (("KiB", "bytes that were read"), ("MiB", "")):
-            subprocess.run([program("described"), unit, text], env=environment, check=True)
-        self.assertEqual(self.labels(pmcd), {
+        for unit, text in (("KiB", "bytes_that_were_read"), ("MiB", "")):
+            traced = self.start_traced(self.environment(PCP_TRACE_SERVICE="shop"), "traces")
+            traced.do("point read{disk=sda}", "point written")
+            self.assertEqual(traced.call("flush"), 1)
+            traced.do(f"describe read{{disk=sda}} {unit} {text}", "describe read{disk=sda} late",
+                      f"describe written {unit}")
+            traced.end()
+        self.assertEqual(self.labels(self.pmcd), {
             "read{disk=sda}": {"tag": "read", "disk": "sda", "service": "shop", "unit": "KiB",
-                               "description": "bytes that were read"},
+                               "description": "bytes_that_were_read"},
             "written": {"tag": "written", "service": "shop", "unit": "KiB"}})
         differently = 'describes "read{disk=sda}" differently'
-        self.assertEqual(pmcd.wait_for_log(differently).count(differently), 1)
+        self.assertEqual(self.pmcd.wait_for_log(differently).count(differently), 1)
+
+
+def points(*tags):
+    return [f"point {tag}" for tag in tags]
+
+
+class SetsOfLabels(TraceTestCase):
+    THREE = points("a{i=1}", "a{i=2}", "a{i=3}", "a{i=3}", "b{i=1}", "a{i=1}", "a")
+
+    def counts(self, lines, told="", **variables):
+        returned, complaints = self.trace_loudly(self.environment(**variables), *lines)
+        self.assertEqual(set(returned), {0})
+        self.assertRegex(complaints, rf"\A{told}\Z")
+        return self.pmcd.values("trace.point.count")
+
+    def test_beyond_those_that_a_name_may_have_count_for_the_name(self):
+        self.assertEqual(
+            self.counts(self.THREE, 'pcp_trace: "a" has more than 2 label sets: .*\n',
+                        PCP_TRACE_MAX_LABEL_SETS=2),
+            {"a{i=1}": 2, "a{i=2}": 1, "a": 3, "b{i=1}": 1})
+
+    def test_may_be_switched_off(self):
+        self.assertEqual(self.counts(self.THREE, PCP_TRACE_MAX_LABEL_SETS=0), {"a": 6, "b": 1})
+
+    def test_without_room_have_their_own_transactions(self):
+        calls = ("point a{i=1}", "begin a{i=2}", "begin a{i=3}", "end a{i=2}", "begin a{i=2}", "end a{i=3}",
+                 "end a{i=2}")
+        returned, _ = self.trace_loudly(self.environment(PCP_TRACE_MAX_LABEL_SETS=1), *calls)
+        self.assertEqual(set(returned), {0})
+        self.assert_values(self.pmcd, "trace.transact.count", {"a": 3})
+
+    def test_have_room_whichever_thread_is_first(self):
+        environment = library_environment(self.library, PCP_TRACE_NOAGENT=1, PCP_TRACE_MAX_LABEL_SETS=4)
+        done = completed(program("same_labels"), env=environment, check=True)
+        self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
+
+
+class TagsThatAStockAgentDoesNotTake(TraceTestCase):
+    agent = STOCK_AGENT
+
+    def test_arrive_under_their_bare_name(self):
+        fits = "a{i=" + "x" * 119 + "}"
+        self.assertEqual(len(fits), 124)
+        tags = (fits, fits.replace("i=", "i=y"), fits.replace("i=", "i=z"), "a")
+        self.trace(self.environment(), *points(*tags))
+        self.assert_values(self.pmcd, "trace.point.count", {fits: 1, "a": 3})

@@ -3,11 +3,10 @@
 has a real Prometheus."""
 
 import re
-import subprocess
 
 from grafana import Shop
 from pmproxy import Pmproxy
-from private_pmcd import wait_until
+from private_pmcd import completed, wait_until
 from prometheus import Page, documented
 from trace_test import TraceTestCase, program
 
@@ -40,10 +39,9 @@ class Prometheus(TraceTestCase):
         self.assertEqual(set(page.samples), set(numbers))
 
     def test_gets_the_values_and_labels_of_tags(self):
-        pmcd = self.start_pmcd()
-        self.trace(self.environment(pmcd, PCP_TRACE_SERVICE="shop", PCP_TRACE_LABELS="zone=eu"),
+        self.trace(self.environment(PCP_TRACE_SERVICE="shop", PCP_TRACE_LABELS="zone=eu"),
                    'point a{route=/x}', 'obs 4 "quoted\\', "add 3 c")
-        with Pmproxy(pmcd) as proxy:
+        with Pmproxy(self.pmcd) as proxy:
             page = self.page(proxy)
         seen = {name: [({key: label for key, label in labels.items() if key not in OF_ALL}, value)
                        for labels, value in page.samples[name]]
@@ -63,8 +61,8 @@ class Prometheus(TraceTestCase):
             for service, zone in (("shop", "eu"), ("stock", "us")):
                 self.trace(self.environment(pmcd, PCP_TRACE_SERVICE=service, PCP_TRACE_LABELS=f"zone={zone}"),
                            "point read{disk=sda}")
-                subprocess.run([program("described"), "KiB", service], check=True, env=self.environment(
-                    pmcd, PCP_TRACE_SERVICE=service, PCP_TRACE_FLUSH=1))
+                completed(program("traces"), input=f"describe read{{disk=sda}} KiB {service}\npoint read{{disk=sda}}\n",
+                          env=self.environment(pmcd, PCP_TRACE_SERVICE=service), check=True)
                 seen.append({frozenset(labels.items()) for labels, _ in self.page(proxy).samples["trace_point_count"]
                              if labels["tag"] == "read"})
         return [[dict(series) for series in each] for each in seen]

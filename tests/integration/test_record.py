@@ -4,19 +4,15 @@ other processes are undisturbed."""
 
 import contextlib
 import json
-import fcntl
 import os
-import re
 import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import recorded
 from cutting_proxy import CuttingProxy
-from own_namespaces import needs, unshare
 from private_pmcd import (PATIENCE_S, children_of, completed, is_running, pcp_configuration, stopped, thread_states,
                           wait_until)
 from test_lifecycle import MOMENTS
@@ -31,8 +27,14 @@ CLOSE_THEIR_SESSION = ("daemonized", "main-left-untraced", "main-left-in-child",
 
 class Recording(TraceTestCase):
     def setUp(self):
-        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-record-"))
-        self.folder = os.path.join(self.directory, "run.trace")
+        self.folder = self.path("run.trace")
+
+    @contextlib.contextmanager
+    def variant(self, name):
+        """A subtest with a recording of its own."""
+        with self.subTest(name):
+            self.folder = self.path(name)
+            yield
 
     def plain_environment(self, library=OUR_LIBRARY, **variables):
         return library_environment(library, **variables)
@@ -89,8 +91,7 @@ class Programs(Recording):
                  "sleep 0.3",  # load: several samples are taken meanwhile
                  "obs -4 c", "point a"]
         for name, library in (("ours", OUR_LIBRARY), ("stock", STOCK_LIBRARY)):
-            with self.subTest(library=name):
-                self.folder = os.path.join(self.directory, name)
+            with self.variant(name):
                 self.record_well(program("traced"), input="\n".join(calls) + "\n",
                                  library=library, options=["-t", "100ms"])
                 self.assertEqual(self.last("trace.point.count"), {"a": 2})
@@ -106,8 +107,7 @@ class Programs(Recording):
         moments = MOMENTS | {"workers-of-another-user": {"master": 1, "worker": 4}}
         for moment, counts in moments.items():
             extra = {"LIFECYCLE_CONSTRUCTOR": "1"} if moment == "constructor" else {}
-            with self.subTest(moment=moment), everybodys_folder() as everybodys:
-                self.folder = os.path.join(self.directory, moment)
+            with self.variant(moment), everybodys_folder() as everybodys:
                 done = recorded.record(self.folder, program("lifecycle"), moment,
                                        environment=environment | extra | {"LIFECYCLE_EVERYBODYS": everybodys})
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -166,82 +166,24 @@ class Programs(Recording):
                 "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
             self.assertEqual((done.returncode, done.stderr), (0, said))
 
-    @needs(*unshare("--uts"))
-    def test_of_a_job_on_several_hosts_are_in_one_report(self):
-        """As the manual says: the launcher starts `record`, in one directory."""
-        ranks = [subprocess.Popen(
-            [*unshare("--uts"), "sh", "-c", 'hostname $0 && exec "$@"', host, recorded.COMMAND, "record", "-q", "--split=rank",
-             program("traced")], env=self.plain_environment(PMI_RANK=rank), cwd=self.directory, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            for rank, host in enumerate(("saturn", "saturn", "jupiter"))]
-        for rank, process in enumerate(ranks):
-            process.communicate("point solve\nbegin step\nend step\n" * (rank + 1), timeout=PATIENCE_S)
-            self.assertEqual(process.returncode, 0)
-        folders = sorted(os.listdir(self.directory))
-        self.assertEqual(len(folders), 3)
-        done = completed(recorded.COMMAND, "report", "--json", *folders, cwd=self.directory, check=True)
-        shown = json.loads(done.stdout)
-        self.assertEqual(set(shown["run"]["hosts"]), {"saturn", "jupiter"})
-        self.assertEqual({(tag["name"], tag["calls"], *tag["hosts"]) for tag in shown["tags"] if tag["type"] == "transact"},
-                         {("step{rank=0}", 1, "saturn"), ("step{rank=1}", 2, "saturn"), ("step{rank=2}", 3, "jupiter")})
-
     def test_that_leave_transactions_open(self):
-        self.record_well(program("in_flight"),
-                         input="begin 0 hung\nbegin 1 done\nend 1\ngone 2 hung\n")
+        self.record_well(program("traces"), input="begin 0 hung\nbegin 1 done\nend 1\nthread 1\nbegin 2 hung\nquit\n")
         self.assertEqual(self.last("trace.transact.count"), {"done": 1})
         self.assertEqual(self.last("trace.transact.vanished"), {"hung": 2, "done": 0})
         shown = completed(recorded.COMMAND, "report", self.folder, check=True).stdout
         self.assertIn("open     not ended with their program: 2 hung\n", shown)
 
     def test_that_are_killed_while_they_hang(self):
-        recording = self.start_program(program("in_flight"), options=["-t", "50ms"])
+        recording = self.start_program(program("traces"), options=["-t", "50ms"])
         self.ask(recording, "begin 0 hung")
         self.wait_for_value("trace.transact.inflight", {"hung": 1})
         hanging = recorded.program_of(recording)
+        self.wait_for_value("trace.transact.oldest_where", {"hung": f"{hanging}/{hanging}"})
         os.kill(hanging, signal.SIGKILL)
         recording.communicate(timeout=PATIENCE_S)
         self.assertEqual(recording.returncode, 128 + signal.SIGKILL)
+        self.assertEqual(self.last("trace.transact.inflight"), {"hung": 0})
         self.assertEqual(self.last("trace.transact.vanished"), {"hung": 1})
-
-    def test_of_threads_and_their_children(self):
-        self.record_well("sh", "-c", "$0 4 20000 point & $0 2 30000 transaction; wait",
-                         program("threads"), options=["-t", "50ms"])
-        self.assertEqual(self.last("trace.point.count"), {"shared": 80000})
-        self.assertEqual(self.last("trace.transact.count"), {"shared": 60000})
-
-    def test_of_ten_thousand_tags(self):
-        lines = "".join(f"point tag{number}\n" for number in range(10_000))
-        # A busy machine may need more than the second that a program waits by default at its end.
-        self.record_well(program("traced"), input=f"{lines}flush {PATIENCE_S}\n")
-        self.assertEqual(self.last("trace.point.count"),
-                         {f"tag{number}": 1 for number in range(10_000)})
-
-    def test_that_are_scripts(self):
-        self.record_well("sh", "-c", "for i in 1 2 3; do $0 -q job; $0 -q -a 4 rows; done",
-                         OUR_PMTRACE)
-        self.assertEqual(self.last("trace.point.count"), {"job": 3})
-        self.assertEqual(self.last("trace.counter.total"), {"rows": 12})
-
-    def test_that_a_signal_ends(self):
-        """All flushed calls are there; the rest would be lost with an agent as well."""
-        recording = self.start_program(program("traced"), options=["-t", "50ms"])
-        self.ask(recording, "point a")
-        self.wait_for_value("trace.point.count", {"a": 1})
-        recording.send_signal(signal.SIGTERM)
-        recording.wait(PATIENCE_S)  # before the input ends, which would end the program, too
-        _, errors = recording.communicate(timeout=PATIENCE_S)
-        self.assertEqual((recording.returncode, errors), (128 + signal.SIGTERM, ""))
-        self.assertEqual(self.last("trace.point.count"), {"a": 1})
-
-    def test_side_by_side(self):
-        folders = [os.path.join(self.directory, str(number)) for number in range(5)]
-        recordings = [recorded.start(folder, program("traced"), stdin=subprocess.PIPE,
-                                     environment=self.plain_environment())
-                      for folder in folders]
-        for number, recording in enumerate(recordings):
-            recording.communicate("point a\n" * (number + 1), timeout=PATIENCE_S)
-        for number, folder in enumerate(folders):
-            self.assertEqual(recorded.last_values(folder, "trace.point.count"), {"a": number + 1})
 
     def test_that_go_on_in_the_background(self):
         """Needs --wait."""
@@ -288,16 +230,6 @@ class Programs(Recording):
 
 
 class Intervals(Recording):
-    def times(self):
-        """Gives the times of the samples in seconds."""
-        dump = completed("pmdumplog", f"{self.folder}/trace", "trace.agent.uptime", check=True).stdout
-        return [float(value) for value in re.findall(r"\(trace.agent.uptime\): value (\S+)", dump)]
-
-    def test_of_a_short_run_are_short(self):
-        self.record_well(program("traced"), input="begin a\nsleep 0.35\nend a\n")  # load: samples are taken meanwhile
-        self.assertGreaterEqual(len(self.times()), 4)
-        self.assertEqual(self.last("trace.agent.period")[None], 0.1)
-
     def test_grow_with_the_tags_and_have_all_values_once(self):
         """The interval that runs becomes longer: each value is in one window, and so each maximum is exact."""
         few = "".join(f"obs {number} a\nsleep 0.002\n" for number in range(100))  # load: in several short intervals
@@ -319,7 +251,7 @@ class Intervals(Recording):
     def test_that_end_with_the_run_are_whole(self):
         """Also if the run ends just after one has ended, which is before its sample is due."""
         for number in range(12):
-            self.folder = os.path.join(self.directory, str(number))
+            self.folder = self.path(str(number))
             calls = "".join(f"obs {value} a\nsleep 0.001\n" for value in range(90 + number))
             self.record_well(program("traced"), input=calls)
             [tag] = self.report()["tags"]
@@ -336,16 +268,6 @@ class Intervals(Recording):
                          r'^trace\.transact\.count \["a"\] [\d.]+ count / sec')
         values = completed("pmval", "-a", archive, "-t", "100msec", "trace.transact.count", check=True).stdout
         self.assertRegex(values, r"\n\d\d:\d\d:\d\d\.\d+ +[1-9]\d\.\d+ *\n")
-
-    def test_have_counters_of_zero_at_the_begin(self):
-        """So PCP's tools know the rates of the first interval, too."""
-        self.record_well(program("traced"), input="point a\n", options=["-t", "1min"])
-        for metric in ("trace.point.count", "trace.agent.uptime"):
-            shown = completed("pmval", "-a", f"{self.folder}/trace", "-r", "-s", "1", metric, check=True).stdout
-            self.assertRegex(shown, r"\n\d\d:\d\d:\d\d\.\d+ +0(\.0)? *\n$")
-        self.assertEqual([sample.get("trace.point.count") for sample in recorded.samples(self.folder)],
-                         [None, {"a": 0}, {"a": 1}])
-        self.assertEqual(self.report()["run"]["samples"], 2)
 
 
 class Ends(Recording):
@@ -383,11 +305,9 @@ class Ends(Recording):
                          " time for the limit of 66 open files (ulimit -n)")
 
     def test_with_a_mistake_on_the_command_line(self):
-        for options, complaint in ((["-t", "soon"], r'-t: "soon" .*'),
-                                   (["--spans", "tga=a"], r"--spans: .*tga.* \(pcp-trace spans --help\)")):
-            done = self.record("touch", os.path.join(self.directory, "touched"), options=options)
-            self.assertEqual(done.returncode, 125)
-            self.assertRegex(done.stderr, rf"\Apcp-trace record: {complaint}\n\Z")
+        done = self.record("touch", self.path("touched"), options=["--spans", "tga=a"])
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, r"\Apcp-trace record: --spans: .*tga.* \(pcp-trace spans --help\)\n\Z")
         self.assertEqual(os.listdir(self.directory), [])
 
     def test_with_a_kill_leave_a_readable_archive_and_the_program_alone(self):
@@ -437,34 +357,12 @@ class Ends(Recording):
         self.assertEqual(recorded.statement(self.folder), "complete")
         self.assertEqual(self.last("trace.point.count"), {"a": 2})
 
-    def test_that_are_well_say_so(self):
-        self.record_well(program("traced"), input="point a\n")
-        self.assertEqual(self.last("trace.point.count"), {"a": 1})
-        self.assertEqual(recorded.statement(self.folder), "complete")
-        done = completed(recorded.COMMAND, "report", "--fail-if", "a calls > 1", self.folder)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertNotIn("incomplete", done.stdout)
-
-    def test_that_are_a_part_of_one_do_not_know(self):
-        """Nor do recordings of older releases."""
-        # load: several samples
-        self.record_well(program("traced"), input=f"point a\nflush {PATIENCE_S}\nsleep 0.3\n" + "point b\npoint a\n" * 20)
-        metrics = self.enterContext(tempfile.NamedTemporaryFile("w", dir=self.directory, encoding="utf-8"))
-        print("trace.point.count", file=metrics, flush=True)
-        extract = os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "pmlogextract")
-        for options in (["-c", metrics.name], ["-S", "0.25sec"]):
-            part = tempfile.mkdtemp(dir=self.directory)
-            subprocess.run([extract, *options, f"{self.folder}/trace", f"{part}/trace"], check=True, timeout=PATIENCE_S)
-            self.assertEqual(recorded.doubt(part, "b calls < 20"),
-                             "it is a part of a recording, without its begin, or of an older release")
-
     def test_of_programs_that_were_killed_say_so(self):
         """Either the started program, or a child, whether or not the program's own status reports that end."""
         for name, script, status, why in (("itself", "exec $0", 137, r"ended by signal 9: Killed; .*"),
                                           ("other", "$0; true", 0, "1 process did not end by itself, .*"),
                                           ("reported", "$0; exit $?", 137, "1 process did not end by itself, .*")):
-            with self.subTest(name):
-                self.folder = os.path.join(self.directory, name)
+            with self.variant(name):
                 recording = self.start_program("sh", "-c", f"echo $$; {script}", program("traced"),
                                                options=["-t", "50ms"])
                 pid = int(recording.stdout.readline())
@@ -486,8 +384,7 @@ class Ends(Recording):
     def test_of_programs_that_leave_right_after_their_first_call_say_so(self):
         """None of these ends delivers anything."""
         for end in ("exec", "_exit"):
-            with self.subTest(end):
-                self.folder = os.path.join(self.directory, end)
+            with self.variant(end):
                 self.record_well(program("leaves_at_once"), end)
                 self.assertIn(recorded.statement(self.folder),
                               ("a traced program disconnected before record could answer",
@@ -501,7 +398,7 @@ class Ends(Recording):
     def test_with_a_failure_if_what_they_show_is_lost(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for number, (status, expected) in enumerate(((0, 125), (3, 3))):
-                self.folder = os.path.join(self.directory, str(number))
+                self.folder = self.path(str(number))
                 done = self.show("--json", status=status, stdout=full, stderr=subprocess.PIPE)
                 self.assertEqual((done.returncode, done.stderr), (
                     expected,
@@ -515,32 +412,15 @@ class Ends(Recording):
         os.close(read_end)
         with os.fdopen(write_end, "w") as unread:
             for number, (options, stream) in enumerate(((["--json"], "stdout"), ([], "stderr"))):
-                self.folder = os.path.join(self.directory, str(number))
+                self.folder = self.path(str(number))
                 done = self.show(*options, status=3 * number, **{stream: unread})
                 self.assertEqual(done.returncode, 3 * number)
                 self.assertEqual(recorded.complaints(self.folder), "")
                 self.assertTrue(os.path.exists(self.folder + "/trace.html"))
 
     def test_leave_nothing_behind(self):
-        before = set(os.listdir("/tmp"))
-        self.record_well("true")
-        self.record("there-is-no-such-program", folder=self.folder + "2")
-        left = [name for name in set(os.listdir("/tmp")) - before if name.startswith("pcp-trace-")]
-        self.assertEqual([name for name in left if self.is_abandoned(name)], [])
-
-    def is_abandoned(self, name):
-        """Whether no process uses the directory: others on this machine may be recording."""
-        try:
-            directory = os.open(os.path.join("/tmp", name), os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            return False
-        finally:
-            os.close(directory)
+        path = self.record_well("sh", "-c", "echo $PCP_TRACE_SOCKET").strip()
+        self.assertFalse(os.path.exists(os.path.dirname(path)))
 
 
 class Archives(Recording):
@@ -558,8 +438,7 @@ class Archives(Recording):
 
     def test_with_each_tool(self):
         for version in "23":
-            with self.subTest(version=version):
-                self.folder = os.path.join(self.directory, version)
+            with self.variant(version):
                 recording = self.start_program(program("traced"),
                                                  options=["-t", "50ms", "--archive-version", version])
                 for call in self.CALLS:
@@ -608,8 +487,7 @@ class Hosts(Recording):
 
     def test_what_a_host_shows_is_recorded(self):
         for name, agent in (("ours", self.agent), ("stock", STOCK_AGENT)):
-            with self.subTest(agent=name):
-                self.folder = os.path.join(self.directory, name)
+            with self.variant(name):
                 pmcd = self.start_pmcd(agent=agent)
                 self.trace(self.environment(pmcd), "point a", "obs 3 b{x=y}")
                 self.assert_values(pmcd, "trace.point.count", {"a": 1})
@@ -643,26 +521,25 @@ class Hosts(Recording):
 
     def test_that_go_away_are_waited_for(self):
         """The recorder says so once, and adds up the counts of before and after."""
-        pmcd = self.start_pmcd()
-        self.count_points(pmcd, a=1, b=1)
-        proxy = self.enterContext(CuttingProxy(pmcd.pmcd_port))
-        recording = self.start_recording(pmcd, by=proxy)
-        self.count_points(pmcd, a=2, b=2)
+        self.count_points(self.pmcd, a=1, b=1)
+        proxy = self.enterContext(CuttingProxy(self.pmcd.pmcd_port))
+        recording = self.start_recording(self.pmcd, by=proxy)
+        self.count_points(self.pmcd, a=2, b=2)
         self.wait_for_samples(2)
 
-        pmcd.kill_agent()
+        self.pmcd.kill_agent()
         self.hear(recording, ": the trace agent: .*; waiting for it$")
-        pmcd.start_agent()
-        self.count_points(pmcd, a=1)
+        self.pmcd.start_agent()
+        self.count_points(self.pmcd, a=1)
         self.hear(recording, " is back$")
         self.wait_for_samples(2)
 
-        with self.stopped(pmcd):
+        with self.stopped(self.pmcd):
             proxy.cut()
             self.hear(recording, ": pmcd: .*; waiting for it$")
         self.hear(recording, " is back$")
         self.wait_for_samples(2)
-        self.count_points(pmcd, a=2, b=1)
+        self.count_points(self.pmcd, a=2, b=1)
         self.wait_for_samples(2)
         self.interrupt(recording)
         self.assertEqual(recorded.complaints(self.folder), "")
@@ -673,8 +550,7 @@ class Hosts(Recording):
 
     def test_that_begin_anew_between_two_samples_have_a_gap(self):
         for name in ("restarted", "reset"):
-            with self.subTest(name):
-                self.folder = os.path.join(self.directory, name)
+            with self.variant(name):
                 pmcd = self.start_pmcd()
                 self.count_points(pmcd, a=1)
                 recording = self.start_recording(pmcd, "-t", "1h", samples=0)
@@ -694,8 +570,7 @@ class Hosts(Recording):
     def test_that_do_not_answer_delay_no_end(self):
         """Neither during a request, nor without a connection."""
         for name in ("asked", "lost"):
-            with self.subTest(name):
-                self.folder = os.path.join(self.directory, name)
+            with self.variant(name):
                 pmcd = self.start_pmcd()
                 self.count_points(pmcd, a=1)
                 proxy = self.enterContext(CuttingProxy(pmcd.pmcd_port))
@@ -716,13 +591,12 @@ class Hosts(Recording):
                 self.assertTrue(os.path.exists(f"{self.folder}/trace.html"))
 
     def test_that_do_not_answer_delay_no_appointed_end(self):
-        pmcd = self.start_pmcd()
-        self.count_points(pmcd, a=1)
+        self.count_points(self.pmcd, a=1)
         for seconds in (2, 60):  # on a busy machine the recording may end before pmcd is stopped
-            self.folder = os.path.join(self.directory, str(seconds))
-            recording = self.start_recording(pmcd, "-s", f"{seconds}s", samples=0)
+            self.folder = self.path(str(seconds))
+            recording = self.start_recording(self.pmcd, "-s", f"{seconds}s", samples=0)
             self.wait_for_value("trace.point.count", {"a": 1})
-            with self.stopped(pmcd):
+            with self.stopped(self.pmcd):
                 errors = recording.communicate(timeout=PATIENCE_S)[1]
             if errors:
                 break
@@ -730,10 +604,9 @@ class Hosts(Recording):
         self.assertEqual(recorded.complaints(self.folder), "")
 
     def test_that_cannot_be_recorded_are_named(self):
-        pmcd = self.start_pmcd()
-        pmcd.kill_agent()
+        self.pmcd.kill_agent()
         for host, complaint in (("local:/no/socket", "cannot connect to pmcd on "),
-                                (pmcd.host(), f"{pmcd.host()}: its trace agent does not run, ")):
+                                (self.pmcd.host(), f"{self.pmcd.host()}: its trace agent does not run, ")):
             done = completed(recorded.COMMAND, "record", "-h", host, cwd=self.directory)
             self.assertEqual(done.returncode, 125)
             self.assertTrue(done.stderr.startswith(f"pcp-trace record: {complaint}"), done.stderr)

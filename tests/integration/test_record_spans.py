@@ -9,20 +9,18 @@ import re
 import signal
 import struct
 import subprocess
-import tempfile
 
 import recorded
 from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, completed, pcp_configuration, stopped, wait_until
-from trace_test import OUR_LIBRARY, OUR_PMTRACE, TraceTestCase, library_environment, program
+from trace_test import OUR_LIBRARY, OUR_PMTRACE, Traced, TraceTestCase, library_environment, program
 
 UNLIMITED = "limit=1000000/s"
 
 
 class RecordSpansTestCase(TraceTestCase):
     def setUp(self):
-        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-record-"))
-        self.folder = os.path.join(self.directory, "run.trace")
+        self.folder = self.path("run.trace")
         self.archive = os.path.join(self.folder, "trace")
 
     def report(self, *archives):
@@ -51,52 +49,30 @@ class RecordSpansTestCase(TraceTestCase):
         self.assertEqual(recorded.complaints(self.folder), "")
 
 
-class Recorded:
+class Recorded(Traced):
     """A recorded traces.c, which obeys one line after the other."""
 
     def __init__(self, folder, text, *options, **variables):
-        self.process = recorded.start(
-            folder, program("traces"), options=["-t", "50ms", "--spans", text, *options],
-            environment=library_environment(OUR_LIBRARY, **{"PCP_TRACE_FLUSH": 5} | variables), stdin=subprocess.PIPE)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.communicate()
-
-    def ask(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().removesuffix("\n")
-
-    def do(self, *lines):
-        for line in lines:
-            assert self.ask(line) == "0", line
+        record = [recorded.COMMAND, "record", "-q", "-o", folder, "-t", "50ms", "--spans", text, *options, "--"]
+        super().__init__(library_environment(OUR_LIBRARY, **{"PCP_TRACE_FLUSH": 5} | variables), "traces", record)
 
     def do_many(self, lines):
         """The same as do(), without a check of each answer."""
         self.process.stdin.write("".join(line + "\n" for line in lines))
-        self.process.stdin.flush()
         for _ in lines:
             self.process.stdout.readline()
-
-    def end(self):
-        """Gives the standard error."""
-        _, errors = self.process.communicate(timeout=4 * PATIENCE_S)
-        assert self.process.returncode == 0, (self.process.returncode, errors)
-        return errors
 
 
 class OfPrograms(RecordSpansTestCase):
     def start(self, text, *options, **variables):
-        return self.enterContext(Recorded(self.folder, text, *options, **variables))
+        run = Recorded(self.folder, text, *options, **variables)
+        self.addCleanup(run.kill)
+        return run
 
     def test_are_all_in_the_archive(self):
         for version in "23":
             with self.subTest(version=version):
-                self.folder = os.path.join(self.directory, version)
+                self.folder = self.path(version)
                 self.archive = os.path.join(self.folder, "trace")
                 run = self.start(f"tag=request kind=point {UNLIMITED}", "--archive-version", version)
                 run.do(*["begin 0 request", "number 0 rows 12", "begin 1 query", "note 1 sql select", "fail 1 no", "point miss",
@@ -173,15 +149,6 @@ class OfPrograms(RecordSpansTestCase):
         spans = self.report()
         self.assertEqual((spans["spans"], spans["missed"]), (tags.total(), missed))
 
-    def test_of_children_come_with_their_parents(self):
-        """The environment passes the trace on."""
-        done = recorded.record(self.folder, "sh", "-c", "$0 -e \"$0 -e true inner\" outer", OUR_PMTRACE,
-                               options=["--spans", "tag=*"], environment=library_environment(OUR_LIBRARY))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        [trace] = self.report()["slowest"]
-        self.assertEqual([(span["tag"], span["depth"]) for span in trace["spans"]], [("outer", 0), ("inner", 1)])
-        self.assertEqual(len({span["pid"] for span in trace["spans"]}), 2)
-
     def test_of_a_killed_recorder_are_there_up_to_then(self):
         run = self.start(f"tag=request {UNLIMITED}")
         def are_some_there():
@@ -195,16 +162,6 @@ class OfPrograms(RecordSpansTestCase):
         spans = self.report()["spans"]
         self.assertGreater(spans, 100)
         self.assertEqual(self.replayed()[0].total(), spans)
-
-    def test_of_a_killed_program_are_there_up_to_then(self):
-        run = self.start(f"tag=request {UNLIMITED}")
-        run.do_many(["begin 0 request", "end 0"] * 500)
-        wait_until(lambda: self.spans_so_far() == 500, what="spans in the archive")
-        os.kill(recorded.program_of(run.process), signal.SIGKILL)
-        run.process.communicate(timeout=PATIENCE_S)
-        self.assertEqual(run.process.returncode, 128 + signal.SIGKILL)
-        self.assert_sound()
-        self.assertEqual(self.report()["spans"], 500)
 
     def test_beyond_what_an_archive_has_room_for_are_missed(self):
         run = self.start(f"tag=request {UNLIMITED}")
@@ -251,9 +208,8 @@ class OfPrograms(RecordSpansTestCase):
                         environment=library_environment(OUR_LIBRARY))
         self.assertNotIn("tracing.events", completed("pminfo", "-a", self.archive, check=True).stdout)
         self.assertIsNone(self.report())
-        none_captured = os.path.join(self.directory, "none-captured")
-        with Recorded(none_captured, "tag=nosuch") as run:
-            run.end()
+        none_captured = self.path("none-captured")
+        Recorded(none_captured, "tag=nosuch").end()
         for archive, status, why in ((self.folder, 1, "has no single transactions"), ("/no/such", 2, "No such file"),
                                      (none_captured, 1, "no transaction was captured")):
             done = completed(recorded.COMMAND, "export", "--chrome", "-", "-a", archive)
@@ -267,23 +223,12 @@ class OfPrograms(RecordSpansTestCase):
         tags, _ = self.replayed()
         path = "/usr/bin:/bin:" + pcp_configuration()["PCP_BINADM_DIR"]
         for tool in ("pmlogextract", "pmlogrewrite"):
-            made = os.path.join(self.directory, tool)
+            made = self.path(tool)
             subprocess.run([tool, self.archive, made], check=True, env=os.environ | {"PATH": path})
             self.assertEqual(self.replayed(made), (tags, 0))
             self.assertEqual(self.report(made)["spans"], tags.total())
         self.assertIn('tracing.param.attributes): value "route=/cart"',
                       completed("pmdumplog", self.archive, check=True).stdout)
-
-    def test_are_exported(self):
-        run = self.start(f"tag=request {UNLIMITED}")
-        run.do_many(["begin 0 request", "begin 1 query", "end 1", "end 0"] * 100)
-        run.end()
-        made = os.path.join(self.directory, "chrome.json")
-        subprocess.run([recorded.COMMAND, "export", "--chrome", made, "-a", self.folder], check=True)
-        with open(made, encoding="utf-8") as file:
-            names = collections.Counter(event["name"] for event in json.load(file)["traceEvents"] if event["ph"] == "X")
-        self.assertEqual(names, self.replayed()[0])
-        self.assertEqual(names["query"], 100)
 
     def test_are_shown_if_they_match(self):
         run = self.start(f"tag=request {UNLIMITED}")
@@ -301,12 +246,16 @@ class OfPrograms(RecordSpansTestCase):
 
     def test_are_exported_as_far_as_the_archive_goes(self):
         run = self.start(f"tag=request {UNLIMITED}")
-        for spans in (100, 200, 300):
-            run.do_many(["begin 0 request", "end 0"] * 100)
+        for spans in (200, 400, 600):
+            run.do_many(["begin 0 request", "begin 1 query", "end 1", "end 0"] * 100)
             wait_until(lambda: self.spans_so_far() == spans, what="spans in the archive")
         run.end()
         data = os.path.join(self.folder, "trace.0")
-        made = os.path.join(self.directory, "chrome.json")
+        made = self.path("chrome.json")
+        completed(recorded.COMMAND, "export", "--chrome", made, "-a", self.folder, check=True)
+        with open(made, encoding="utf-8") as file:
+            names = collections.Counter(event["name"] for event in json.load(file)["traceEvents"] if event["ph"] == "X")
+        self.assertEqual(names, {"request": 300, "query": 300})
         whole = os.path.getsize(data)
         with open(data, "rb") as file:
             end = 0
@@ -323,10 +272,6 @@ class OfPrograms(RecordSpansTestCase):
 
 
 class OfHosts(RecordSpansTestCase):
-    def setUp(self):
-        super().setUp()
-        self.pmcd = self.start_pmcd()
-
     def start_recording(self, text, *options, unix=True):
         return self.start_process(recorded.COMMAND, "record", "-t", "100ms", "--spans", text, *options, "-h",
                                   self.pmcd.host(unix), "-o", self.folder, env=self.pmcd.pcp_environment(),
@@ -340,7 +285,7 @@ class OfHosts(RecordSpansTestCase):
         wait_until(enough, what=what)
 
     def test_are_in_the_archive_also_when_the_agent_has_begun_anew(self):
-        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
+        traced = self.start_traced(self.environment(PCP_TRACE_FLUSH=5), "traces")
         recording = self.start_recording(f"tag=request {UNLIMITED}")
         self.trace_until(traced, lambda: self.spans_so_far() > 20, "spans in the archive")
         self.assertFalse(self.report()["has_gap"])
@@ -379,11 +324,11 @@ class OfHosts(RecordSpansTestCase):
         self.assertFalse(os.path.exists(self.folder))
 
     def test_of_a_pmlogger_are_in_a_report(self):
-        archive = os.path.join(self.directory, "log")
+        archive = self.path("log")
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", f"tag=request {UNLIMITED}")[0], 0)
         logger = Pmlogger(self.pmcd, archive, "trace tracing.events", unix=True)
         self.addCleanup(logger.end)
-        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
+        traced = self.start_traced(self.environment(PCP_TRACE_FLUSH=5), "traces")
         wait_until(lambda: os.path.exists(archive + ".index"), what="the archive")
 
         def logged(tag):

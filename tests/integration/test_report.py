@@ -4,9 +4,9 @@
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
-import tempfile
 import xml.etree.ElementTree
 
 import recorded
@@ -58,12 +58,6 @@ def strict_json(text):
 
 
 class ReportTestCase(TraceTestCase):
-    def setUp(self):
-        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
     def assert_one_line(self, done, part):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -119,16 +113,16 @@ class OfARecording(ReportTestCase):
         self.assertEqual(tags["observe", "o"]["last"], 7)
 
     def test_says_what_programs_say_of_their_tags(self):
-        environment = library_environment(self.library, PCP_TRACE_FLUSH=1)
-        for name, unit, text in (("one", "KiB", 'said to be "read" \u20ac'), ("other", "MiB", "else")):
-            done = recorded.record(self.path(name), program("described"), unit, text,
-                                   environment=environment)
+        for name, unit, text in (("one", "KiB", 'said_to_be_"read"_\u20ac'), ("other", "MiB", "else")):
+            done = recorded.record(self.path(name), program("traces"), environment=library_environment(self.library),
+                                   input="point read{disk=sda}\npoint written\n"
+                                   f"describe read{{disk=sda}} {unit} {text}\ndescribe written {unit}\n")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for archives in ([self.path("one")], [self.path("one"), self.path("other")]):
+        for archives in (["-a", self.path("one")], ["-a", self.path("one"), self.path("other")]):
             tags = tags_of(*archives)
             self.assertEqual({name: (tag["unit"], tag["description"])
                               for (_, name), tag in tags.items()},
-                             {"read{disk=sda}": ("KiB", 'said to be "read" \u20ac'),
+                             {"read{disk=sda}": ("KiB", 'said_to_be_"read"_\u20ac'),
                               "written": ("KiB", "")})
 
     def test_keeps_what_is_no_number_out_of_means_and_json(self):
@@ -156,15 +150,6 @@ class OfARecording(ReportTestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("unknown: only one sample: no duration", done.stdout)
 
-    def test_takes_an_archive_as_pcps_tools_do(self):
-        folder = self.record(*CALLS)
-        expected = report(folder).stdout
-        for arguments in (["-a", folder], ["--archive", folder + "/trace.index"]):
-            self.assertEqual(report(*arguments).stdout, expected, arguments)
-        other = self.record(*CALLS, name="other.trace")
-        for arguments in (["-a", folder, "-a", other], ["-a", folder, other]):
-            self.assertEqual(tags_of(*arguments)["transact", "a"]["calls"], 2)
-
     def test_names_the_command_as_it_was_typed(self):
         done = recorded.record(self.path("run.trace"), "sh", "-c", ': "h\\i" µ\t',
                                environment=library_environment(self.library))
@@ -173,13 +158,6 @@ class OfARecording(ReportTestCase):
         for archives in ([first], [first, other]):
             run = json.loads(report("--json", *archives).stdout)["run"]
             self.assertEqual(run["command"], 'sh -c : "h\\i" µ\\x09')
-
-    def test_without_a_name_is_of_the_newest_one_here(self):
-        self.record(*CALLS)
-        done = report(directory=self.directory)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("archive  run.trace/trace\n", done.stdout)
-        self.assertLessEqual(done.stdout.count("\n"), 25)
 
     def test_is_plain_ascii_where_the_locale_is(self):
         folder = self.record("begin a\x1b[31m", "end a\x1b[31m", "begin µ", "end µ")
@@ -310,6 +288,57 @@ class OfARecording(ReportTestCase):
                 self.assertIn("could not be written", done.stderr)
 
 
+class ByLabel(ReportTestCase):
+    """Which rank is slow, which share of a service's answers are conflicts."""
+
+    def record_programs(self, *inputs, **variables):
+        """Records one traced program for each input, all at once. Gives the folder."""
+        names = []
+        for number, lines in enumerate(inputs):
+            names.append(self.path(f"input-{number}"))
+            with open(names[-1], "w", encoding="utf-8") as file:
+                file.write("".join(line + "\n" for line in lines))
+        script = 'traced=$0; for input; do "$traced" <"$input" & done; wait'
+        done = recorded.record(self.path("run.trace"), "sh", "-c", script, program("traced"), *names,
+                               environment={**library_environment(self.library), **variables})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("run.trace")
+
+    def test_finds_the_slow_rank(self):
+        def calls(rank):
+            wait = 0.3 if rank == 5 else 0.01
+            return [f"begin compute{{rank={rank}}}", f"sleep {wait}", f"end compute{{rank={rank}}}"] * 3
+        folder = self.record_programs(*map(calls, range(8)))
+        times = [tag["sum"] for tag in tags_of(folder).values()]
+        self.assertIn("\nuneven   compute: rank=5 takes ", report(folder).stdout)
+        (found,) = strict_json(report("--json", folder).stdout)["imbalances"]
+        self.assertEqual((found["name"], found["label"], found["values"]), ("compute", "rank", 8))
+        self.assertEqual((found["greatest"][0]["value"], found["min"], found["max"]), ("5", min(times), max(times)))
+        self.assertAlmostEqual(found["ratio"], max(times) / (sum(times) / 8))
+
+    def test_lets_no_gate_pass_by_calls_that_lost_their_labels(self):
+        calls = ["point request"] + ["point request{status=%d}" % status for status in (200, 404, 500)] * 3
+        gates = ("--fail-if", "request{status=404} calls > 3", "--fail-if", "request{status=*} calls > 3")
+        for limit, status in (("3", 0), ("2", 2)):
+            folder = self.record_programs(calls, PCP_TRACE_MAX_LABEL_SETS=limit)
+            done = report(*gates, folder)
+            self.assertEqual(done.returncode, status, done.stdout)
+            self.assertEqual("folded: up to 4 calls of request may be" in done.stdout, limit == "2", done.stdout)
+            shutil.rmtree(folder)
+
+    def test_shows_the_share_of_conflicts_of_three_processes(self):
+        def answers(zone, good, conflicts):
+            return ([f"point answer{{status=200;zone={zone}}}"] * good +
+                    [f"point answer{{status=409;zone={zone}}}"] * conflicts)
+        folder = self.record_programs(answers("a", 900, 3), answers("b", 950, 5), answers("c", 142, 0))
+        for options, counts in ((("--by", "status"), {"answer{status=200}": 1992, "answer{status=409}": 8}),
+                                (("--by", "zone", "--where", "status=4*"), {"answer{zone=a}": 3, "answer{zone=b}": 5}),
+                                (("--by", "name"), {"answer": 2000}),
+                                (("--filter", "*zone=c}"), {"answer{status=200;zone=c}": 142})):
+            tags = tags_of(*options, folder)
+            self.assertEqual({name: tag["calls"] for (_, name), tag in tags.items()}, counts, options)
+
+
 class OfPmloggers(ReportTestCase):
     def test_has_the_calls_made_meanwhile(self):
         pmcd = self.start_pmcd(["-T", "60", "-N", "12"])
@@ -325,24 +354,6 @@ class OfPmloggers(ReportTestCase):
                          {("transact", "a"): 2, ("transact", "late"): 1, ("point", "p"): 2,
                           ("observe", "o"): 2, ("counter", "c"): 2})
         self.assertEqual(tags["observe", "o"]["sum"], 14)
-
-    def test_of_an_agent_that_begins_anew_has_the_calls_of_both(self):
-        pmcd = self.start_pmcd()
-        logger = self.start_pmlogger(pmcd, "log")
-        self.trace(self.environment(pmcd), *CALLS * 5)
-        self.assert_values(pmcd, "trace.transact.count", {"a": 5})
-        self.wait_for_samples("log")
-        pmcd.restart_agent()
-        self.trace(self.environment(pmcd), *CALLS * 2)
-        self.assert_values(pmcd, "trace.transact.count", {"a": 2})
-        self.wait_for_samples("log")
-        logger.end()
-        self.assertEqual(tags_of(self.path("log"))["transact", "a"]["calls"], 7)
-
-    def test_of_two_hosts_add_up(self):
-        archives = [self.log(self.start_pmcd(), name, *CALLS * count)
-                    for name, count in (("one", 3), ("other", 4))]
-        self.assertEqual(tags_of(*archives)["transact", "a"]["calls"], 7)
 
 
 class OfStockAgents(ReportTestCase):
@@ -427,6 +438,12 @@ class OfWhatIsNoArchive(ReportTestCase):
         self.assert_one_line(report(self.path("other")), "has no counts of a trace agent")
 
     def test_says_what_is_wrong_with_the_command_line(self):
-        self.assert_one_line(report("--nonsense"), '"--nonsense"')
-        self.assert_one_line(report("--fail-if"), "--fail-if")
+        for wrong, why in ((("--nonsense",), '"--nonsense"'), (("--fail-if",), "--fail-if"),
+                           (("--by", "Rank"), '"Rank" is no label'), (("--where", "rank"), "lacks a value"),
+                           (("--sort", "p42"), "unknown column \"p42\"; columns are calls, rate"),
+                           (("--top", "0"), "is no number"),
+                           (("--top", "3", "--compare", "old"), "--top, --all and --sort go without --compare: "),
+                           (("--compare", "--fail-if", "a mean > +1%"),
+                            "--compare: needs the older recording; --fail-if comes ")):
+            self.assert_one_line(report(*wrong), why)
         self.assertEqual(report("--help").returncode, 0)

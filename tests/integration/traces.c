@@ -8,8 +8,9 @@
  *   parent SLOT     state SLOT     the headers; of the thread without a SLOT
  *   captured SLOT     note SLOT KEY VALUE     number SLOT KEY VALUE     link SLOT TRACEPARENT
  *   abort SLOT     fail SLOT REASON     point TAG     observe TAG VALUE     count     add
+ *   describe TAG UNIT [TEXT]
  * storm COUNT TAG INNER     COUNT of TAG on each of two threads, with one of INNER in each
- * thread N        the thread that obeys the next lines, 0 or 1
+ * thread N        the thread that obeys the next lines, 0 or 1; tid: its id; quit: thread 1 ends
  * flush           leave, retire: once all is counted the process ends by _exit(), the thread by
  *                 pthread_exit()
  *   fork            the next lines are a child's
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,10 +112,14 @@ static int call(const char* name) {
   if (strcmp(name, "observe") == 0) return pmtrace_observe(pmtrace_tag(words[0]), atof(words[1]));
   if (strcmp(name, "count") == 0) return pmtrace_count(pmtrace_tag(words[0]), atof(words[1]));
   if (strcmp(name, "add") == 0) return pmtrace_add(pmtrace_tag(words[0]), atof(words[1]));
+  if (strcmp(name, "describe") == 0)
+    return pmtrace_describe(pmtrace_tag(words[0]), words[1], words[2]);
   if (strcmp(name, "flush") == 0) return pmtrace_flush(60);
   if (strcmp(name, "leave") == 0) wait_until_counted(), _exit(0);
   if (strcmp(name, "retire") == 0) wait_until_counted(), pthread_exit(NULL);
   if (strcmp(name, "storm") == 0) return storm_on_two_threads();
+  if (strcmp(name, "tid") == 0) return (int)syscall(SYS_gettid);
+  if (strcmp(name, "quit") == 0) return 0;
   if (strcmp(name, "copy") == 0) {
     *slot(1) = *slot(0);
     return 0;
@@ -133,12 +139,13 @@ static void* obey(void* name) {
   return NULL;
 }
 
-/* A thread that obeys lines in turn with the other. */
+/* A thread that obeys lines in turn with the other, until it is to quit. */
 static pthread_barrier_t turn;
 static const char* given;
 static void* work(void* unused) {
-  for (;;) {
+  for (int stays = 1; stays;) {
     pthread_barrier_wait(&turn);
+    stays = strcmp(given, "quit") != 0;
     obey((void*)given);
     pthread_barrier_wait(&turn);
   }
@@ -147,15 +154,16 @@ static void* work(void* unused) {
 
 static void obey_on_other_thread(char* name) {
   static int is_there;
-  pthread_t thread;
+  static pthread_t thread;
   if (!is_there) {
-    is_there = 1;
     pthread_barrier_init(&turn, NULL, 2);
     if (pthread_create(&thread, NULL, work, NULL) != 0) exit(1);
   }
   given = name;
   pthread_barrier_wait(&turn);
   pthread_barrier_wait(&turn);
+  is_there = strcmp(name, "quit") != 0;
+  if (!is_there) pthread_join(thread, NULL);
 }
 
 int main(void) {

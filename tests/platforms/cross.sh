@@ -28,7 +28,7 @@ readonly unpacked=({libpcp3,libpcp3-dev,libpcp-pmda3,libpcp-pmda3-dev,libpcp-tra
 
 # The other tests need what qemu has not: libraries loaded before others, seccomp, priorities, a process's own name, user
 # and limits, or a process that lives on without its main thread.
-readonly end_to_end='threads|reconnect|crowds|histograms|dimensions|tags_with_labels|hostile_labels|in_flight_wire|unix_socket'
+readonly end_to_end='threads|reconnect|crowds|histograms|dimensions|hostile_tags|unix_socket'
 readonly spans_and_recordings='events|record_spans|answers|report|two_hosts|export|options'
 readonly conformance='return_codes|error_texts|stderr|wire|metrics|instances|window|install|pmtrace|children'
 readonly tests="_test\$|^(c_api|platforms)\.|^cheap\.instructions\$|^conformance\.($conformance)\$\
