@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A program whose work varies by chance, as a service's does: random_work SEED SECONDS ROUNDS
- * FACTOR
  *
  * Each round is a request: it parses (computes), asks (waits), sometimes fails, and counts bytes.
- * One in fifty is ten times as long. Ends after SECONDS or ROUNDS, whichever comes first. FACTOR
- * makes both parts longer: equal programs have equal factors, whatever their seeds are.
+ * One in fifty is ten times as long. Ends after SECONDS or ROUNDS, whichever comes first.
  */
 #include <math.h>
 #include <pcp/trace.h>
@@ -45,12 +43,11 @@ static void wait_for(double seconds) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 4) return 2;
   state = strtoull(argv[1], NULL, 10) * 2654435761u + 88172645463325252u;
   const double end = now() + atof(argv[2]);
-  const double factor = atof(argv[4]);
   for (long left = atol(argv[3]); left > 0 && now() < end; left--) {
-    const double size = factor * (chance() < 0.02 ? 10 : 1);
+    const double size = chance() < 0.02 ? 10 : 1;
     pmtracebegin("request");
     pmtracebegin("parse");
     result = compute(size * (20000 + around(20000)));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The agent's answers to PCP's tools: texts, labels, instances, profiles; and access control of stores."""
+"""The agent's answers to PCP's tools: texts, labels, instances, profiles; access control of stores; adopted numbers."""
 
+import ctypes
 import os
 import pwd
 import re
@@ -11,8 +12,9 @@ import subprocess
 import unittest
 
 import legacy_wire
+from event_monitor import EventMonitor, libpcp
 from private_pmcd import PATIENCE_S, completed, is_running, pcp_configuration, wait_until
-from trace_test import OUR_AGENT, TraceTestCase
+from trace_test import OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, TraceTestCase
 
 
 def send(pmcd, kind, tags, value=1.0):
@@ -43,31 +45,26 @@ class Texts(TraceTestCase):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
-    def test_are_those_of_the_file_help(self):
-        pmcd = self.start_pmcd()
-        entries = re.findall(r"^@ (\S+) (.+)\n((?:[^@\n].*\n)+)", self.help_file(), re.MULTILINE)
-        self.assertGreater(len(entries), 70)
-        for name, line, text in entries:
-            shown = pmcd.pminfo("-tT", name)
-            self.assertIn(f"[{line}]\nHelp:\n{text}", shown)
-
     def test_are_there_for_every_metric(self):
-        pmcd = self.start_pmcd()
-        names = pmcd.pminfo("trace").split()
+        names = self.pmcd.pminfo("trace").split()
         self.assertGreater(len(names), 65)
-        shown = pmcd.pminfo("-tT", "trace")
+        shown = self.pmcd.pminfo("-tT", "trace")
         self.assertEqual(re.findall(r"^(trace\.\S+) \[.+\]\nHelp:\n.", shown, re.MULTILINE), names)
 
+    def test_are_there_for_instance_domains(self):
+        text = ctypes.c_char_p()
+        with EventMonitor(self.start_pmcd().host()):
+            self.assertEqual(libpcp.pmLookupInDomText(10 << 22 | 3, 1, ctypes.byref(text)), 0)
+        self.assertEqual(text.value, b"tags of counters")
+
     def test_are_good_for_newhelp(self):
-        pmcd = self.start_pmcd()
         tool = os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "newhelp")
-        done = completed(tool, "-n", OUR_AGENT.namespace, "-o", pmcd.path("help"), input=self.help_file())
+        done = completed(tool, "-n", OUR_AGENT.namespace, "-o", self.pmcd.path("help"), input=self.help_file())
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
 
 class Instances(TraceTestCase):
     def setUp(self):
-        self.pmcd = self.start_pmcd()
         send(self.pmcd, "point", ["read me", "read you", "c"])
 
     def test_are_found_by_name_and_by_number(self):
@@ -79,28 +76,11 @@ class Instances(TraceTestCase):
         self.assertRegex(output, r"read#2\s+c\s*\n\s+1\s+1\s*$")
 
     def test_have_labels(self):
-        output = self.pmcd.pminfo("-l", "trace.point.count")
-        labels = dict(re.findall(r'inst \[\d+ or "(.*)"\] labels \{.*"tag":"([^"]*)".*\}', output))
-        self.assertEqual(labels, {"read me": "read me", "read#2 you": "read you", "c": "c"})
-        self.assertEqual(output.count('"agent":"trace"'), 4)
-        self.assertEqual(output.count('"trace_type":"point"'), 4)
-
-
-class Labels(TraceTestCase):
-    def test_name_the_service_of_the_programs(self):
-        pmcd = self.start_pmcd()
-        self.trace(self.environment(pmcd, PCP_TRACE_SERVICE="shop", PCP_TRACE_LABELS="zone=eu"),
-                   "point a", "point b")
-        self.assert_values(pmcd, "trace.point.count", {"a": 1, "b": 1})
-        self.assertRegex(pmcd.pminfo("-l", "trace.point.count"),
-                         r'"b"\] labels \{.*"service":"shop".*"tag":"b".*"zone":"eu"')
-
-    def test_are_silent_about_it_if_programs_disagree(self):
-        pmcd = self.start_pmcd()
-        for service in ("shop", "bank"):
-            self.trace(self.environment(pmcd, PCP_TRACE_SERVICE=service), "point a")
-        self.assert_values(pmcd, "trace.point.count", {"a": 2})
-        self.assertNotIn('"service"', pmcd.pminfo("-l", "trace.point.count"))
+        labels = self.pmcd.labels()
+        self.assertEqual({name: of_instance["tag"] for name, of_instance in labels.items()},
+                         {"read me": "read me", "read#2 you": "read you", "c": "c"})
+        shown = self.pmcd.pminfo("-l", "trace.point.count")  # of the domain, too
+        self.assertEqual([shown.count(label) for label in ('"agent":"trace"', '"trace_type":"point"')], [4, 4])
 
 
 class Stores(TraceTestCase):
@@ -130,31 +110,28 @@ class Stores(TraceTestCase):
 
 class Ending(TraceTestCase):
     def test_by_sigterm_is_clean(self):
-        pmcd = self.start_pmcd()
-        send(pmcd, "point", ["a"])
-        path = pmcd.path("run/trace.socket")
+        send(self.pmcd, "point", ["a"])
+        path = self.pmcd.path("run/trace.socket")
         self.assertTrue(os.path.exists(path))
-        pmcd.kill_agent(signal.SIGTERM)
+        self.pmcd.kill_agent(signal.SIGTERM)
         self.assertFalse(os.path.exists(path))
-        self.assertTrue(os.path.exists(pmcd.path("var/config/pmda/10.trace")))
-        self.assertRegex(pmcd.agent_log(), r"ended by SIGTERM\n(.*\n)*.*Log finished")
+        self.assertTrue(os.path.exists(self.pmcd.path("var/config/pmda/10.trace")))
+        self.assertRegex(self.pmcd.agent_log(), r"ended by SIGTERM\n(.*\n)*.*Log finished")
 
     def test_by_pmcds_end_is_clean(self):
-        pmcd = self.start_pmcd()
-        agent, path = pmcd.agent_pid(), pmcd.path("run/trace.socket")
-        os.kill(pmcd._pmcd.pid, signal.SIGTERM)
+        agent, path = self.pmcd.agent_pid(), self.pmcd.path("run/trace.socket")
+        os.kill(self.pmcd._pmcd.pid, signal.SIGTERM)
         wait_until(lambda: not is_running(agent), what="the agent's end")
         self.assertFalse(os.path.exists(path))
 
     def test_does_not_wait_for_a_file_that_cannot_be_written(self):
-        pmcd = self.start_pmcd()
-        pmcd.wait_for_reserve()
-        shutil.rmtree(pmcd.path("var/config/pmda"))
+        self.pmcd.wait_for_reserve()
+        shutil.rmtree(self.pmcd.path("var/config/pmda"))
         for tag in ("a", "b", "c"):
-            send(pmcd, "point", [tag])
-        self.assertEqual(len(pmcd.values("trace.point.count")), 3)
-        pmcd.wait_for_log("the agent will try again")
-        self.assertEqual(pmcd.agent_log().count("Warning"), 1, pmcd.agent_log())
+            send(self.pmcd, "point", [tag])
+        self.assertEqual(len(self.pmcd.values("trace.point.count")), 3)
+        self.pmcd.wait_for_log("the agent will try again")
+        self.assertEqual(self.pmcd.agent_log().count("Warning"), 1, self.pmcd.agent_log())
 
 
 class ManyTags(TraceTestCase):
@@ -165,10 +142,45 @@ class ManyTags(TraceTestCase):
         return (pmcd.value("trace.agent.cpu.main") - before) / 1e9
 
     def test_cost_in_proportion(self):
-        pmcd = self.start_pmcd()
-        send(pmcd, "point", [f"tag{number}" for number in range(10_000)])
-        self.assertEqual(len(pmcd.values("trace.point.count")), 10_000)
-        few = max(self.fetch_cost(pmcd) for _ in range(3))
-        send(pmcd, "point", [f"tag{number}" for number in range(10_000, 80_000)])
-        self.assertEqual(len(pmcd.values("trace.point.count")), 80_000)
-        wait_until(lambda: self.fetch_cost(pmcd) < 20 * few, what="a fetch that is not slowed down by others")
+        send(self.pmcd, "point", [f"tag{number}" for number in range(10_000)])
+        self.assertEqual(len(self.pmcd.values("trace.point.count")), 10_000)
+        few = max(self.fetch_cost(self.pmcd) for _ in range(3))
+        send(self.pmcd, "point", [f"tag{number}" for number in range(10_000, 80_000)])
+        self.assertEqual(len(self.pmcd.values("trace.point.count")), 80_000)
+        wait_until(lambda: self.fetch_cost(self.pmcd) < 20 * few, what="a fetch that is not slowed down by others")
+
+
+class AdoptNumbers(TraceTestCase):
+    library = STOCK_LIBRARY
+
+    def adopt(self, pmcd):
+        return completed(OUR_AGENT.path, "-d", "10", "--adopt-numbers", env=pmcd.pcp_environment())
+
+    def test_from_pcps_agent(self):
+        pmcd = self.start_pmcd(agent=STOCK_AGENT)
+        self.trace(self.environment(pmcd), "point zebra", "point ant", "obs 1 mole", "counter 1 c",
+                   "begin t", "end t")
+        adopted = self.adopt(pmcd)
+        self.assertEqual((adopted.returncode, adopted.stderr), (0, ""))
+        self.assertIn(" 5 tags ", adopted.stdout)
+        lines = [line.split() for line in pmcd.saved_numbers() if line[0].isdigit()]
+        self.assertEqual(sorted((tag, number) for _, number, _, tag in lines),
+                         [("ant", "2"), ("c", "1"), ("mole", "1"), ("t", "1"), ("zebra", "1")])
+
+    def test_ours_keeps_its_own(self):
+        adopted = self.adopt(self.start_pmcd(agent=OUR_AGENT))
+        self.assertEqual((adopted.returncode, adopted.stdout, adopted.stderr), (0, "", ""))
+
+    def test_without_an_agent(self):
+        pmcd = self.start_pmcd(agent=STOCK_AGENT)
+        pmcd.kill_agent()
+        adopted = self.adopt(pmcd)
+        self.assertEqual((adopted.returncode, adopted.stdout), (1, ""))
+        self.assertIn("cannot adopt the numbers", adopted.stderr)
+
+    def test_without_pmcd(self):
+        pmcd = self.start_pmcd(agent=STOCK_AGENT)
+        pmcd.end_pmcd()
+        adopted = self.adopt(pmcd)
+        self.assertEqual((adopted.returncode, adopted.stdout), (1, ""))
+        self.assertIn("pmcd", adopted.stderr)

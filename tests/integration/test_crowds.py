@@ -145,17 +145,6 @@ class Tags(CrowdTestCase):
         legacy_wire.read_ack(client)
         return client
 
-    def test_of_a_hundred_thousand_and_one(self):
-        client = self.inventor()
-        client.sendall(legacy_wire.encode_data("counter", "last"))  # takes the place of one tag
-        self.invent(client, range(MOST_TAGS))
-        self.assertEqual(self.pmcd.value("trace.agent.tags"), MOST_TAGS)
-        self.assertEqual(self.pmcd.value("trace.agent.overflowed"), 1)
-        counts = self.counts()
-        self.assertEqual(sum(len(kind) for kind in counts), MOST_TAGS)
-        self.assertEqual({count for kind in counts for count in kind.values()}, {1})
-        self.assertEqual(sum(kind.get("(overflow)", 0) for kind in counts), 1)
-
     def test_without_end_cost_neither_memory_nor_others_anything(self):
         other = self.enterContext(self.session())
         other.sendall(batch_wire.encode_tags([b"other"]))
@@ -172,18 +161,3 @@ class Tags(CrowdTestCase):
         counts = self.counts()
         self.assertEqual(counts[0].pop("other"), 11)
         self.assertEqual(sum(sum(kind.values()) for kind in counts), 10 * MOST_TAGS)
-
-    def test_that_are_only_defined_end_with_the_connection(self):
-        other = self.enterContext(self.session())
-        other.sendall(batch_wire.encode_tags([b"other"]))
-        client = self.enterContext(self.session())
-        chunk = 10_000
-        with self.assertRaises((ConnectionError, ValueError)):
-            for first in range(1, 3 * MOST_TAGS, chunk):
-                client.sendall(batch_wire.encode_tags(
-                    [b"defined %d" % number for number in range(first, first + chunk)], first))
-            batch_wire.send_points(client, 1, {1: 1})
-        self.assertEqual(self.pmcd.value("trace.agent.dropped.limit"), 1)
-        self.assertEqual(self.pmcd.wait_for_log("too many tags").count("too many tags"), 1)
-        batch_wire.send_points(other, 1, {1: 1})
-        self.assertEqual(self.pmcd.values("trace.point.count"), {"other": 1})

@@ -33,6 +33,10 @@ class DebugTestCase(TraceTestCase):
         directory = self.enterContext(tempfile.TemporaryDirectory())
         self.directory = pathlib.Path(directory)
 
+    def start_debugged(self, environment, *acts):
+        return self.start_process(program("debugged"), *acts, env=environment, stdin=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+
     def debug(self, environment, *acts, **options):
         """Runs a program to its good end; gives its standard error, or the file's text."""
         options = {"stderr": subprocess.PIPE, "cwd": self.directory} | options
@@ -44,23 +48,17 @@ class DebugTestCase(TraceTestCase):
 
 class Words(DebugTestCase):
     def test_say_what_the_flags_say_and_the_program_cannot_take_them_back(self):
-        pmcd = self.start_pmcd()
-        lines = self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="api,comms,pdu"),
+        lines = self.debug(self.environment(PCP_TRACE_DEBUG="api,comms,pdu"),
                            "print-nothing", "point", "print-nothing", "point")
         for wanted in ("connecting to ", "connected, protocol version 2", "PDU sent: type "):
             self.assertIn(f"pcp_trace: {wanted}", lines)
         self.assertEqual(lines.count('pcp_trace: point "place"\n'), 2)
         self.assertNotIn("payload", lines)
-        self.assert_values(pmcd, "trace.point.count", {"place": 2})
+        self.assert_values(self.pmcd, "trace.point.count", {"place": 2})
 
     def test_add_to_the_programs_own(self):
         lines = self.debug(without_agent("pdubuf"), "print-calls", "point", "print-nothing", "point")
         self.assertEqual(lines.count('point "place"'), 1)
-
-    def test_all_is_all_of_them(self):
-        lines = self.debug(self.environment(self.start_pmcd(), PCP_TRACE_DEBUG="all"), "point")
-        for wanted in ("connected", "point", "PDU sent: type 0x7060", "payload"):
-            self.assertIn(wanted, lines)
 
     def test_tell_why_there_is_no_connection(self):
         with ReservedPort() as port:
@@ -97,11 +95,9 @@ class Words(DebugTestCase):
     def test_say_the_same_of_each_attempt_only_once(self):
         path = str(self.directory / "socket")
         with socket.create_server(path, family=socket.AF_UNIX) as agent:
-            process = subprocess.Popen(
-                [program("debugged"), "point", "wait", "point"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                stdout=subprocess.DEVNULL, text=True, env=library_environment(
-                    OUR_LIBRARY, PCP_TRACE_SOCKET=path, PCP_TRACE_DEBUG="comms", PCP_TRACE_RECONNECT="0.05",
-                    PCP_TRACE_LINGER=1))
+            process = self.start_debugged(library_environment(
+                OUR_LIBRARY, PCP_TRACE_SOCKET=path, PCP_TRACE_DEBUG="comms", PCP_TRACE_RECONNECT="0.05",
+                PCP_TRACE_LINGER=1), "point", "wait", "point")
             agent.settimeout(PATIENCE_S)
             for _ in range(5):
                 agent.accept()[0].close()
@@ -110,33 +106,22 @@ class Words(DebugTestCase):
                          f"pcp_trace: no connection to {path}: the agent hung up\n")
 
     def test_say_nothing_of_a_connection_that_ends_well(self):
-        pmcd = self.start_pmcd()
         for _ in range(10):
-            lines = self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="comms"), "point")
+            lines = self.debug(self.environment(PCP_TRACE_DEBUG="comms"), "point")
             self.assertRegex(lines, r"^pcp_trace: connecting to .*\n"
                                     r"pcp_trace: connected, protocol version 2\n$")
 
     def test_say_that_a_connection_is_lost(self):
-        pmcd = self.start_pmcd()
-        process = subprocess.Popen(
-            [program("debugged"), "point", "wait"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, text=True,
-            env=self.environment(pmcd, PCP_TRACE_DEBUG="comms"))
-        self.addCleanup(process.communicate, "\n")
+        process = self.start_debugged(self.environment(PCP_TRACE_DEBUG="comms"), "point", "wait")
         self.assertIn("connecting to ", process.stderr.readline())
         self.assertIn("connected", process.stderr.readline())
-        pmcd.kill_agent()
+        self.pmcd.kill_agent()
         self.assertRegex(process.stderr.readline(), "^pcp_trace: connection lost: ")
 
     def test_that_name_a_file_and_nothing_to_print_are_told(self):
         lines = self.debug(without_agent(f"file={self.directory / 'lines'}"), "point")
         self.assertEqual(lines, "pcp_trace: PCP_TRACE_DEBUG names a file but nothing to print:"
                                 " add api or comms\n")
-
-    def test_tell_that_the_program_has_switched_tracing_off(self):
-        lines = self.debug(library_environment(OUR_LIBRARY, PCP_TRACE_DEBUG="api"), "switch-off",
-                           "point")
-        self.assertEqual(lines, 'pcp_trace: point "place" (no agent: dropped)\n')
 
     def test_that_are_none_are_said_once_each_and_the_rest_is_used(self):
         lines = self.debug(without_agent("loud,api,file="), "point", "fork").splitlines()
@@ -168,24 +153,18 @@ class File(DebugTestCase):
         self.assertEqual(lines[1:], ['pcp_trace: point "place" (no agent: dropped)'] *
                          (1 + LINES_OF_MANY))
 
-    def check_refused(self, path, why):
-        lines = self.debug(without_agent(f"api,file={path}"), "point", "point", "fork").splitlines()
-        self.assertEqual(lines, [
-            f'pcp_trace: PCP_TRACE_DEBUG: cannot open "{path}", printing on standard error: {why}',
-            'pcp_trace: point "place" (no agent: dropped)',
-            'pcp_trace: point "place" (no agent: dropped)',
-            'pcp_trace: point "child" (no agent: dropped)'])
-
     def test_that_cannot_be_opened_is_told_once_and_standard_error_takes_its_place(self):
-        self.check_refused(self.directory / "none" / "lines", "No such file or directory")
-
-    def test_is_not_where_a_symbolic_link_leads(self):
         (self.directory / "link").symlink_to(self.directory / "target")
-        self.check_refused(self.directory / "link", "Too many levels of symbolic links")
-
-    def test_may_be_a_pipe_that_nobody_reads(self):
-        os.mkfifo(self.directory / "pipe")
-        self.check_refused(self.directory / "pipe", "No such device or address")
+        os.mkfifo(self.directory / "pipe that nobody reads")
+        for name, why in (("none/lines", "No such file or directory"), ("link", "Too many levels of symbolic links"),
+                          ("pipe that nobody reads", "No such device or address")):
+            path = self.directory / name
+            lines = self.debug(without_agent(f"api,file={path}"), "point", "point", "fork").splitlines()
+            self.assertEqual(lines, [
+                f'pcp_trace: PCP_TRACE_DEBUG: cannot open "{path}", printing on standard error: {why}',
+                'pcp_trace: point "place" (no agent: dropped)',
+                'pcp_trace: point "place" (no agent: dropped)',
+                'pcp_trace: point "child" (no agent: dropped)'])
 
 
 class Harmless(DebugTestCase):
@@ -204,35 +183,25 @@ class Harmless(DebugTestCase):
         self.addCleanup(os.close, writer)
         return writer
 
-    def test_diagnostics_into_a_closed_pipe(self):
-        for acts in (("print-calls", "point"), ("print-calls", "keep-errno"),
-                     ("print-calls", "keep-signals"), ("print-calls", "point", "fork")):
+    def test_diagnostics_and_complaints_into_a_closed_pipe(self):
+        for variables, acts in (({}, ("print-calls", "point")), ({}, ("print-calls", "keep-errno")),
+                                ({}, ("print-calls", "keep-signals")), ({}, ("print-calls", "point", "fork")),
+                                ({"PCP_TRACE_PORT": "none"}, ("keep-errno", "keep-signals"))):
             with self.subTest(acts):
-                self.debug(without_agent(), *acts, stderr=self.closed_pipe())
+                self.debug(without_agent(**variables), *acts, stderr=self.closed_pipe())
+        pmcd = self.start_pmcd()  # the library's thread has something to say, too
+        self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="all"), "point", stderr=self.closed_pipe())
+        self.assert_values(pmcd, "trace.point.count", {"place": 1})
 
     def test_complaints_about_a_tag_that_a_terminal_would_obey(self):
         done = completed(program("traced"), input="add -1 a\x1b[31mb\rcaf\u00e9\n", env=without_agent(), check=True)
         self.assertIn('pcp_trace: "a?[31mb?caf\u00e9": -1 was not added', done.stderr)
 
-    def test_diagnostics_of_the_librarys_thread_into_a_closed_pipe(self):
-        pmcd = self.start_pmcd()
-        self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="all"), "point",
-                   stderr=self.closed_pipe())
-        self.assert_values(pmcd, "trace.point.count", {"place": 1})
-
-    def test_complaints_into_a_closed_pipe(self):
-        self.debug(without_agent(PCP_TRACE_PORT="none"), "keep-errno", "keep-signals",
-                   stderr=self.closed_pipe())
-
-    def test_diagnostics_into_a_file_that_must_not_grow(self):
-        for where in ("stderr", "file"):
-            with self.subTest(where), open(self.directory / "stderr", "wb") as file:
-                self.debug(without_agent(f"api,file={self.directory / where}"), "no-growth",
-                           "keep-errno", "keep-signals", stderr=file)
-
-    def test_complaints_into_a_file_that_must_not_grow(self):
-        with open(self.directory / "stderr", "wb") as file:
-            self.debug(without_agent(PCP_TRACE_PORT="none"), "no-growth", "point", stderr=file)
+    def test_diagnostics_and_complaints_into_a_file_that_must_not_grow(self):
+        for environment in (without_agent(f"api,file={self.directory / 'stderr'}"),
+                            without_agent(f"api,file={self.directory / 'file'}"), without_agent(PCP_TRACE_PORT="none")):
+            with self.subTest(environment), open(self.directory / "stderr", "wb") as file:
+                self.debug(environment, "no-growth", "keep-errno", "keep-signals", stderr=file)
 
     def test_a_full_pipe_delays_no_call_and_the_next_line_counts_what_it_has_cost(self):
         reader, writer = self.pipe()
@@ -286,6 +255,5 @@ class Harmless(DebugTestCase):
         self.check_shown_in_the_background(lambda terminal: os.fchmod(terminal, 0), "become-nobody")
 
     def test_a_full_pipe_delays_neither_delivery_nor_the_end(self):
-        pmcd = self.start_pmcd()
-        self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="all"), "many", stderr=self.pipe()[1])
-        self.assert_values(pmcd, "trace.point.count", {"place": LINES_OF_MANY})
+        self.debug(self.environment(PCP_TRACE_DEBUG="all"), "many", stderr=self.pipe()[1])
+        self.assert_values(self.pmcd, "trace.point.count", {"place": LINES_OF_MANY})

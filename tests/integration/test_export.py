@@ -65,17 +65,6 @@ class Rules(TraceTestCase):
         self.assertEqual(sorted(found), sorted(expected))
         self.assertEqual([event["name"] for event in self.named("b")], [OVERLAPPING])
 
-    def test_processes_and_threads_have_names(self):
-        names = {(event["name"], *thread_of(event)): event["args"]["name"] for event in self.named("M")}
-        for event in self.events:
-            self.assertEqual([number for number in thread_of(event)
-                              if not isinstance(number, int) or not 0 <= number < 1 << 32], [])
-            self.assertIn(("process_name", event["pid"], 0), names)
-            if event["ph"] != "M":
-                self.assertIn(("thread_name", *thread_of(event)), names)
-        self.assertEqual({span["pid"] for span in self.exported.spans()},
-                         {event["pid"] for event in self.named("X")})
-
     def test_an_arrow_leads_from_one_slice_to_another(self):
         (start,), (finish,) = self.named("s"), self.named("f")
         self.assertEqual([start[key] for key in ("id", "cat", "name")],
@@ -86,14 +75,3 @@ class Rules(TraceTestCase):
             self.assertIn(name, [event["name"] for event in self.named("X")
                                  if thread_of(event) == thread_of(end) and
                                  ns(event["ts"]) <= ns(end["ts"]) <= ns(event["ts"]) + ns(event["dur"])])
-
-    def test_points_and_values_are_there(self):
-        self.assertEqual([(event["name"], event.get("args"), event["s"]) for event in self.named("i")],
-                         [("hit", None, "t"), ("bytes", {"added": 4096}, "t")])
-        self.assertEqual([(event["name"], event["args"]) for event in self.named("C")],
-                         [("rows", {"value": 17}), ("length", {"value": 1})])
-
-    def test_notes_are_arguments(self):
-        arguments = {event["name"]: event["args"] for event in self.named("X") if "args" in event}
-        self.assertEqual(arguments, {"request": {"route": "/cart", "rows": 12, '"': "<b>"},
-                                     "pay": {"aborted": "declined"}})

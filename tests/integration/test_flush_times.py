@@ -9,22 +9,14 @@ AN_HOUR_HENCE = {"PCP_TRACE_FLUSH": "60000"}  # the longest possible; no test la
 
 class LeadingEdge(TraceTestCase):
     def test_leaves_at_once_and_the_rest_by_the_interval(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd, **AN_HOUR_HENCE))
+        traced = self.start_traced(self.environment(**AN_HOUR_HENCE))
         traced.call("point first")
-        self.assert_values(pmcd, "trace.point.count", {"first": 1})
+        self.assert_values(self.pmcd, "trace.point.count", {"first": 1})
         traced.call("point second")
-        soon = self.start_traced(self.environment(pmcd))
+        soon = self.start_traced(self.environment())
         for count in (1, 2):  # the second one leaves at the usual interval
             soon.call("point soon")
-            self.assert_values(pmcd, "trace.point.count", {"first": 1, "soon": count})
+            self.assert_values(self.pmcd, "trace.point.count", {"first": 1, "soon": count})
+        soon.kill()
         self.assertEqual(traced.end(), "")
-        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1, "second": 1, "soon": 2})
-
-    def test_is_all_that_a_program_needs_that_is_killed_later(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd, **AN_HOUR_HENCE))
-        traced.call("point first")
-        self.assert_values(pmcd, "trace.point.count", {"first": 1})
-        traced.kill()
-        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1})
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"first": 1, "second": 1, "soon": 2})

@@ -43,40 +43,6 @@ class Histograms(TraceTestCase):
         self.assertEqual((now.since, now.coarseness, now.unbinned), (first.since, 0, 0))
         self.assertEqual(now.bins, histogram_text.bins_of(values))
 
-    def test_are_kept_for_nobody_who_asks_for_other_metrics(self):
-        pmcd = self.start_pmcd(OFTEN)
-        self.observe(pmcd, [1, 2, 3])
-        self.assertNotIn("tracing", pmcd.pminfo("-f", "trace"))
-        self.observe(pmcd, [1, 2, 3])
-        wait_until(lambda: pmcd.value("trace.observe.p50", "a"), what="the window")
-        pmcd.pminfo("-f", "trace")
-        self.assertEqual(pmcd.value("trace.agent.memory.cumulative"), 0)
-
-    def test_of_transactions_are_durations(self):
-        pmcd = self.start_pmcd(OFTEN)
-        pmcd.values("tracing.histogram.transact")
-        self.trace(self.environment(pmcd), *["begin a", "end a"] * 10)
-
-        def shown():
-            return histogram_text.parse(pmcd.values("tracing.histogram.transact")["a"])
-        wait_until(lambda: shown().count == 10, what="the transactions")
-        self.assertTrue(0 < shown().quantile(0.5) < PATIENCE_S)
-
-    def test_begin_anew_with_a_reset_and_with_a_new_agent(self):
-        pmcd = self.start_pmcd(OFTEN)
-        pmcd.values(OBSERVED)
-        lives = set()
-        for begin_anew in (lambda: pmcd.pmstore("trace.control.reset", 1), pmcd.restart_agent,
-                           lambda: None):
-            self.observe(pmcd, [1, 2])
-            pmcd.values(OBSERVED)
-            if lives:  # at first, all values since the tag's first one are known
-                self.observe(pmcd, [3])
-            wait_until(lambda: self.observed(pmcd).count > 0, what="values")
-            lives.add(self.observed(pmcd).since)
-            begin_anew()
-        self.assertEqual(len(lives), 3)
-
     def logged(self, pmcd, name):
         """Logs the metric three times; gives the archive's last value."""
         with open(pmcd.path("pmlogger.conf"), "w", encoding="utf-8") as file:

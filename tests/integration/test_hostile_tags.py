@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tags and labels of any bytes: they count, and corrupt neither the agent's log nor the output and archives of PCP's
-tools."""
+"""Tags, names and labels that peers choose: any bytes count, and corrupt neither the agent's log nor the output and
+archives of PCP's tools. A label that PCP would refuse costs no other client's labels, and no client can claim another
+host."""
 
 import json
 import os
@@ -36,12 +37,10 @@ TAGS = [
 ]
 
 KINDS = ("point", "observe", "counter", "transact")
+MOST_LABELS = 64  # of a process
 
 
 class HostileTags(TraceTestCase):
-    def setUp(self):
-        self.pmcd = self.start_pmcd()
-
     def assert_clean(self, output, what):
         """The output is UTF-8, without control characters except line ends and tabs, and from left to right."""
         text = output.decode()  # raises if it is not UTF-8
@@ -129,20 +128,53 @@ class HostileTags(TraceTestCase):
         tags = [tag for tag in TAGS if b"\n" not in tag]  # a line feed would end the program's input line
         calls = b"".join(b"point %s\n" % tag for tag in tags)
         done = subprocess.run([program("traced")], input=calls, capture_output=True, check=True,
-                              env=self.environment(self.pmcd), timeout=PATIENCE_S)
+                              env=self.environment(), timeout=PATIENCE_S)
         self.assertEqual((done.stdout, done.stderr), (b"0\n" * len(tags), b""))
         self.assert_shown("trace.point.count", 1, names=len(tags))
         self.assert_log_clean()
 
-    def test_survive_a_restart(self):
-        with batch_wire.connect(self.pmcd.path("run/trace.socket"), PATIENCE_S) as client:
-            client.sendall(batch_wire.encode_tags(TAGS))
-            batch_wire.send_points(client, 1, {tag: 1 for tag in range(1, 1 + len(TAGS))})
-        before = self.pmcd.instances("trace.point.count")
-        self.pmcd.wait_for_saved_numbers(len(TAGS))
-        self.pmcd.restart_agent()
-        with batch_wire.connect(self.pmcd.path("run/trace.socket"), PATIENCE_S) as client:
-            client.sendall(batch_wire.encode_tags(TAGS))
-            batch_wire.send_points(client, 1, {tag: 2 for tag in range(len(TAGS), 0, -1)})
-        self.assertEqual(self.pmcd.instances("trace.point.count"), before)
-        self.assert_log_clean()
+
+class HostileLabels(TraceTestCase):
+    def connect(self, **hello):
+        return self.enterContext(
+            batch_wire.connect(self.pmcd.path("run/trace.socket"), PATIENCE_S, **hello))
+
+    @staticmethod
+    def count_points(client, tags):
+        """Counts each tag once in a new session."""
+        client.sendall(batch_wire.encode_tags(tags))
+        batch_wire.send_points(client, 1, {tag: 1 for tag in range(1, 1 + len(tags))})
+
+    def test_that_pcp_refuses_cost_nobody_elses(self):
+        log = self.pmcd.agent_log()
+        refused = [b"k8s.pod", b"9lives", b"_a", b"a b", b'x"', b"gr\xc3\xbc\xc3\x9fe", b"x" * 255]
+        bad = self.connect(service=b"bad", labels=[(name, b"y") for name in refused] +
+                           [(b"zone", b"eu"), (b"x" * 254, b"longest")])
+        self.count_points(bad, [b"of bad"])
+        many = self.connect(labels=[(b"l%d" % number, b"x") for number in range(253)])
+        self.count_points(many, [b"of%d many" % number for number in range(100)])
+        good = self.connect(service=b"good")
+        self.count_points(good, [b"good"])
+
+        labels = self.pmcd.labels()
+        self.assertEqual(len(labels), 102)
+        self.assertEqual(labels["of bad"] | {"tag": "of bad", "service": "bad", "zone": "eu",
+                                             "x" * 254: "longest"}, labels["of bad"])
+        self.assertEqual(labels["good"] | {"tag": "good", "service": "good"}, labels["good"])
+        of_many = labels["of99 many"]
+        self.assertEqual(of_many["tag"], "of99 many")
+        self.assertEqual(sum(name.startswith("l") for name in of_many), MOST_LABELS)
+        self.assertEqual(self.pmcd.value("trace.agent.labels.refused"),
+                         len(refused) + 253 - MOST_LABELS)
+        self.assertEqual(self.pmcd.agent_log(), log)
+
+    def test_do_not_pretend_to_be_of_another_host(self):
+        honest = self.connect()
+        self.count_points(honest, [b"honest"])
+        names = [b"hostname", b"machineid", b"domainname", b"container", b"agent", b"trace_type",
+                 b"tag", b"pid", b"userid", b"groupid"]
+        liar = self.connect(labels=[(name, b"a lie") for name in names])
+        self.count_points(liar, [b"liar"])
+        labels = self.pmcd.labels()
+        self.assertEqual(labels["liar"], labels["honest"] | {"tag": "liar"})
+        self.assertEqual(self.pmcd.value("trace.agent.labels.refused"), len(names))

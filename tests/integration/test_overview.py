@@ -4,7 +4,6 @@
 import os
 import pty
 import subprocess
-import tempfile
 
 from private_pmcd import PATIENCE_S, ReservedPort, completed, stopped, wait_until
 from recorded import COMMAND
@@ -12,9 +11,6 @@ from trace_test import TraceTestCase
 
 
 class Overview(TraceTestCase):
-    def setUp(self):
-        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
-
     def shown(self, socket, port):
         """Gives its lines on a terminal; its pmcd is at this socket and this port."""
         ours, terminal = pty.openpty()
@@ -49,26 +45,23 @@ class Overview(TraceTestCase):
         self.assertEqual(lines[4].split()[:3], ["pcp-trace", "record", "./your-program"])
 
     def test_with_an_agent_and_recordings(self):
-        pmcd = self.start_pmcd()
         for time, name in enumerate(("d.trace", "a.trace", "c.trace", "b\033.trace")):
             self.make_recording(name, time)
-        traced = self.start_traced(self.environment(pmcd))
+        traced = self.start_traced(self.environment())
         traced.call("point a")
-        self.assert_values(pmcd, "trace.point.count", {"a": 1})
-        lines = self.shown_in_time(pmcd)
+        self.assert_values(self.pmcd, "trace.point.count", {"a": 1})
+        lines = self.shown_in_time(self.pmcd)
         self.assertEqual(lines[:2], ["agent       on this host, with 1 tag and 1 connected program",
                                      r"recordings  b\x1b.trace, c.trace, a.trace and 1 more"])
         self.assertEqual([line.split()[1] for line in lines[4:]], ["report", "record", "record", "--help"])
 
     def test_without_an_agent(self):
-        pmcd = self.start_pmcd()
-        pmcd.take_metrics_out()
-        self.assertEqual(self.shown_in_time(pmcd)[0], "agent       none on this host; recording needs none")
+        self.pmcd.take_metrics_out()
+        self.assertEqual(self.shown_in_time(self.pmcd)[0], "agent       none on this host; recording needs none")
 
     def test_does_not_hang_with_pmcd(self):
-        pmcd = self.start_pmcd()
-        with stopped(pmcd.pmcd_pid()):
-            self.assertEqual(self.shown_with(pmcd)[0], "agent       pmcd does not answer in time on this host")
+        with stopped(self.pmcd.pmcd_pid()):
+            self.assertEqual(self.shown_with(self.pmcd)[0], "agent       pmcd does not answer in time on this host")
 
     def test_is_the_usage_elsewhere(self):
         done = completed(COMMAND)

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import unittest
 
 import events_wire
@@ -21,6 +20,9 @@ MS = 1_000_000
 
 
 class SpansTestCase(TraceTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd(host_name="saturn")
+
     def start(self, *arguments, word="spans", hosts=None, unix=True, become=(), clock=None):
         """Starts the command on these hosts, by default the test's own. PCP's library waits longer for answers than the
         test does."""
@@ -60,15 +62,23 @@ class SpansTestCase(TraceTestCase):
         return self.enterContext(events_wire.Program(
             (pmcd or self.pmcd).path("run/trace.socket"), PATIENCE_S, tags=tags, **hello))
 
+    def watched(self, *arguments, tags=(b"request",), service=b"", **options):
+        """Gives a handmade program, and the command, which captures what that sends."""
+        program = self.program(tags=tags, service=service)
+        process = self.start(*arguments, **options)
+        program.wait_for_filters("tag=*")
+        return program, process
+
+    @staticmethod
+    def send_traces(program, count):
+        for begin in range(1, count + 1, 100):
+            program.send(*(encode_span(span=number, trace=(9, number), begin_ns=BEGIN + number)
+                           for number in range(begin, begin + 100)))
+
 
 class OfOneHost(SpansTestCase):
-    def setUp(self):
-        self.pmcd = self.start_pmcd(host_name="saturn")
-
     def test_are_a_tree(self):
-        program = self.program(tags=(b"request", b"query"), service=b"shop")
-        process = self.start("-s", "1")
-        program.wait_for_filters("tag=*")
+        program, process = self.watched("-s", "1", tags=(b"request", b"query"), service=b"shop")
         program.send(encode_span(tag=2, span=2, parent=1, begin_ns=BEGIN + 2 * MS, duration_ns=5 * MS),
                      encode_span(tag=1, span=1, begin_ns=BEGIN, duration_ns=10 * MS))
         out, complaints = self.end(process)
@@ -78,49 +88,13 @@ class OfOneHost(SpansTestCase):
         self.assertEqual([line.split() for line in lines], [
             ["request", "shop", f"{os.getpid()}", "10.0", "ms", "=" * 30], ["query", "5.00", "ms", "=" * 15]])
 
-    def test_are_lines_of_json(self):
-        program = self.program(tags=(b"request", b"query"), service=b"shop")
-        process = self.start("--json", "-s", "2", "tag=request")
-        program.wait_for_filters("tag=request")
-        program.send(encode_span(tag=2, span=2, parent=1, begin_ns=BEGIN + 1),
-                     encode_span(tag=1, span=1, begin_ns=BEGIN, duration_ns=MS, flags=3,
-                                 attributes=[(b"zip", b"0815"), (b"rows", 12.0)]),
-                     encode_span(tag=1, span=7, trace=(3, 4), begin_ns=BEGIN + MS))
-        one, other = self.traces(process)
-        self.assertEqual((one["trace"], other["trace"]), (f"{1:016x}{2:016x}", f"{3:016x}{4:016x}"))
-        self.assertEqual((one["has_root"], one["duration_ns"]), (True, MS))
-        root, child = one["spans"]
-        self.assertEqual({key: root[key] for key in ("tag", "host", "service", "pid", "parent",
-                                                     "aborted", "flags", "attributes")},
-                         {"tag": "request", "host": "saturn", "service": "shop",
-                          "pid": os.getpid(), "parent": None, "aborted": False, "flags": 3,
-                          "attributes": {"zip": "0815", "rows": 12}})
-        self.assertEqual((child["parent"], child["depth"], child["offset_ns"]),
-                         (root["span"], 1, 1))
-
-    def test_are_captured_for_as_long_as_somebody_looks(self):
-        process = self.start("-T", "60s")
-        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 1, what="a capture")
-        self.assertEqual(self.interrupt(process), ("", ""))
-        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 0, what="its end")
-
     def test_end_after_a_time(self):
-        program = self.program()
         clock = SteppedClock(self.pmcd.directory)
-        process = self.start("--json", "-T", "1000s", clock=clock)
-        program.wait_for_filters("tag=*")
+        program, process = self.watched("--json", "-T", "1000s", clock=clock)
         program.send(encode_span(begin_ns=BEGIN))
         self.assertIn("request", process.stdout.readline())
         clock.step_to(1000)
         self.assertEqual(self.end(process), ("", ""))
-
-    def test_end_when_nobody_reads_them(self):
-        program = self.program()
-        process = self.start()
-        program.wait_for_filters("tag=*")
-        process.stdout.close()
-        program.send(encode_span(begin_ns=BEGIN))
-        self.assertEqual(process.wait(PATIENCE_S), 0)
 
     def test_end_with_a_pipe_whatever_becomes_of_the_signal(self):
         program = self.program()
@@ -137,10 +111,8 @@ class OfOneHost(SpansTestCase):
             program.wait_for_filters()
 
     def test_that_were_missed_are_told(self):
-        program = self.program()
-        process = self.start()
-        control = program.wait_for_filters("tag=*")
-        capture = next(iter(control.captures.values()))[0]
+        program, process = self.watched()
+        capture = next(iter(program.control.captures.values()))[0]
         program.send(encode_span(begin_ns=BEGIN), counts=[(capture, 18, 0, 17, 0, 0)])
         self.assertIn("request  ", process.stdout.readline())
         _, complaints = self.interrupt(process)
@@ -149,20 +121,14 @@ class OfOneHost(SpansTestCase):
                         complaints)
 
     def test_are_all_there_if_they_take_several_fetches(self):
-        program = self.program()
-        process = self.start("--json", "-s", "5000")
-        program.wait_for_filters("tag=*")
-        for begin in range(1, 5001, 100):
-            program.send(*(encode_span(span=number, trace=(9, number), begin_ns=BEGIN + number)
-                           for number in range(begin, begin + 100)))
+        program, process = self.watched("--json", "-s", "5000")
+        self.send_traces(program, 5000)
         traces = self.traces(process)
         self.assertEqual(sorted(int(trace["trace"][16:], 16) for trace in traces),
                          list(range(1, 5001)))
 
     def test_tell_that_the_agent_has_gone_and_go_on_with_the_next_one(self):
-        process = self.start("--json")
-        program = self.program()
-        program.wait_for_filters("tag=*")
+        program, process = self.watched("--json")
         program.send_some(100, 1)
         self.assertIn("request", process.stdout.readline())
         self.pmcd.kill_agent()
@@ -180,11 +146,9 @@ class OfOneHost(SpansTestCase):
 
     def test_tell_that_the_agent_is_another_one(self):
         """The new agent may have come between two fetches."""
-        clock = SteppedClock(self.enterContext(tempfile.TemporaryDirectory(prefix="trace-")))
+        clock = SteppedClock(self.directory)
         self.pmcd = self.start_pmcd(environment=clock.environment)
-        process = self.start()
-        program = self.program()
-        program.wait_for_filters("tag=*")
+        program, process = self.watched()
         clock.step_to(50)  # less than a monitor's idle limit
         program.send(encode_span(begin_ns=BEGIN))
         self.assertIn("request", process.stdout.readline())
@@ -194,9 +158,7 @@ class OfOneHost(SpansTestCase):
 
     def test_tell_that_the_command_was_too_late(self):
         self.assertEqual(self.pmcd.pmstore("tracing.control.idle", 1)[0], 0)
-        program = self.program()
-        process = self.start()
-        program.wait_for_filters("tag=*")
+        program, process = self.watched()
         with stopped(process.pid):
             program.wait_for_filters()
         self.wait_for_complaint(process, ": nothing was fetched for longer than tracing.control.idle, so the capture "
@@ -205,14 +167,10 @@ class OfOneHost(SpansTestCase):
 
     def test_tell_of_those_that_still_wait_at_the_end(self):
         self.assertEqual(self.pmcd.pmstore("tracing.control.fetch", 32768)[0], 0)
-        program = self.program()
-        process = self.start()
-        program.wait_for_filters("tag=*")
+        program, process = self.watched()
         count = 20_000  # more than the command fetches before it looks whether to end
         with stopped(process.pid):
-            for begin in range(1, count + 1, 100):
-                program.send(*(encode_span(span=number, trace=(9, number), begin_ns=BEGIN + number)
-                               for number in range(begin, begin + 100)))
+            self.send_traces(program, count)
             process.send_signal(signal.SIGINT)
         complaints = self.end(process)[1]
         end = re.search(r"^pcp-trace spans: [\d,]+ traces?, ([\d,]+) spans?; none missed; ([\d,]+) spans still waited at "
@@ -223,8 +181,7 @@ class OfOneHost(SpansTestCase):
         self.assertEqual(shown + waited, count)
 
     def test_go_on_with_a_pmcd_that_has_come_back(self):
-        process = self.start("--json", "-s", "1")
-        self.program().wait_for_filters("tag=*")
+        _, process = self.watched("--json", "-s", "1")
         self.pmcd.end_pmcd()
         self.pmcd.start_pmcd()
         program = self.program()
@@ -235,7 +192,7 @@ class OfOneHost(SpansTestCase):
         self.assertRegex(complaints, r"; waiting for it\n.* is back; an unknown number of .*\n.*; an unknown number missed\n$")
 
     def test_of_a_program_that_traces(self):
-        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"), "traces")
+        traced = self.start_traced(self.environment(PCP_TRACE_SERVICE="shop"), "traces")
         traced.call("begin 0 warm")
         traced.call("end 0")
         wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its first transaction")
@@ -254,7 +211,7 @@ class OfOneHost(SpansTestCase):
 
 class OfSeveralHosts(SpansTestCase):
     def setUp(self):
-        self.pmcd = self.start_pmcd(host_name="saturn")
+        super().setUp()
         self.other = self.start_pmcd(host_name="jupiter")
 
     def test_are_put_together(self):
@@ -270,19 +227,15 @@ class OfSeveralHosts(SpansTestCase):
                          [("request", "saturn", 0), ("pay", "jupiter", 1)])
 
     def test_need_not_wait_for_one_that_does_not_answer(self):
-        program = self.program()
         with stopped(self.other.pmcd_pid()):
-            process = self.start(hosts=[self.other, self.pmcd])
-            program.wait_for_filters("tag=*")
+            program, process = self.watched(hosts=[self.other, self.pmcd])
             program.send(encode_span(begin_ns=BEGIN))
             self.assertIn("request  ", process.stdout.readline())
             self.interrupt(process)
 
     def test_are_shown_although_one_has_none(self):
-        program = self.program()
         stock = self.start_pmcd(agent=STOCK_AGENT)
-        process = self.start("-s", "1", hosts=[stock, self.pmcd])
-        program.wait_for_filters("tag=*")
+        program, process = self.watched("-s", "1", hosts=[stock, self.pmcd])
         program.send(encode_span(begin_ns=BEGIN))
         out, complaints = self.end(process)
         self.assertIn("request", out)
@@ -291,15 +244,9 @@ class OfSeveralHosts(SpansTestCase):
 
 
 class Exported(SpansTestCase):
-    def setUp(self):
-        self.pmcd = self.start_pmcd(host_name="saturn")
-
     def test_are_a_file_for_viewers(self):
-        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
-        path = os.path.join(directory, "spans.json")
-        program = self.program()
-        process = self.start("--chrome", path, "-s", "1", word="export")
-        program.wait_for_filters("tag=*")
+        path = self.path("spans.json")
+        program, process = self.watched("--chrome", path, "-s", "1", word="export")
         program.send(encode_span(begin_ns=BEGIN, duration_ns=1500))
         self.assertEqual(self.end(process),
                          (f"{path}: 1 trace, 1 span, for ui.perfetto.dev and speedscope.app\n", ""))
@@ -309,16 +256,13 @@ class Exported(SpansTestCase):
         self.assertEqual([(event["name"], event["ts"], event["dur"])
                           for event in document["traceEvents"] if event["ph"] == "X"],
                          [("request", 0, 1.5)])
-        program.wait_for_filters()
-        process = self.start("--chrome", "-", "-s", "1", word="export")
-        program.wait_for_filters("tag=*")
+        program, process = self.watched("--chrome", "-", "-s", "1", word="export")
         program.send(encode_span(begin_ns=BEGIN, duration_ns=1500))
         out, complaints = self.end(process)
         self.assertEqual((json.loads(out)["otherData"]["base_ns"], complaints), (str(BEGIN), ""))
 
     def test_leave_an_old_file_as_it_was_if_there_is_nothing(self):
-        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
-        path = os.path.join(directory, "spans.json")
+        path = self.path("spans.json")
         with open(path, "w", encoding="utf-8") as file:
             file.write("the old one")
         process = self.start("--chrome", path, "-T", "100ms", word="export")
@@ -331,14 +275,17 @@ class Exported(SpansTestCase):
         self.assertIn("/nonexistent/file: No such file", self.end(process, 1)[1])
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "the old one")
-        self.assertEqual(os.listdir(directory), ["spans.json"])
+        self.assertEqual(os.listdir(self.directory), ["spans.json"])
 
 
 class Nothing(SpansTestCase):
     """The command shows why no spans come."""
 
-    def setUp(self):
-        self.pmcd = self.start_pmcd(host_name="saturn")
+    def as_stranger(self):
+        """Lets another user reach pmcd. Gives the words before that user's command."""
+        os.chmod(self.pmcd.directory, 0o755)
+        os.chmod(self.pmcd.path("run"), 0o777)
+        return ["setpriv", "--reuid", "65534", "--clear-groups"]
 
     def complaint_after_a_while(self, *filter_words, become=()):
         clock = SteppedClock(self.pmcd.directory)
@@ -353,7 +300,7 @@ class Nothing(SpansTestCase):
         return "".join(lines)
 
     def test_for_no_tag_matches(self):
-        traced = self.start_traced(self.environment(self.pmcd))
+        traced = self.start_traced(self.environment())
         traced.call("begin a")
         traced.call("end a")
         wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its transaction")
@@ -372,26 +319,23 @@ class Nothing(SpansTestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
     def test_is_of_ones_own_to_another_user(self):
-        os.chmod(self.pmcd.directory, 0o755)
-        os.chmod(self.pmcd.path("run"), 0o777)
-        traced = self.start_traced(self.environment(self.pmcd))
+        become = self.as_stranger()
+        traced = self.start_traced(self.environment())
         traced.call("begin a")
         traced.call("end a")
         wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its transaction")
-        complaint = self.complaint_after_a_while(
-            "tag=a", become=["setpriv", "--reuid", "65534", "--clear-groups"])
+        complaint = self.complaint_after_a_while("tag=a", become=become)
         self.assertIn("\n  you see only programs of your own user (nobody), ", complaint)
         self.assertNotIn("tags match", complaint)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
     def test_is_there_for_a_fifth_filter_of_ones_own(self):
-        os.chmod(self.pmcd.directory, 0o755)
-        os.chmod(self.pmcd.path("run"), 0o777)
-        become = ["setpriv", "--reuid", "65534", "--clear-groups"]
+        become = self.as_stranger()
         for tag in "abcd":
             self.start(f"tag={tag}", become=become)
         wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 4, what="four captures")
-        self.assertIn(": you have asked for four different filters already, ", self.end(self.start("tag=e", become=become), 1)[1])
+        _, complaints = self.end(self.start("tag=e", become=become), 1)
+        self.assertIn(": you have asked for four different filters already, ", complaints)
 
     def test_is_there_without_a_pmcd(self):
         self.pmcd.end_pmcd()
@@ -441,11 +385,8 @@ class Nothing(SpansTestCase):
 
 
 class Open(SpansTestCase):
-    def setUp(self):
-        self.pmcd = self.start_pmcd(host_name="saturn")
-
     def test_are_shown_with_the_oldest_first(self):
-        traced = self.start_traced(self.environment(self.pmcd), "traces")
+        traced = self.start_traced(self.environment(), "traces")
         traced.call("begin 0 old")
         # An age is late by the delivery of its message: the agent must know the old one before the young ones begin.
         self.assert_values(self.pmcd, "trace.transact.inflight", {"old": 1})

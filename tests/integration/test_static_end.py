@@ -11,13 +11,12 @@ class EndOfAProgram(TraceTestCase):
     SORTS = ("shared", "static", "static-pie")
 
     def test_delivers_what_its_destructors_record(self):
-        pmcd = self.start_pmcd()
         for sort in self.SORTS:
             with self.subTest(sort):
-                pmcd.pmstore("trace.control.reset", 1)
-                subprocess.run([program(f"end-{sort}")], env=self.environment(pmcd),
+                self.pmcd.pmstore("trace.control.reset", 1)
+                subprocess.run([program(f"end-{sort}")], env=self.environment(),
                                timeout=2 * PATIENCE_S, check=True)
-                self.assert_values(pmcd, "trace.point.count",
+                self.assert_values(self.pmcd, "trace.point.count",
                                    {"main": 1, "destructor": 1, "late destructor": 1})
 
     def test_survives_what_the_library_throws(self):

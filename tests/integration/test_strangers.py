@@ -9,7 +9,6 @@ import unittest
 import batch_wire
 import legacy_wire
 from own_namespaces import needs
-from pmproxy import Pmproxy
 from private_pmcd import PATIENCE_S, wait_until
 from trace_test import PERMISSION, TraceTestCase
 
@@ -85,16 +84,6 @@ class Squatter(StrangerTestCase):
         in_a_namespace = ["unshare", "--user"]
         self.assertEqual(self.bytes_for(STRANGER - 1, in_a_namespace, PCP_TRACE_SOCKET="run/trace.socket"), 0)
 
-    def test_is_named_as_what_is_in_the_agents_way(self):
-        before = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
-        self.open_to_strangers(before)
-        path = before.path("run/trace.socket")
-        self.start_squatter(path, STRANGER)
-        pmcd = self.start_pmcd(["-i", path])
-        pmcd.wait_for_log(f"cannot listen on the Unix socket {path}: another process is listening on it")
-        self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
-        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
-
 
 class Peer(StrangerTestCase):
     def as_stranger(self, action):
@@ -120,32 +109,16 @@ class Peer(StrangerTestCase):
         return child
 
     def test_is_who_the_kernel_says_whatever_it_claims(self):
-        pmcd = self.start_pmcd()
-        self.open_to_strangers(pmcd)
+        self.open_to_strangers(self.pmcd)
         claims = [(b"userid", b"1"), (b"groupid", b"1"), (b"pid", b"1"), (b"zone", b"eu")]
         child = self.as_stranger(lambda: batch_wire.connect(
-            pmcd.path("run/trace.socket"), PATIENCE_S, pid=1, process=b"liar", labels=claims))
+            self.pmcd.path("run/trace.socket"), PATIENCE_S, pid=1, process=b"liar", labels=claims))
         name = f"{child} liar"
-        wait_until(lambda: name in pmcd.values("trace.client.recorded"), what="the client")
-        labels = pmcd.pminfo("-l", "trace.client.recorded")
+        wait_until(lambda: name in self.pmcd.values("trace.client.recorded"), what="the client")
+        labels = self.pmcd.pminfo("-l", "trace.client.recorded")
         for label in (f'"pid":"{child}"', f'"userid":"{STRANGER}"',
                       f'"groupid":"{STRANGERS_GROUP}"', '"zone":"eu"'):
             self.assertIn(label, labels)
-
-
-class Proxy(StrangerTestCase):
-    """Clients of a pmproxy. The pmproxy's user may store, and connects to pmcd's Unix socket."""
-
-    def test_may_read_and_not_store(self):
-        pmcd = self.start_pmcd()
-        self.trace(self.environment(pmcd), "point a")
-        self.assert_values(pmcd, "trace.point.count", {"a": 1})
-        proxy = self.enterContext(Pmproxy(pmcd))
-        for metric in ("trace.control.reset", "trace.agent.debug"):
-            answer = proxy.ask("store", name=metric, value="1")
-            self.assertIn("No permission", answer)
-        self.assertIn('"value":1', proxy.ask("fetch", names="trace.point.count"))
-        self.assertEqual(pmcd.pmstore("trace.control.reset", 1)[0], 0)  # the user may, without the proxy
 
 
 class Refused(StrangerTestCase):
@@ -180,8 +153,7 @@ class Refused(StrangerTestCase):
 
 class Agent(StrangerTestCase):
     def test_has_a_socket_as_pmcds_own(self):
-        pmcd = self.start_pmcd()
-        ours, pmcds = os.stat(pmcd.path("run/trace.socket")), os.stat(pmcd.pmcd_socket())
+        ours, pmcds = os.stat(self.pmcd.path("run/trace.socket")), os.stat(self.pmcd.pmcd_socket())
         self.assertEqual(oct(ours.st_mode & 0o666), oct(pmcds.st_mode & 0o666))
         self.assertEqual((ours.st_uid, ours.st_gid), (pmcds.st_uid, pmcds.st_gid))
 

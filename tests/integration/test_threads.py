@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Threads: the same tag, the first call, more calls than any queue holds; not one call may be lost."""
 
-
 from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, program
 
 
 class Threads(TraceTestCase):
-    def setUp(self):
-        self.pmcd = self.start_pmcd()
-
     def run_threads(self, threads, calls, kind, **variables):
         done = completed(program("threads"), str(threads), str(calls), kind,
-                         env=self.environment(self.pmcd, **variables), timeout=5 * PATIENCE_S, check=True)
+                         env=self.environment(**variables), timeout=5 * PATIENCE_S, check=True)
         self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
-
-    def test_run_the_same_transaction_at_once(self):
-        self.run_threads(8, 2000, "transaction")
-        self.assertEqual(self.pmcd.values("trace.transact.count"), {"shared": 16000})
 
     def test_make_their_first_call_together(self):
         for round_number in range(1, 21):

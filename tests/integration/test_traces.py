@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Traces pass through a program as in W3C's Trace Context, in any order of begins and ends."""
 
-
 from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -19,10 +18,6 @@ class Traces(TraceTestCase):
     def setUp(self):
         self.traced = self.start()
 
-    def do(self, *lines):
-        for line in lines:
-            self.assertEqual(self.traced.call(line), 0, line)
-
     def assert_parents(self, **expected):
         """The outgoing header within each slot; `here`: this thread's."""
         for slot, parent in expected.items():
@@ -30,100 +25,82 @@ class Traces(TraceTestCase):
             self.assertEqual(self.traced.ask(line), parent, slot)
 
     def test_there_is_none_unless_one_comes_in(self):
-        self.do("begin 0 plain", "under 1 plain 0", "under 2 plain 15")
+        self.traced.do("begin 0 plain", "under 1 plain 0", "under 2 plain 15")
         self.assert_parents(of_0="", of_1="", of_2="", here="")
-        self.do("attach 0", "begin 3 plain", "detach 0")
+        self.traced.do("attach 0", "begin 3 plain", "detach 0")
         self.assert_parents(of_3="", here="")
 
     def test_what_comes_in_goes_out_from_within(self):
-        self.do(f"from 0 request {PARENT} {STATE}", "begin 1 query")
+        self.traced.do(f"from 0 request {PARENT} {STATE}", "begin 1 query")
         self.traced.call("name named")  # this call finds that there is no agent
         self.assert_parents(of_0=PARENT, of_1=PARENT, here=PARENT)
         for slot in ("state 0", "state 1", "state"):
             self.assertEqual(self.traced.ask(slot), STATE)
         self.traced.call("named named")
-        self.do("end 1", "end 0")
+        self.traced.do("end 1", "end 0")
         self.assert_parents(of_0="", of_1="", here="")
         self.assertEqual(self.traced.ask("state"), "")
-        self.do("begin 1 query")
+        self.traced.do("begin 1 query")
         self.assert_parents(of_1="")
 
     def test_what_comes_in_malformed_is_none(self):
         for i, header in enumerate((PARENT[:-1], PARENT.upper(), PARENT + "-more",
                                     "ff" + PARENT[2:], f"00-{'0' * 32}-b7ad6b7169203331-01",
                                     "x" * 20_000, "")):
-            self.do(f"from {i} request {header} {STATE}")
+            self.traced.do(f"from {i} request {header} {STATE}")
             self.assert_parents(**{f"of_{i}": ""}, here="")
             self.assertEqual(self.traced.ask(f"state {i}"), "")
         later = "cc" + PARENT[2:] + "-" + "more" * 1000
-        self.do(f"from 8 request {later} {STATE},=bad")
+        self.traced.do(f"from 8 request {later} {STATE},=bad")
         self.assert_parents(of_8=PARENT)
         self.assertEqual(self.traced.ask("state 8"), "")  # a bad state does not invalidate the parent
 
     def test_a_request_without_headers_is_not_a_part_of_what_the_thread_does(self):
-        self.do(f"from 0 request {PARENT}", "from 1 request", "begin 2 query")
+        self.traced.do(f"from 0 request {PARENT}", "from 1 request", "begin 2 query")
         self.assert_parents(of_1="", of_2="", here="")
-        self.do("end 2", "end 1")
+        self.traced.do("end 2", "end 1")
         self.assert_parents(here=PARENT)
 
     def test_a_part_may_be_of_another_thread_and_of_what_has_ended(self):
-        self.do(f"from 0 request {PARENT} {STATE}", "copy 0 9", "thread 1", "begin 1 elsewhere",
-                "under 2 part 0")
+        self.traced.do(f"from 0 request {PARENT} {STATE}", "copy 0 9", "thread 1", "begin 1 elsewhere",
+                       "under 2 part 0")
         self.assert_parents(of_1="", of_2=PARENT, here=PARENT)
-        self.do("end 0", "end 2", "under 3 part 9", "begin 4 inner")
+        self.traced.do("end 0", "end 2", "under 3 part 9", "begin 4 inner")
         self.assert_parents(of_0="", of_3=PARENT, of_4=PARENT, here=PARENT)
         self.assertEqual(self.traced.ask("state 4"), STATE)
-        self.do("under 3 part 3")  # in the memory of its own parent
+        self.traced.do("under 3 part 3")  # in the memory of its own parent
         self.assert_parents(of_3=PARENT)
 
     def test_an_event_loop_attaches_and_detaches(self):
-        self.do(f"from 0 request {PARENT}", "detach 0", f"from 1 request {OTHER}", "detach 1")
+        self.traced.do(f"from 0 request {PARENT}", "detach 0", f"from 1 request {OTHER}", "detach 1")
         self.assert_parents(of_0=PARENT, of_1=OTHER, here="")
-        self.do("attach 0", "begin 2 query", "detach 0", "attach 1", "begin 3 query", "detach 1",
-                "begin 4 query")
+        self.traced.do("attach 0", "begin 2 query", "detach 0", "attach 1", "begin 3 query", "detach 1",
+                       "begin 4 query")
         self.assert_parents(of_2=PARENT, of_3=OTHER, of_4="", here="")
-        self.do("end 0", "attach 1", "end 1")
+        self.traced.do("end 0", "attach 1", "end 1")
         self.assert_parents(here="")
         # As in a thread pool: the transaction ends on the thread to which it is attached.
-        self.do(f"from 0 request {PARENT}", "detach 0", "thread 1", "attach 0")
+        self.traced.do(f"from 0 request {PARENT}", "detach 0", "thread 1", "attach 0")
         self.assert_parents(here=PARENT)
-        self.do("end 0")
+        self.traced.do("end 0")
         self.assert_parents(here="")
-        # And it ends on another thread while attached.
-        self.do(f"from 0 request {PARENT}", "detach 0", "attach 0", "thread 0", "end 0", "thread 1",
-                "begin 1 part")
-        self.assert_parents(of_1=PARENT, here=PARENT)
-        self.do("end 1", "detach 0")
-        self.assert_parents(here="")
-        self.do("thread 0", f"from 0 request {PARENT}")  # its tag still nests
-        self.assert_parents(here=PARENT)
-
-    def test_what_does_not_nest_is_no_parent_of_what_it_does_not_know(self):
-        self.do(f"from 0 request {PARENT}", f"from 1 request {OTHER}", "end 0")
-        self.assert_parents(of_1=OTHER, here=OTHER)
-        self.do("end 1", f"from 0 request {PARENT}", "begin 2 query")
-        self.assert_parents(of_0=PARENT, of_2="", here="")
-        self.do("end 2", "end 0", f"from 0 handed-over {PARENT}", "thread 1", "end 0", "thread 0")
-        self.assert_parents(here="")
-        self.do(f"from 0 handed-over {PARENT}")
-        self.assert_parents(of_0=PARENT, here="")
 
     def test_a_forked_child_is_a_part_of_what_its_parent_had_open(self):
-        self.do(f"from 0 request {PARENT} {STATE}")
+        self.traced.do(f"from 0 request {PARENT} {STATE}")
         self.assertEqual(self.traced.call("fork"), 0)
         self.assert_parents(here=PARENT)
-        self.do("begin 1 child's")
+        self.traced.do("begin 1 child's")
         self.assert_parents(of_1=PARENT, here=PARENT, of_0=PARENT)
-        self.do("under 2 part 0")
+        self.traced.do("under 2 part 0")
         self.assert_parents(of_2=PARENT, here=PARENT)
         self.assertEqual(self.traced.ask("state 2"), "")
-        self.do("end 2", f"from 3 request {OTHER} a=1")
+        self.traced.do("end 2", f"from 3 request {OTHER} a=1")
         self.assertEqual((self.traced.ask("state 3"), self.traced.ask("state 0")), ("a=1", ""))
 
     def test_a_childs_child_is_a_part_of_it_though_the_child_has_called_nothing(self):
-        self.do(f"from 0 request {PARENT}", "fork", "fork", "begin 1 grandchild's")
+        self.traced.do(f"from 0 request {PARENT}", "fork", "fork", "begin 1 grandchild's")
         self.assert_parents(of_1=PARENT, here=PARENT)
-        self.do("setsid", "fork")
+        self.traced.do("setsid", "fork")
         self.assert_parents(here="")
 
     def test_passes_while_tracing_is_switched_off(self):
@@ -131,42 +108,31 @@ class Traces(TraceTestCase):
             with self.subTest(variables):
                 self.traced = self.start(**variables)
                 self.traced.call("flags 16")
-                self.do(f"from 0 request {PARENT} {STATE}", "begin 1 query", "under 2 part 0")
+                self.traced.do(f"from 0 request {PARENT} {STATE}", "begin 1 query", "under 2 part 0")
                 self.assert_parents(of_0=PARENT, of_1=PARENT, of_2=PARENT, here=PARENT)
                 self.assertEqual(self.traced.ask("state"), STATE)
-                self.do("end 2", "end 1", "end 0")
+                self.traced.do("end 2", "end 1", "end 0")
                 self.assert_parents(of_0="", of_1="", of_2="", here="")
-
-    def test_survives_switching_off_and_on(self):
-        self.do(f"from 0 request {PARENT}", "flags 16")
-        self.assert_parents(here=PARENT)
-        self.assertEqual(self.traced.call("flags 0"), 16)
-        self.do("begin 1 query")
-        self.assert_parents(of_1=PARENT, here=PARENT)
-        self.do("end 1", "end 0")
-        self.assert_parents(here="")
-        self.do(f"from 0 request {PARENT}")
-        self.assert_parents(here=PARENT)
 
     def test_all_have_ids_if_that_is_asked_for(self):
         self.traced = self.start(PCP_TRACE_IDS="always")
-        self.do("begin 0 request", "begin 1 query")
+        self.traced.do("begin 0 request", "begin 1 query")
         first = self.traced.ask("parent 0")
         self.assertRegex(first, "^00-[0-9a-f]{32}-[0-9a-f]{16}-02$")
         self.assert_parents(of_1=first, here=first)
-        self.do("end 1", "end 0")
+        self.traced.do("end 1", "end 0")
         self.traced.call("name named")
         second = self.traced.ask("parent")
         self.assertRegex(second, "^00-[0-9a-f]{32}-[0-9a-f]{16}-02$")
         self.assertNotEqual(second[3:35], first[3:35])
         self.traced.call("named named")
-        self.do(f"from 0 request {PARENT}")
+        self.traced.do(f"from 0 request {PARENT}")
         self.assert_parents(of_0=PARENT)
-        self.do("from 1 request")
+        self.traced.do("from 1 request")
         self.assertNotIn(self.traced.ask("parent 1")[3:35], (first[3:35], second[3:35], TRACE, ""))
-        self.do("end 1", "end 0")
+        self.traced.do("end 1", "end 0")
         self.assertEqual(self.traced.call("fork"), 0)
-        self.do("begin 0 request")
+        self.traced.do("begin 0 request")
         self.assertNotIn(self.traced.ask("parent")[3:35], (first[3:35], second[3:35], TRACE, ""))
 
     def test_all_have_ids_while_tracing_is_switched_off_too(self):
@@ -176,52 +142,48 @@ class Traces(TraceTestCase):
                 self.traced.call(f"flags {flags}")
                 traces = set()
                 for _ in range(3):
-                    self.do("begin 0 request", "begin 1 query")
+                    self.traced.do("begin 0 request", "begin 1 query")
                     trace = self.traced.ask("parent 0")
                     self.assert_parents(of_1=trace, here=trace)
-                    self.do("end 1", "end 0", "name named")
+                    self.traced.do("end 1", "end 0", "name named")
                     traces |= {trace[3:35], self.traced.ask("parent")[3:35]}
-                    self.do("named named")
+                    self.traced.do("named named")
                 self.assertEqual(len(traces - {""}), 6)
                 self.assertEqual(self.traced.call("flags 0"), 16)
 
     def test_the_program_may_be_a_part_of_a_trace(self):
         self.traced = self.start(TRACEPARENT=PARENT, TRACESTATE=STATE)
-        self.do("begin 0 step")
+        self.traced.do("begin 0 step")
         self.assert_parents(of_0=PARENT, here=PARENT)
         self.assertEqual(self.traced.ask("state"), STATE)
-        self.do("thread 1", "begin 1 other")
+        self.traced.do("thread 1", "begin 1 other")
         self.assert_parents(of_1="", here="")
-        self.do("thread 0", f"from 2 request {OTHER}")
+        self.traced.do("thread 0", f"from 2 request {OTHER}")
         self.assert_parents(here=OTHER)
-        self.do("end 2", "detach 2")
+        self.traced.do("end 2", "detach 2")
         self.assert_parents(here=PARENT)
-        self.do("setsid", "begin 3 daemon's")
+        self.traced.do("setsid", "begin 3 daemon's")
         self.assert_parents(of_3="", here="", of_0=PARENT)
 
     def test_the_program_is_a_part_of_a_trace_for_a_minute(self):
         self.traced = self.start(TRACEPARENT=PARENT, LD_PRELOAD=program("stepped_clock.so"))
-        self.do("later 55", "begin 0 step", "later 10", "begin 1 step")
+        self.traced.do("later 55", "begin 0 step", "later 10", "begin 1 step")
         self.assert_parents(of_0=PARENT, of_1="", here="")
 
     def test_a_malformed_environment_is_none(self):
         self.traced = self.start(TRACEPARENT=PARENT + "0", TRACESTATE=STATE, PCP_TRACE_IDS="often")
-        self.do("begin 0 step")
+        self.traced.do("begin 0 step")
         self.assert_parents(of_0="", here="")
         self.assertIn('PCP_TRACE_IDS="often" ignored: expected always', self.traced.end())
 
 
 class Counts(TraceTestCase):
     def test_transactions_of_traces_are_counted_and_in_flight_as_others(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd), "traces")
-        for line in (f"from 0 request {PARENT}", "under 1 request 0", "begin 2 request", "end 2",
-                     "begin 3 query"):
-            self.assertEqual(traced.call(line), 0)
-        self.assert_values(pmcd, "trace.transact.inflight", {"request": 2, "query": 1})
-        for line in ("end 1", "thread 1", "end 0", "thread 0", "end 3"):
-            self.assertEqual(traced.call(line), 0)
-        self.assert_values(pmcd, "trace.transact.inflight", {"request": 0, "query": 0})
+        traced = self.start_traced(self.environment(), "traces")
+        traced.do(f"from 0 request {PARENT}", "under 1 request 0", "begin 2 request", "end 2", "begin 3 query")
+        self.assert_values(self.pmcd, "trace.transact.inflight", {"request": 2, "query": 1})
+        traced.do("end 1", "thread 1", "end 0", "thread 0", "end 3")
+        self.assert_values(self.pmcd, "trace.transact.inflight", {"request": 0, "query": 0})
         traced.end()
-        self.assertEqual(pmcd.values("trace.transact.count"), {"request": 3, "query": 1})
-        self.assert_values(pmcd, "trace.transact.vanished", {"request": 0, "query": 0})
+        self.assertEqual(self.pmcd.values("trace.transact.count"), {"request": 3, "query": 1})
+        self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 0, "query": 0})

@@ -33,11 +33,8 @@ class OfTwoHosts(ReportTestCase):
     def recording(self, pmcd, name):
         """Gives the archive of `record` for a host while the caller's block runs."""
         folder = self.path(name + ".trace")
-        process = subprocess.Popen(
-            [recorded.COMMAND, "record", "-q", "-t", "100ms", "-h", pmcd.host(), "-o", folder],
-            env=pmcd.pcp_environment(), text=True, stderr=subprocess.PIPE)
-        self.addCleanup(process.wait, PATIENCE_S)
-        self.addCleanup(process.terminate)
+        process = self.start_process(recorded.COMMAND, "record", "-q", "-t", "100ms", "-h", pmcd.host(), "-o", folder,
+                                     env=pmcd.pcp_environment(), stderr=subprocess.PIPE)
         self.wait_for_samples(f"{name}.trace/trace")
         yield folder
         process.send_signal(signal.SIGINT)

@@ -47,16 +47,6 @@ def encode_points(sequence, counts):
     return legacy_wire.encode_pdu(BATCH, field(1, sequence) + b"".join(deltas))
 
 
-def encode_in_flight(sequence, open_counts):
-    """A batch of nothing but transactions in flight: by a tag's id their number, the age of the oldest
-    in seconds, and its thread."""
-    in_flight = (field(6, field(1, tag) + field(2, count) + field(3, int(seconds * 1e9)) +
-                       field(4, tid))
-                 for tag, (count, seconds, tid) in open_counts.items())
-    return legacy_wire.encode_pdu(
-        BATCH, field(1, sequence) + b"".join(in_flight) + field(7, 1))
-
-
 def encode_welcome():
     """The WELCOME of an agent that remembers the session, but has applied none of its batches."""
     instance = varint(1 << 3 | 1) + struct.pack("<Q", 4711)
@@ -79,17 +69,17 @@ def decode_sequence(batch):
 
 
 def connect(path, timeout, **hello):
-    """Opens a session of its own on the agent's Unix socket."""
-    return connect_and_read_welcome(path, timeout, os.urandom(16), **hello)[0]
+    """Opens a session on the agent's Unix socket."""
+    return connect_and_read_welcome(path, timeout, **hello)[0]
 
 
-def connect_and_read_welcome(path, timeout, session, **hello):
-    """The same for this session; gives the content of the WELCOME, too."""
+def connect_and_read_welcome(path, timeout, **hello):
+    """The same; gives the content of the WELCOME, too."""
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(timeout)
     client.connect(path)
     legacy_wire.read_ack(client)
-    client.sendall(encode_hello(session, **hello))
+    client.sendall(encode_hello(os.urandom(16), **hello))
     welcome = legacy_wire.read_pdu(client)
     if welcome.type != WELCOME:
         raise ValueError(f"not a WELCOME: {welcome}")
@@ -98,16 +88,7 @@ def connect_and_read_welcome(path, timeout, session, **hello):
 
 def send_points(client, sequence, counts):
     """Sends a batch and waits until it is acknowledged."""
-    _send_batch(client, encode_points(sequence, counts))
-
-
-def send_in_flight(client, sequence, open_counts):
-    """The same for transactions in flight."""
-    _send_batch(client, encode_in_flight(sequence, open_counts))
-
-
-def _send_batch(client, batch):
-    client.sendall(batch)
+    client.sendall(encode_points(sequence, counts))
     answer = legacy_wire.read_pdu(client)
     if answer.type != BATCHACK:
         raise ValueError(f"not a BATCHACK: {answer}")

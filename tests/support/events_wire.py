@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Captures on the wire: a program made by hand that is told what to capture, and sends spans."""
 
-import os
 import select
 import struct
 
@@ -22,21 +21,14 @@ def _double(number, value):
 
 
 def encode_span(tag=1, places=1, kind=INTERNAL, begin_ns=0, duration_ns=0, trace=(1, 2), span=3,
-                parent=0, flags=0, tid=0, aborted=False, reason=b"", attributes=(), links=(),
-                left_out=0, value=None):
-    """`attributes` are pairs of a key and a text or a number, `links` a trace's halves and a span."""
+                parent=0, tid=0, attributes=(), value=None):
+    """`attributes` are pairs of a key and a text or a number."""
     fields = [field(1, tag), field(2, kind), _fixed64(3, begin_ns), field(4, duration_ns),
               _fixed64(5, trace[0]), _fixed64(6, trace[1]), _fixed64(7, span),
-              _fixed64(8, parent), field(9, flags), field(10, tid), field(11, places),
-              field(12, int(aborted))]
-    if reason:
-        fields.append(field(13, reason))
+              _fixed64(8, parent), field(10, tid), field(11, places)]
     for key, noted in attributes:
         shown = field(2, noted) if isinstance(noted, bytes) else _double(3, noted)
         fields.append(field(14, field(1, key) + shown))
-    fields += [field(15, _fixed64(1, high) + _fixed64(2, low) + _fixed64(3, other))
-               for high, low, other in links]
-    fields.append(field(16, left_out))
     if value is not None:
         fields.append(_double(17, value))
     return b"".join(fields)
@@ -80,7 +72,7 @@ class Control:
     """A CONTROL: the captures that a process is asked for."""
 
     def __init__(self, message):
-        self.number = self.most_a_second = 0
+        self.number = 0
         self.captures = {}  # filter: (id, place)
         for name, value in decode_fields(message):
             if name == 1:
@@ -88,8 +80,6 @@ class Control:
             elif name == 2:
                 capture = dict(decode_fields(value))
                 self.captures[capture[3].decode()] = capture[1], capture.get(2, 0)
-            elif name == 3:
-                self.most_a_second = value
 
     def places(self, *filters):
         """Gives the mask of the captures whose filter has one of these texts in it."""
@@ -100,14 +90,11 @@ class Control:
 class Program:
     """A traced process that sends the spans that a test gives it."""
 
-    def __init__(self, path, timeout, tags=(b"request",), session=None, **hello):
-        self.session = session or os.urandom(16)
-        self.socket, welcome = batch_wire.connect_and_read_welcome(
-            path, timeout, self.session, **hello)
+    def __init__(self, path, timeout, tags=(b"request",), **hello):
+        self.socket, welcome = batch_wire.connect_and_read_welcome(path, timeout, **hello)
         welcome = dict(decode_fields(welcome))
-        self.last_events = welcome.get(7, 0)
         self.control = Control(welcome[8]) if 8 in welcome else None
-        self.sequence = self.last_events
+        self.sequence = 0
         self.next_span = 1
         self.socket.sendall(batch_wire.encode_tags(tags))
 
@@ -139,10 +126,7 @@ class Program:
     def send(self, *spans, counts=()):
         """Sends spans and waits until they are acknowledged; takes any CONTROL that comes meanwhile."""
         self.sequence += 1
-        self.send_pdu(encode_events(self.sequence, self.control.number, spans, counts))
-
-    def send_pdu(self, pdu):
-        self.socket.sendall(pdu)
+        self.socket.sendall(encode_events(self.sequence, self.control.number, spans, counts))
         while (answer := legacy_wire.read_pdu(self.socket)).type == CONTROL:
             self.control = Control(answer.payload)
         if answer.type != EVENTSACK:

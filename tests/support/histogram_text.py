@@ -3,7 +3,6 @@
 
 import base64
 import collections
-import math
 import struct
 
 
@@ -20,13 +19,6 @@ class Distribution(collections.namedtuple("Distribution", "since coarseness unbi
             bins[number >> coarseness - self.coarseness] += count
         return self._replace(coarseness=coarseness, bins=dict(bins))
 
-    def __add__(self, other):
-        """The distribution of two hosts together; its `since` means nothing."""
-        coarseness = max(self.coarseness, other.coarseness)
-        bins = collections.Counter(self.coarsened(coarseness).bins)
-        bins.update(other.coarsened(coarseness).bins)
-        return Distribution(None, coarseness, self.unbinned + other.unbinned, dict(bins))
-
     def __sub__(self, older):
         if self.since != older.since:
             return self
@@ -38,15 +30,6 @@ class Distribution(collections.namedtuple("Distribution", "since coarseness unbi
         return Distribution(self.since, coarseness, self.unbinned - older.unbinned,
                             {number: count for number, count in bins.items() if count > 0})
 
-    def quantile(self, share):
-        """Gives the middle of the bin with this quantile."""
-        passed = 0
-        for number, count in sorted(self.bins.items()):
-            passed += count
-            if passed >= math.ceil(share * self.count):
-                return middle_of(number, self.coarseness)
-        raise ValueError("nothing counted")
-
 
 def bin_of(value):
     bits, = struct.unpack(">Q", struct.pack(">d", value))
@@ -54,14 +37,6 @@ def bin_of(value):
     if magnitude < 32:
         return 0
     return ~magnitude if bits >> 63 else magnitude
-
-
-def middle_of(number, coarseness):
-    if number == 0:
-        return 0.0
-    magnitude = ~number if number < 0 else number
-    middle, = struct.unpack(">d", struct.pack(">Q", 2 * magnitude + 1 << 46 + coarseness))
-    return -middle if number < 0 else middle
 
 
 def bins_of(values):
