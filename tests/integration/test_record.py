@@ -75,12 +75,7 @@ class Recording(TraceTestCase):
         wait_until(is_there, what=f"a sample with {metric}")
 
     def wait_for_samples(self, more):
-        """Waits for `more` samples that begin after now."""
-        volume = f"{self.folder}/trace.0"
-        wait_until(lambda: os.path.exists(volume), what="the recording")
-        for _ in range(more):
-            before = os.path.getsize(volume)
-            wait_until(lambda: os.path.getsize(volume) > before, what="another sample")
+        recorded.wait_for_samples(f"{self.folder}/trace", more)
 
 
 class Programs(Recording):
@@ -332,7 +327,8 @@ class Ends(Recording):
         wait_until(lambda: not is_running(pid), what="the program's end")
 
     def test_when_a_file_may_not_grow(self):
-        lines = "".join(f"point tag{number}\n" for number in range(2000))
+        # load: there are samples before the one for which there is no room
+        lines = "point first\nsleep 0.3\n" + "".join(f"point tag{number}\n" for number in range(2000))
         done = self.record("sh", "-c", "$0 >/dev/null; echo well", program("traced"), input=lines,
                            options=["-t", "10ms"], preexec_fn=lambda: resource.setrlimit(
                                resource.RLIMIT_FSIZE, (40_000, 40_000)))

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 import recorded
 from pmlogger import Pmlogger
-from private_pmcd import PATIENCE_S, completed, wait_until
+from private_pmcd import PATIENCE_S, completed
 from trace_test import STOCK_AGENT, STOCK_LIBRARY, TraceTestCase, library_environment, program, without_leaks
 
 CALLS = ["begin a", "end a", "point p", "obs 7 o", "counter 3 c"]
@@ -76,18 +76,8 @@ class ReportTestCase(TraceTestCase):
         """Gives a pmlogger that has logged some samples of a pmcd."""
         logger = Pmlogger(pmcd, self.path(name), metrics)
         self.addCleanup(logger.end)
-        self.wait_for_samples(name)
+        recorded.wait_for_samples(self.path(name))
         return logger
-
-    def wait_for_samples(self, name, more=2):
-        """Waits for `more` samples that begin after now."""
-        volume = self.path(name + ".0")
-
-        def size():
-            return os.path.getsize(volume) if os.path.exists(volume) else 0
-        for _ in range(more):
-            before = size()
-            wait_until(lambda: size() > before, what="another sample")
 
     def log(self, pmcd, name, *lines):
         """Logs a pmcd while a program makes these calls."""
@@ -95,7 +85,7 @@ class ReportTestCase(TraceTestCase):
         self.trace(self.environment(pmcd), *lines)
         count = sum(line.startswith("end") for line in lines)
         self.assert_values(pmcd, "trace.transact.count", {"a": count})
-        self.wait_for_samples(name)
+        recorded.wait_for_samples(self.path(name))
         logger.end()
         return self.path(name)
 
@@ -347,7 +337,7 @@ class OfPmloggers(ReportTestCase):
         logger = self.start_pmlogger(pmcd, "log")
         self.trace(self.environment(pmcd), *CALLS * 2, "begin late", "end late")
         self.assert_values(pmcd, "trace.transact.count", {"a": 7, "late": 1})
-        self.wait_for_samples("log")
+        recorded.wait_for_samples(self.path("log"))
         logger.end()
         tags = tags_of(self.path("log"))
         self.assertEqual({key: tag["calls"] for key, tag in tags.items()},

@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import views_page
+from pmlogger import Pmlogger
 from private_pmcd import completed, pcp_configuration, wait_until
 from recorded import COMMAND
 from traced_shop import TAGS, Shop
@@ -137,26 +138,23 @@ class Pmlogconf(ViewsTestCase):
             os.symlink(f"{VIEWS}/pmlogconf", f"{groups}/trace")
         run(["pmlogconf", "-c", "-q", "-h", self.shop.pmcd.host(), "-d", groups, path])
         with open(path, encoding="utf-8") as file:
-            return path, file.read()
+            return file.read()
 
     def test_logs_all_but_single_transactions(self):
-        _, text = self.configure()
+        text = self.configure()
         self.assertEqual(dict(re.findall(r"^#\+ trace/(\w+):(.)", text, re.MULTILINE)),
                          {"agent": "y", "histograms": "y", "tags": "y", "spans": "n"})
         views_page.check(self, "sed -n '/trace.tags/,/^}/p' /var/lib/pcp/config/pmlogger/config.default",
                          re.search(r"^#\+ trace/tags.*?^}\n", text, re.DOTALL | re.MULTILINE)[0])
 
     def test_logs_what_a_report_needs(self):
-        path, text = self.configure()
-        with open(path, "w", encoding="utf-8") as file:  # a short night
-            file.write(re.sub(r" on (10 seconds|1 minute) ", " on 500 msec ", text))
+        short_night = re.sub(r" on (10 seconds|1 minute) ", " on 500 msec ", self.configure())
         archive = self.path("logged")
-        with subprocess.Popen([os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "pmlogger"), "-h",
-                               self.shop.pmcd.host(), "-c", path, "-u", "-l", archive + ".log", archive],
-                              env=self.shop.pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}) as logger:
-            wait_until(lambda: os.path.exists(archive + ".index"), what="pmlogger")
-            self.shop.wait_for_calls(400)
-            logger.terminate()
+        logger = Pmlogger(self.shop.pmcd, archive, configuration=short_night)
+        self.addCleanup(logger.end)
+        wait_until(lambda: os.path.exists(archive + ".index"), what="pmlogger")
+        self.shop.wait_for_calls(400)
+        logger.end()
         shown = run([COMMAND, "report", archive]).replace(archive, "/var/log/pcp/pmlogger/shop/20261124")
         views_page.check(self, "pcp-trace report /var/log/pcp/pmlogger/shop/20261124", shown)
         report = json.loads(run([COMMAND, "report", "--json", archive]))

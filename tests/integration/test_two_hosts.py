@@ -35,7 +35,7 @@ class OfTwoHosts(ReportTestCase):
         folder = self.path(name + ".trace")
         process = self.start_process(recorded.COMMAND, "record", "-q", "-t", "100ms", "-h", pmcd.host(), "-o", folder,
                                      env=pmcd.pcp_environment(), stderr=subprocess.PIPE)
-        self.wait_for_samples(f"{name}.trace/trace")
+        recorded.wait_for_samples(f"{folder}/trace")
         yield folder
         process.send_signal(signal.SIGINT)
         self.assertEqual((process.communicate(timeout=PATIENCE_S)[1], process.returncode), ("", 0))
@@ -45,7 +45,7 @@ class OfTwoHosts(ReportTestCase):
         """The same by a pmlogger."""
         logger = self.start_pmlogger(pmcd, name, "trace tracing.histogram")
         yield self.path(name)
-        self.wait_for_samples(name)
+        recorded.wait_for_samples(self.path(name))
         logger.end()
 
     def archives(self, keep):

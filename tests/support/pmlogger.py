@@ -7,10 +7,10 @@ from private_pmcd import PATIENCE_S, pcp_configuration
 
 
 class Pmlogger:
-    def __init__(self, pmcd, archive, metrics="trace", unix=False, every="100 msec"):
-        """Starts to log these metrics, with all instances."""
+    def __init__(self, pmcd, archive, metrics="trace", unix=False, every="100 msec", configuration=None):
+        """Starts to log these metrics, with all instances; or what a configuration's text says."""
         with open(archive + ".conf", "w", encoding="utf-8") as file:
-            file.write(f"log mandatory on {every} {{ {metrics} }}\n")
+            file.write(configuration or f"log mandatory on {every} {{ {metrics} }}\n")
         self._process = subprocess.Popen(
             [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger", "-h", pmcd.host(unix),
              "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from private_pmcd import PATIENCE_S, children_of, completed, parse_value
+from private_pmcd import PATIENCE_S, children_of, completed, parse_value, wait_until
 
 COMMAND = os.environ.get("TRACE_COMMAND")
 END = "trace.recording.state"  # the record about the whole recording; it is no sample
@@ -47,6 +47,15 @@ def samples(folder):
     return [sample for sample in all_samples if list(sample) != [END]]
 
 
+def wait_for_samples(archive, more=2):
+    """Waits for `more` samples that begin after now."""
+    volume = archive + ".0"
+    wait_until(lambda: os.path.exists(volume), what="the archive")
+    for _ in range(more):
+        before = os.path.getsize(volume)
+        wait_until(lambda: os.path.getsize(volume) > before, what="another sample")
+
+
 def last_values(folder, metric):
     return samples(folder)[-1].get(metric, {})
 
@@ -62,9 +71,9 @@ def doubt(folder, condition):
     """Gives the reason in a report's first line why an untrue condition cannot be decided."""
     done = completed(COMMAND, "report", "--fail-if", condition, folder, timeout=4 * PATIENCE_S)
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
-    first, why = done.stdout.split("\n")[0].split(f"{folder}/trace: ", 1)
-    assert first == "incomplete: ", done.stdout
-    return why
+    first, which = done.stdout.split("\n")[0], f"incomplete: {folder}/trace: "
+    assert first.startswith(which), done.stdout
+    return first.removeprefix(which)
 
 
 def complaints(folder):
