@@ -3,12 +3,12 @@
  * Traces all the time in as many threads as the argument says, and keeps account of its calls.
  * Obeys lines on standard input:
  *
- *   stats   prints the library's statistics, and the points of the slowest thread
+ *   stats   prints the library's statistics, and the calls of the slowest thread
  *   rest    lets the threads pause, and prints "resting"
  *   flush   prints whether all was delivered within a minute: 1 or 0
  *
  * At the end of the input the threads end, the library delivers the rest, and the program prints
- * its account: calls of each kind, sums of the values.
+ * its account: the calls of each kind, and the sum of the observed values.
  */
 #include <limits.h>
 #include <pcp/trace.h>
@@ -24,8 +24,8 @@ enum { kMaxThreads = 64, kCallsAtOnce = 20, kPatienceSeconds = 60 };
 struct worker {
   pthread_t thread;
   atomic_int is_resting;
-  volatile unsigned long points; /* other threads read it meanwhile */
-  unsigned long observed, observed_sum, counted, transactions;
+  volatile unsigned long calls; /* of each kind; other threads read it meanwhile */
+  unsigned long observed_sum;
 };
 
 static struct worker workers[kMaxThreads];
@@ -40,14 +40,11 @@ static void pause_a_little(void) {
 static void call_everything(struct worker* self, unsigned long value) {
   pmtracepoint("busy point");
   pmtraceobs("busy observation", (double)value);
-  pmtracecounter("busy counter", (double)(self->counted + 1));
+  pmtracecounter("busy counter", (double)(self->calls + 1));
   pmtracebegin("busy transaction");
   pmtraceend("busy transaction");
-  self->points++;
-  self->observed++;
+  self->calls++;
   self->observed_sum += value;
-  self->counted++;
-  self->transactions++;
 }
 
 static void* work(void* argument) {
@@ -67,7 +64,7 @@ static void print_stats(void) {
   pmtrace_stats_t stats;
   int i;
   for (i = 0; i < worker_count; i++)
-    if (workers[i].points < fewest) fewest = workers[i].points;
+    if (workers[i].calls < fewest) fewest = workers[i].calls;
   pmtrace_stats(&stats, sizeof stats);
   printf("recorded %lu acknowledged %lu pending %lu uncertain %lu connected %d fewest %lu\n",
          (unsigned long)stats.recorded, (unsigned long)stats.acknowledged,
@@ -84,18 +81,13 @@ static void rest(void) {
 }
 
 static void print_totals(void) {
-  struct worker sum;
+  unsigned long calls = 0, observed_sum = 0;
   int i;
-  memset(&sum, 0, sizeof sum);
   for (i = 0; i < worker_count; i++) {
-    sum.points += workers[i].points;
-    sum.observed += workers[i].observed;
-    sum.observed_sum += workers[i].observed_sum;
-    sum.counted += workers[i].counted;
-    sum.transactions += workers[i].transactions;
+    calls += workers[i].calls;
+    observed_sum += workers[i].observed_sum;
   }
-  printf("points %lu observed %lu observed_sum %lu counted %lu transactions %lu\n", sum.points,
-         sum.observed, sum.observed_sum, sum.counted, sum.transactions);
+  printf("calls %lu observed_sum %lu\n", calls, observed_sum);
 }
 
 int main(int argc, char** argv) {

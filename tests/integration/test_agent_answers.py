@@ -13,7 +13,7 @@ import unittest
 
 import legacy_wire
 from event_monitor import EventMonitor, libpcp
-from private_pmcd import PATIENCE_S, completed, is_running, pcp_configuration, wait_until
+from private_pmcd import PATIENCE_S, PrivatePmcd, completed, is_running, pcp_configuration, wait_until
 from trace_test import OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, TraceTestCase
 
 
@@ -86,8 +86,7 @@ class Instances(TraceTestCase):
 class Stores(TraceTestCase):
     def store_as(self, pmcd, user):
         """Stores into trace.control.reset as another user; gives pmstore's output."""
-        for directory in (pmcd.directory, pmcd.path("run")):
-            os.chmod(directory, 0o755)
+        pmcd.open_to_everybody()
         become = ["setpriv", "--reuid", user, "--clear-groups"] if os.getuid() == 0 else []
         done = completed(*become, "pmstore", "-h", pmcd.host(unix=True), "trace.control.reset", "1")
         return done.stdout + done.stderr
@@ -171,16 +170,11 @@ class AdoptNumbers(TraceTestCase):
         adopted = self.adopt(self.start_pmcd(agent=OUR_AGENT))
         self.assertEqual((adopted.returncode, adopted.stdout, adopted.stderr), (0, "", ""))
 
-    def test_without_an_agent(self):
-        pmcd = self.start_pmcd(agent=STOCK_AGENT)
-        pmcd.kill_agent()
-        adopted = self.adopt(pmcd)
-        self.assertEqual((adopted.returncode, adopted.stdout), (1, ""))
-        self.assertIn("cannot adopt the numbers", adopted.stderr)
-
-    def test_without_pmcd(self):
-        pmcd = self.start_pmcd(agent=STOCK_AGENT)
-        pmcd.end_pmcd()
-        adopted = self.adopt(pmcd)
-        self.assertEqual((adopted.returncode, adopted.stdout), (1, ""))
-        self.assertIn("pmcd", adopted.stderr)
+    def test_without_an_agent_or_pmcd(self):
+        for end, said in ((PrivatePmcd.kill_agent, "cannot adopt the numbers"), (PrivatePmcd.end_pmcd, "pmcd")):
+            with self.subTest(said):
+                pmcd = self.start_pmcd(agent=STOCK_AGENT)
+                end(pmcd)
+                adopted = self.adopt(pmcd)
+                self.assertEqual((adopted.returncode, adopted.stdout), (1, ""))
+                self.assertIn(said, adopted.stderr)

@@ -280,8 +280,7 @@ class Permitted(EventsTestCase):
 
     @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
     def test_is_another_user_to_see_his_own_programs(self):
-        os.chmod(self.pmcd.directory, 0o755)
-        os.chmod(self.pmcd.path("run"), 0o777)
+        self.pmcd.open_to_everybody()
         become = ["setpriv", "--reuid", str(STRANGER), "--clear-groups"]
         roots = self.program()
         viewer = self.pmevent("-x", "tag=*", become=become)

@@ -12,7 +12,8 @@ from trace_test import Traced, TraceTestCase, end_well, program
 
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "10"}
 PATIENTLY = {"PCP_TRACE_TIMEOUT": 10 * PATIENCE_S, "PCP_TRACE_REQTIMEOUT": 10 * PATIENCE_S}  # no test lasts so long
-KINDS = ("point", "observe", "counter", "transact")
+KINDS = {"point": "busy point", "observe": "busy observation", "counter": "busy counter",
+         "transact": "busy transaction"}
 
 
 class Busy(Traced):
@@ -82,14 +83,9 @@ class FaultTestCase(TraceTestCase):
         return totals
 
     def assert_all_counted(self, pmcd, totals):
-        self.assertEqual(pmcd.values("trace.point.count"), {"busy point": totals["points"]})
-        self.assertEqual(pmcd.values("trace.observe.count"),
-                         {"busy observation": totals["observed"]})
-        self.assertEqual(pmcd.values("trace.observe.sum"),
-                         {"busy observation": totals["observed_sum"]})
-        self.assertEqual(pmcd.values("trace.counter.count"), {"busy counter": totals["counted"]})
-        self.assertEqual(pmcd.values("trace.transact.count"),
-                         {"busy transaction": totals["transactions"]})
+        for kind, tag in KINDS.items():
+            self.assertEqual(pmcd.values(f"trace.{kind}.count"), {tag: totals["calls"]})
+        self.assertEqual(pmcd.values("trace.observe.sum"), {"busy observation": totals["observed_sum"]})
 
     @staticmethod
     def counted(pmcd):

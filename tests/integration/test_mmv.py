@@ -210,18 +210,16 @@ class OfAProgram(MmvTestCase):
         self.assertEqual(self.files(), [file_of(traced)])
 
     def test_of_a_child_are_its_own(self):
-        self.check_of_a_child(self.environment_of())
-
-    def test_are_there_if_the_program_itself_gives_the_name(self):
-        self.check_of_a_child(self.environment_of(PCP_TRACE_MMV=None), "shop")
-
-    def check_of_a_child(self, environment, *name):
-        forked = self.start_process(program("forked"), *name, env=without_leaks(environment), stdin=subprocess.PIPE)
-        counts = (forked.stdout.readline().split() for _ in range(2))
-        expected = {(named_in_mmv(pid), count) for pid, count in counts}
-        wait_until(lambda: self.counts_by_process() == expected, what="the counts of both")
-        forked.communicate()
-        self.assertEqual((forked.returncode, self.files()), (0, []))
+        """Also if the program itself gives the name."""
+        for in_environment, words in (("shop", ()), (None, ("shop",))):
+            with self.subTest(in_environment):
+                forked = self.start_process(program("forked"), *words, stdin=subprocess.PIPE,
+                                            env=without_leaks(self.environment_of(in_environment)))
+                counts = (forked.stdout.readline().split() for _ in range(2))
+                expected = {(named_in_mmv(pid), count) for pid, count in counts}
+                wait_until(lambda: self.counts_by_process() == expected, what="the counts of both")
+                forked.communicate()
+                self.assertEqual((forked.returncode, self.files()), (0, []))
 
     def test_leave_nothing_behind_however_a_process_lives(self):
         for life in ("forked", "forked-twice", "spawned", "execed", "pre-forked", "daemonized", "left-quickly",

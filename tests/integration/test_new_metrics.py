@@ -11,7 +11,7 @@ QUANTILES = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
 class Metrics(TraceTestCase):
     def test_show_transactions_that_failed_apart_from_the_others(self):
         pmcd = self.start_pmcd(["-T", "8", "-N", "8"])
-        pmcd.values("tracing.histogram.abort")
+        pmcd.pminfo("-f", "tracing.histogram")  # from now on they are kept
         # load: the program takes this long to fail.
         self.trace(self.environment(pmcd), "begin a", "sleep 0.5", "abort a", "begin a", "abort a", "begin a",
                    "end a", "begin b", "end b")
@@ -26,6 +26,7 @@ class Metrics(TraceTestCase):
         self.assertAlmostEqual(spent["a"], longest + shortest)
         completed = pmcd.value("trace.transact.total_time", "a")
         self.assertAlmostEqual(pmcd.value("trace.transact.max_time", "a") / completed, 1, places=5)
+        self.assertEqual(histogram_text.parse(pmcd.values("tracing.histogram.transact")["a"]).count, 1)
         failed = pmcd.values("tracing.histogram.abort")
         self.assertEqual(set(failed), {"a"})
         self.assertEqual(histogram_text.parse(failed["a"]).bins, histogram_text.bins_of([shortest, longest]))

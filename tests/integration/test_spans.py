@@ -283,8 +283,7 @@ class Nothing(SpansTestCase):
 
     def as_stranger(self):
         """Lets another user reach pmcd. Gives the words before that user's command."""
-        os.chmod(self.pmcd.directory, 0o755)
-        os.chmod(self.pmcd.path("run"), 0o777)
+        self.pmcd.open_to_everybody()
         return ["setpriv", "--reuid", "65534", "--clear-groups"]
 
     def complaint_after_a_while(self, *filter_words, become=()):

@@ -40,10 +40,8 @@ while True:
 """
 
 
-class StrangerTestCase(TraceTestCase):
-    def open_to_strangers(self, pmcd):
-        os.chmod(pmcd.directory, 0o755)
-        os.chmod(pmcd.path("run"), 0o777)
+class Squatter(TraceTestCase):
+    """On the path where programs look for the agent's socket."""
 
     def start_squatter(self, path, uid):
         become = ["setpriv", "--reuid", str(uid), "--clear-groups"] if IS_ROOT else []
@@ -52,14 +50,10 @@ class StrangerTestCase(TraceTestCase):
         self.assertEqual(squatter.stdout.readline(), "listening\n")
         return squatter
 
-
-class Squatter(StrangerTestCase):
-    """On the path where programs look for the agent's socket."""
-
     def bytes_for(self, uid, within=(), **variables):
         """The paths in `variables` are relative to the pmcd's directory."""
         pmcd = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
-        self.open_to_strangers(pmcd)
+        pmcd.open_to_everybody()
         squatter = self.start_squatter(pmcd.path("run/trace.socket"), uid)
         environment = self.environment(pmcd, PCP_TRACE_HOST=None, PCP_TRACE_PORT=None,
                                        **{name: pmcd.path(path) for name, path in variables.items()})
@@ -85,7 +79,7 @@ class Squatter(StrangerTestCase):
         self.assertEqual(self.bytes_for(STRANGER - 1, in_a_namespace, PCP_TRACE_SOCKET="run/trace.socket"), 0)
 
 
-class Peer(StrangerTestCase):
+class Peer(TraceTestCase):
     def as_stranger(self, action):
         """Runs `action` in a child that is another user, and that then waits to be ended."""
         ready, tell = os.pipe()
@@ -109,7 +103,7 @@ class Peer(StrangerTestCase):
         return child
 
     def test_is_who_the_kernel_says_whatever_it_claims(self):
-        self.open_to_strangers(self.pmcd)
+        self.pmcd.open_to_everybody()
         claims = [(b"userid", b"1"), (b"groupid", b"1"), (b"pid", b"1"), (b"zone", b"eu")]
         child = self.as_stranger(lambda: batch_wire.connect(
             self.pmcd.path("run/trace.socket"), PATIENCE_S, pid=1, process=b"liar", labels=claims))
@@ -121,7 +115,7 @@ class Peer(StrangerTestCase):
             self.assertIn(label, labels)
 
 
-class Refused(StrangerTestCase):
+class Refused(TraceTestCase):
     """The programs' own library, with a real agent that refuses it."""
 
     STEPS = {"PCP_TRACE_RECONNECT": "0.05,0.05,0.05,600"}
@@ -151,7 +145,7 @@ class Refused(StrangerTestCase):
         self.assert_values(pmcd, "trace.point.count", {"a": 10})
 
 
-class Agent(StrangerTestCase):
+class Agent(TraceTestCase):
     def test_has_a_socket_as_pmcds_own(self):
         ours, pmcds = os.stat(self.pmcd.path("run/trace.socket")), os.stat(self.pmcd.pmcd_socket())
         self.assertEqual(oct(ours.st_mode & 0o666), oct(pmcds.st_mode & 0o666))

@@ -13,23 +13,6 @@ class Distribution(collections.namedtuple("Distribution", "since coarseness unbi
     def count(self):
         return sum(self.bins.values())
 
-    def coarsened(self, coarseness):
-        bins = collections.Counter()
-        for number, count in self.bins.items():
-            bins[number >> coarseness - self.coarseness] += count
-        return self._replace(coarseness=coarseness, bins=dict(bins))
-
-    def __sub__(self, older):
-        if self.since != older.since:
-            return self
-        coarseness = max(self.coarseness, older.coarseness)
-        bins = collections.Counter(self.coarsened(coarseness).bins)
-        bins.subtract(older.coarsened(coarseness).bins)
-        if min(bins.values(), default=0) < 0 or self.unbinned < older.unbinned:
-            return self
-        return Distribution(self.since, coarseness, self.unbinned - older.unbinned,
-                            {number: count for number, count in bins.items() if count > 0})
-
 
 def bin_of(value):
     bits, = struct.unpack(">Q", struct.pack(">d", value))

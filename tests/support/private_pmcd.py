@@ -385,6 +385,11 @@ class PrivatePmcd:
     def pmcd_socket(self):
         return self.path("run/pmcd.socket")
 
+    def open_to_everybody(self):
+        """Lets other users of this host reach pmcd and the agent, and make sockets beside theirs."""
+        os.chmod(self.directory, 0o755)
+        os.chmod(self.path("run"), 0o777)
+
     def host(self, unix=False):
         """Gives the argument of a monitor's -h. Over the Unix socket pmcd knows the user."""
         return f"unix:{self.pmcd_socket()}" if unix else f"127.0.0.1:{self.pmcd_port}"
