@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The agent as its administrator sees it: options, messages, access rules, restarts."""
+"""The agent as its administrator sees it: options and messages."""
 
 import os
 import pty
@@ -8,25 +8,8 @@ import socket
 import subprocess
 import tempfile
 
-import legacy_wire
-from private_pmcd import PATIENCE_S, ReservedPort, completed
-from trace_test import OUR_AGENT, STOCK_LIBRARY, TraceTestCase, with_each_agent
-
-# Ports with service names that hardly any machine uses.
-SERVICES = ["sgi-cad", "binkp", "zope", "xtelw", "rmtcfg", "clc-build-daemon", "omniorb"]
-
-
-def free_service():
-    """Gives name and number of a TCP service whose port is free."""
-    for name in SERVICES:
-        try:
-            number = socket.getservbyname(name, "tcp")
-            with socket.create_server(("0.0.0.0", number)):
-                return name, number
-        except OSError:
-            continue
-    raise AssertionError(f"none of {SERVICES} is in /etc/services and free")
-
+from private_pmcd import ReservedPort, completed
+from trace_test import OUR_AGENT, TraceTestCase, with_each_agent
 
 class Bare(TraceTestCase):
     """An agent run by hand, without a pmcd on its pipe."""
@@ -81,24 +64,13 @@ class Messages(Bare):
         else:
             self.assertRegex(said, r"(?m)^[Uu]sage: pmdatrace")
 
-    def test_units_that_are_no_numbers_are_named(self):
-        for option in ("-U", "-V"):
-            self.assert_usage("furlong", option, "0,furlong,0,0,0,0")
-
-    def test_too_few_units(self):
-        for option in ("-U", "-V"):
-            self.assert_usage("1,2", option, "1,2")
-
-    def test_a_bad_period(self):
-        self.assert_usage("fortnight", "-T", "fortnight")
-
-    def test_bad_buckets(self):
-        self.assert_usage("-N", "-N", "0")
-        self.assert_usage("-N", "-N", "some")
-
-    def test_a_bad_access_rule_is_named(self):
-        self.assert_usage("permit", "-A", "permit:127.0.0.1")
-        self.assert_usage("many", "-A", "allow:127.0.0.1:many")
+    def test_an_argument_that_is_wrong_is_named(self):
+        for named, *options in (("furlong", "-U", "0,furlong,0,0,0,0"), ("furlong", "-V", "0,furlong,0,0,0,0"),
+                                ("1,2", "-U", "1,2"), ("1,2", "-V", "1,2"), ("fortnight", "-T", "fortnight"),
+                                ("-N", "-N", "0"), ("-N", "-N", "some"), ("permit", "-A", "permit:127.0.0.1"),
+                                ("many", "-A", "allow:127.0.0.1:many")):
+            with self.subTest(options):
+                self.assert_usage(named, *options)
 
     def test_an_unknown_option(self):
         status, said = self.run_agent("-Z")
@@ -107,22 +79,12 @@ class Messages(Bare):
 
 
 class OurMessages(Bare):
-    def ask_agent(self, *options):
-        """Runs an option that asks for information. Gives the exit status and both streams."""
-        done = completed(self.agent.path, *options, stdin=subprocess.DEVNULL)
-        return done.returncode, done.stdout, done.stderr
-
-    def test_help_is_what_was_asked_for(self):
-        for option in ("-h", "--help"):
-            status, said, complaints = self.ask_agent(option)
-            self.assertEqual((status, complaints), (0, ""), said)
-            self.assertIn("--max-tags COUNT", said)
-
-    def test_the_version(self):
-        for option in ("-v", "--version"):
-            status, said, complaints = self.ask_agent(option)
-            self.assertEqual((status, complaints), (0, ""), said)
-            self.assertRegex(said, r"^pmdatrace \d+\.\d+\.\d+\n$")
+    def test_help_and_the_version_are_printed_on_request(self):
+        for option, said in (("-h", "--max-tags COUNT"), ("--help", "--max-tags COUNT"),
+                             ("-v", r"^pmdatrace \d+\.\d+\.\d+\n$"), ("--version", r"^pmdatrace \d+\.\d+\.\d+\n$")):
+            done = completed(self.agent.path, option, stdin=subprocess.DEVNULL)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), option)
+            self.assertRegex(done.stdout, said)
 
     def test_by_hand_on_a_terminal_it_says_who_starts_it(self):
         ours, its = pty.openpty()
@@ -157,53 +119,3 @@ class Running(TraceTestCase):
         pmcd = self.start_pmcd()
         with open(f"/proc/{pmcd.agent_pid()}/comm", encoding="utf-8") as file:
             self.assertEqual(file.read(), "pmdatrace\n")
-
-    def test_its_port_is_usable_at_once_after_a_restart(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd))
-        self.assertEqual(traced.call("point a"), 0)
-        for _ in range(3):
-            pmcd.restart_agent()
-        self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
-
-    def test_takes_units_for_observations_and_counters(self):
-        pmcd = self.start_pmcd(["-U", "1,-1,0,1,3,0", "-V", "0,1,0,0,3,0"])
-        self.assertIn("Units: Kbyte / sec", pmcd.pminfo("-d", "trace.observe.value"))
-        self.assertIn("Units: sec", pmcd.pminfo("-d", "trace.counter.value"))
-
-
-class OurRunning(TraceTestCase):
-    def test_takes_a_port_by_service_name(self):
-        name, number = free_service()
-        pmcd = self.start_pmcd(["-I", name])
-        self.assertEqual(pmcd.value("trace.control.port"), number)
-        self.assertEqual(self.trace(self.environment(pmcd, PCP_TRACE_PORT=number), "point a"), [0])
-
-
-class Access(TraceTestCase):
-    """Only our agent: the effect of a rule in PCP's agent depends on this host's names in /etc/hosts."""
-
-    agent, library = OUR_AGENT, STOCK_LIBRARY
-
-    def greeting(self, pmcd, address="127.0.0.1"):
-        """Connects from a local address; gives the agent's first value."""
-        with socket.create_connection(("127.0.0.1", pmcd.trace_port), source_address=(address, 0)) as client:
-            client.settimeout(PATIENCE_S)
-            return legacy_wire.read_ack(client)
-
-    def test_a_refused_client_disturbs_no_other(self):
-        pmcd = self.start_pmcd(["-A", "disallow:127.0.0.2"])
-        traced = self.start_traced(self.environment(pmcd))
-        for _ in range(10):
-            self.assertEqual(traced.call("point a"), 0)
-            self.assertEqual(self.greeting(pmcd, "127.0.0.2"), -12010)
-        self.assertEqual(pmcd.values("trace.point.count"), {"a": 10})
-
-    def test_maxconns_is_how_many_connections_there_may_be(self):
-        pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:3"])
-        clients = [socket.create_connection(("127.0.0.1", pmcd.trace_port)) for _ in range(3)]
-        for client in clients:
-            self.addCleanup(client.close)
-            self.assertGreater(legacy_wire.read_ack(client), 0)
-        self.assertEqual(self.greeting(pmcd), -12011)
-        self.assertGreater(self.greeting(pmcd, "127.0.0.2"), 0)

@@ -47,12 +47,9 @@ class InstallTestCase(TraceTestCase):
 
 @with_each_agent
 class Install(InstallTestCase):
-    def test_takes_the_defaults_when_there_is_no_answer(self):
-        self.assertEqual(self.install(""), [])
-
-    def test_takes_the_defaults_on_an_empty_answer(self):
-        self.assertEqual(self.install("\n"), [])
-        self.assertEqual(self.install("yes\n30\n"), [])
+    def test_takes_the_defaults_unless_they_are_refused(self):
+        for answers in ("", "\n", "yes\n30\n"):
+            self.assertEqual(self.install(answers), [], answers)
 
     def test_asks_for_period_buckets_and_port(self):
         for no in ("n", "N", "no", "No", "NO"):
@@ -63,12 +60,10 @@ class Install(InstallTestCase):
         self.assertEqual(self.install("n\n\n6\n\n" + NO_UNITS * 2 + "\n"), ["-N", "6"])
 
     def test_asks_for_the_scale_of_each_dimension_that_is_not_zero(self):
-        self.assertEqual(self.install("n\n\n\n\nn\n1 -1 0\n1\n3\n" + NO_UNITS + "\n"),
-                         ["-U", "1,-1,0,1,3,0"])
-        self.assertEqual(self.install("n\n\n\n\n" + NO_UNITS + "n\n0 0 1\n6\n\n"),
-                         ["-V", "0,0,1,0,0,6"])
-        self.assertEqual(self.install("n\n\n\n\nn\n0 0 0\nn\n0 1 -1\n2\n0\n\n"),
-                         ["-U", "0,0,0,0,0,0", "-V", "0,1,-1,0,2,0"])
+        for answers, options in (("n\n1 -1 0\n1\n3\n" + NO_UNITS, ["-U", "1,-1,0,1,3,0"]),
+                                 (NO_UNITS + "n\n0 0 1\n6\n", ["-V", "0,0,1,0,0,6"]),
+                                 ("n\n0 0 0\nn\n0 1 -1\n2\n0\n", ["-U", "0,0,0,0,0,0", "-V", "0,1,-1,0,2,0"])):
+            self.assertEqual(self.install(f"n\n\n\n\n{answers}\n"), options)
 
     def test_asks_again_until_an_answer_is_valid(self):
         dimensions, space, time = "x y z\n1 q 0\n1 1 0\n", "7\n-1\nwide\n2\n", "6\nlong\n3\n"
@@ -110,7 +105,6 @@ class Arguments(InstallTestCase):
                 done = self.run_script(script, *arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done)
                 self.assertRegex(done.stderr, rf"\AUsage: .*/{script} \[-eQV\] ")
-
 
     def test_may_be_those_of_every_pmda(self):
         done = self.run_script("Install", "-e", "-Q", "-V", "-n", "/names", "-R", "/")

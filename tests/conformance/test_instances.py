@@ -73,14 +73,3 @@ class OurInstances(InstanceTestCase):
         pmcd.restart_agent(options=["-N", "3"], with_signal=signal.SIGTERM)
         self.points(pmcd, "b")
         self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2})
-
-    def test_leading_blanks_brackets_and_utf8_survive_a_restart(self):
-        tags = [" blank", "[bracket]", 'quo"te', "späße", "back\\slash", "#1"]
-        pmcd = self.start_pmcd()
-        self.points(pmcd, *tags)
-        before = pmcd.instances("trace.point.count")
-        self.assertEqual(sorted(before.values()), [1, 2, 3, 4, 5, 6])
-        pmcd.wait_for_saved_numbers(6)
-        pmcd.restart_agent()
-        self.points(pmcd, *reversed(tags))
-        self.assertEqual(pmcd.instances("trace.point.count"), before)

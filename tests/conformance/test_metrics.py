@@ -25,19 +25,15 @@ class Values(TraceTestCase):
     def run_program(self, *lines):
         self.trace(self.environment(self.pmcd), *lines)
 
-    def test_counts(self):
-        self.run_program("point login", "point login", "point logout", "obs 1.5 size",
-                         "obs -2.5 size",
-                         "counter 10 bytes", "counter 30 bytes", "counter 35 bytes")
-        self.assertEqual(self.pmcd.values("trace.point.count"), {"login": 2, "logout": 1})
-        self.assertEqual(self.pmcd.values("trace.observe.count"), {"size": 2})
-        self.assertEqual(self.pmcd.values("trace.counter.count"), {"bytes": 3})
+    def assert_all(self, **values):
+        """Checks all tags of metrics: kind_what={tag: value}."""
+        self.assertEqual({name: self.pmcd.values("trace." + name.replace("_", ".")) for name in values}, values)
 
-    def test_the_last_value_counts(self):
-        self.run_program("obs 1.5 size", "obs -2.25 size", "counter 10 bytes", "counter 30 bytes",
-                         "counter 35 bytes")
-        self.assertEqual(self.pmcd.values("trace.observe.value"), {"size": -2.25})
-        self.assertEqual(self.pmcd.values("trace.counter.value"), {"bytes": 35})
+    def test_are_counts_and_the_last_value(self):
+        self.run_program("point login", "point login", "point logout", "obs 1.5 size", "obs -2.25 size",
+                         "counter 10 bytes", "counter 30 bytes", "counter 35 bytes")
+        self.assert_all(point_count={"login": 2, "logout": 1}, observe_count={"size": 2}, observe_value={"size": -2.25},
+                        counter_count={"bytes": 3}, counter_value={"bytes": 35})
 
     def test_transactions(self):
         started = time.monotonic()
@@ -49,17 +45,13 @@ class Values(TraceTestCase):
         self.assertTrue(0.1 <= self.pmcd.value("trace.transact.total_time", "query") < between)
 
     def test_one_name_of_every_kind(self):
-        self.run_program("point a", "obs 2 a", "obs 2 a", "counter 3 a", "counter 3 a",
-                         "counter 3 a", "begin a", "end a")
-        counts = [self.pmcd.value(f"trace.{kind}.count", "a")
-                  for kind in ("transact", "point", "observe", "counter")]
-        self.assertEqual(counts, [1, 1, 2, 3])
+        self.run_program("point a", *["obs 2 a"] * 2, *["counter 3 a"] * 3, "begin a", "end a")
+        self.assert_all(transact_count={"a": 1}, point_count={"a": 1}, observe_count={"a": 2}, counter_count={"a": 3})
 
     def test_programs_add_up(self):
         for _ in range(3):
             self.run_program("point a", "point a", "begin b", "end b")
-        self.assertEqual(self.pmcd.values("trace.point.count"), {"a": 6})
-        self.assertEqual(self.pmcd.values("trace.transact.count"), {"b": 3})
+        self.assert_all(point_count={"a": 6}, transact_count={"b": 3})
 
     def test_asynchronous_programs_are_counted_as_well(self):
         traced = self.start_traced(self.environment(self.pmcd))
@@ -79,12 +71,9 @@ class Control(TraceTestCase):
         self.assertEqual(pmcd.values("trace.control.buckets"), {None: 6})
         self.assertEqual(pmcd.values("trace.control.port"), {None: pmcd.trace_port})
 
-    def test_defaults_to_a_minute(self):
-        self.assertEqual(self.start_pmcd().values("trace.control.period"), {None: 60})
-
-    def test_takes_a_period_in_pcps_notation(self):
-        self.assertEqual(self.start_pmcd(["-T", "2min"]).values("trace.control.period"),
-                         {None: 120})
+    def test_period_is_a_minute_or_what_is_given_in_pcps_notation(self):
+        for options, seconds in (([], 60), (["-T", "2min"], 120)):
+            self.assertEqual(self.start_pmcd(options).values("trace.control.period"), {None: seconds})
 
     def test_reset_forgets_all_tags(self):
         pmcd = self.start_pmcd()

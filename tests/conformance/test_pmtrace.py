@@ -7,57 +7,45 @@ import signal
 import subprocess
 
 from private_pmcd import PATIENCE_S, completed
-from trace_test import (OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY,
-                        STOCK_PMTRACE, TraceTestCase, library_environment)
+from trace_test import (OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT,
+                        STOCK_PMTRACE, TraceTestCase, library_environment, with_each_pair)
+
+
+TRY_HELP = "Try 'pmtrace --help'.\n"
+# By kind of call: its options, its name in messages, and its value there.
+KINDS = (([], "point", ""), (["-e", "true"], "transaction", ""), (["-v", "1"], "observation", ", value=1.000000"),
+         (["-c", "2.5"], "counter", ", value=2.500000"))
+OUR_KINDS = (*KINDS, (["-a", "3"], "increment", ", value=3.000000"))
 
 
 class PmtraceTestCase(TraceTestCase):
-    def pmtrace(self, environment, *arguments, path=None):
-        done = completed(path or self.path, *arguments, env=environment)
+    path = OUR_PMTRACE
+
+    def pmtrace(self, environment, *arguments):
+        done = completed(self.path, *arguments, env=environment)
         return done.returncode, done.stdout, done.stderr
 
 
 class Output:
     """The output that both programs share."""
 
-    def succeed(self, *arguments):
-        status, output, complaints = self.pmtrace(self.environment(self.start_pmcd()), *arguments)
-        self.assertEqual((status, complaints), (0, ""))
-        return output
+    def test_success_is_said_unless_it_is_to_be_quiet(self):
+        environment = self.environment(self.start_pmcd())
+        for kind, what, value in KINDS:
+            with self.subTest(what):
+                self.assertEqual(self.pmtrace(environment, *kind, "foo"),
+                                 (0, f'pmtrace: {what} complete (tag="foo"{value})\n', ""))
+                self.assertEqual(self.pmtrace(environment, "-q", *kind, "foo"), (0, "", ""))
 
-    def fail(self, *arguments):
-        status, output, complaints = self.pmtrace(self.nobody(), *arguments)
-        self.assertEqual(status, 0)
-        return output, complaints
-
-    def test_success(self):
-        self.assertEqual(self.succeed("foo"), 'pmtrace: point complete (tag="foo")\n')
-        self.assertEqual(self.succeed("-v", "1", "foo"),
-                         'pmtrace: observation complete (tag="foo", value=1.000000)\n')
-        self.assertEqual(self.succeed("-c", "2.5", "foo"),
-                         'pmtrace: counter complete (tag="foo", value=2.500000)\n')
-        self.assertEqual(self.succeed("-e", "true", "foo"),
-                         'pmtrace: transaction complete (tag="foo")\n')
-
-    def test_quiet_success(self):
-        for arguments in ([], ["-v", "1"], ["-c", "2"], ["-e", "true"]):
-            self.assertEqual(self.succeed("-q", *arguments, "foo"), "")
-
-    def test_failure(self):
-        self.assertEqual(self.fail("foo"), ("", "pmtrace: point error: Connection refused\n"))
-        self.assertEqual(self.fail("-v", "1", "foo"),
-                         ("", "pmtrace: observation error: Connection refused\n"))
-        self.assertEqual(self.fail("-c", "1", "foo"),
-                         ("", "pmtrace: counter error: Connection refused\n"))
-
-    def test_the_command_runs_whatever_happens(self):
-        self.assertEqual(self.fail("-e", "echo hello", "foo"),
-                         ("hello\n", "pmtrace: transaction begin error: Connection refused\n"))
+    def test_failure_is_said_and_the_command_runs(self):
+        for arguments, what, output in (([], "point", ""), (["-v", "1"], "observation", ""), (["-c", "1"], "counter", ""),
+                                        (["-e", "echo hello"], "transaction begin", "hello\n")):
+            with self.subTest(what):
+                self.assertEqual(self.pmtrace(self.nobody(), *arguments, "foo"),
+                                 (0, output, f"pmtrace: {what} error: Connection refused\n"))
 
     def test_an_unknown_host(self):
-        status, output, complaints = self.pmtrace(library_environment(self.library),
-                                                  "-h", "no-such-host.invalid", "foo")
-        self.assertEqual((status, output, complaints),
+        self.assertEqual(self.pmtrace(library_environment(self.library), "-h", "no-such-host.invalid", "foo"),
                          (0, "", "pmtrace: point error: No route to host\n"))
 
     def test_values_are_there_when_it_has_ended(self):
@@ -72,50 +60,32 @@ class Output:
         self.assertGreaterEqual(pmcd.value("trace.transact.total_time", "d"), 0.1)
 
 
-class StockProgramStockPair(Output, PmtraceTestCase):
-    path, library, agent = STOCK_PMTRACE, STOCK_LIBRARY, STOCK_AGENT
-
-
-class StockProgramOurLibrary(Output, PmtraceTestCase):
-    path, library, agent = STOCK_PMTRACE, OUR_LIBRARY, STOCK_AGENT
-
-
-class StockProgramOurPair(Output, PmtraceTestCase):
-    path, library, agent = STOCK_PMTRACE, OUR_LIBRARY, OUR_AGENT
-
-
-class StockProgramOurAgent(Output, PmtraceTestCase):
-    path, library, agent = STOCK_PMTRACE, STOCK_LIBRARY, OUR_AGENT
+@with_each_pair
+class StockProgram(Output, PmtraceTestCase):
+    path = STOCK_PMTRACE
 
 
 class OurProgramOurPair(Output, PmtraceTestCase):
-    path, library, agent = OUR_PMTRACE, OUR_LIBRARY, OUR_AGENT
+    pass
 
 
 class OurProgramStockAgent(Output, PmtraceTestCase):
-    path, library, agent = OUR_PMTRACE, OUR_LIBRARY, STOCK_AGENT
+    agent = STOCK_AGENT
 
 
 class OurProgramAborts(PmtraceTestCase):
     """With -e, a failed command counts as aborted; PCP's pmtrace counts it as completed."""
 
-    path = OUR_PMTRACE
-
     def assert_transactions(self, pmcd, aborted, completed=0):
         self.assert_values(pmcd, "trace.transact.aborts", {"foo": aborted})
         self.assert_values(pmcd, "trace.transact.count", {"foo": completed})
 
-    def test_a_command_that_fails(self):
+    def test_a_command_that_fails_unless_it_may(self):
         pmcd = self.start_pmcd()
-        self.assertEqual(self.pmtrace(self.environment(pmcd), "-e", "exit 3", "foo"),
-                         (3, 'pmtrace: transaction aborted (tag="foo")\n', ""))
-        self.assert_transactions(pmcd, aborted=1)
-
-    def test_but_not_a_command_that_may_fail(self):
-        pmcd = self.start_pmcd()
-        self.assertEqual(self.pmtrace(self.environment(pmcd), "-f", "-e", "exit 3", "foo"),
-                         (3, 'pmtrace: transaction complete (tag="foo")\n', ""))
-        self.assert_transactions(pmcd, aborted=0, completed=1)
+        for may_fail, word, completed_ones in (([], "aborted", 0), (["-f"], "complete", 1)):
+            self.assertEqual(self.pmtrace(self.environment(pmcd), *may_fail, "-e", "exit 3", "foo"),
+                             (3, f'pmtrace: transaction {word} (tag="foo")\n', ""))
+            self.assert_transactions(pmcd, aborted=1, completed=completed_ones)
 
     def test_are_none_of_a_stock_agents_business(self):
         pmcd = self.start_pmcd(agent=STOCK_AGENT)
@@ -168,7 +138,6 @@ class OurProgramAborts(PmtraceTestCase):
 class OurProgramsTrace(PmtraceTestCase):
     """The trace context that a command gets, without an agent."""
 
-    path = OUR_PMTRACE
     TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     OWN = "00-[0-9a-f]{32}-[0-9a-f]{16}-02"
     # Inside and outside another pmtrace.
@@ -176,10 +145,7 @@ class OurProgramsTrace(PmtraceTestCase):
     SHOW_TWICE = f"{SHOW}; $PMTRACE -qe '{SHOW}' inner"
 
     def shown(self, *arguments, **variables):
-        environment = library_environment(self.library, PCP_TRACE_SOCKET="/nowhere/socket",
-                                          PMTRACE=self.path)
-        for name in ("TRACEPARENT", "TRACESTATE"):
-            environment.pop(name, None)
+        environment = library_environment(self.library, PCP_TRACE_SOCKET="/nowhere/socket", PMTRACE=self.path)
         status, output, _ = self.pmtrace(environment | variables, "-q", *arguments, "-e",
                                          self.SHOW_TWICE, "foo")
         self.assertEqual(status, 0)
@@ -215,25 +181,18 @@ class OurProgramsTrace(PmtraceTestCase):
 
 
 class OurProgram(PmtraceTestCase):
-    path = OUR_PMTRACE
-
     def test_does_not_say_complete_of_what_it_did_not_send(self):
         environment = self.environment(self.start_pmcd())
         for arguments, unwanted in ((["-S", "16"], {}), ([], {"PCP_TRACE_NOAGENT": "1"})):
-            for kind, what, value in (([], "point", ""), (["-e", "true"], "transaction", ""),
-                                      (["-v", "1"], "observation", ", value=1.000000"),
-                                      (["-c", "1"], "counter", ", value=1.000000"),
-                                      (["-a", "1"], "increment", ", value=1.000000")):
-                done = self.pmtrace(environment | unwanted, *arguments, *kind, "foo")
-                self.assertEqual(done, (0, f'pmtrace: {what} not sent (tag="foo"{value})\n', ""))
-                done = self.pmtrace(environment | unwanted, "-qx", *arguments, *kind, "foo")
-                self.assertEqual(done, (1, "", ""))
+            for kind, what, value in OUR_KINDS:
+                self.assertEqual(self.pmtrace(environment | unwanted, *arguments, *kind, "foo"),
+                                 (0, f'pmtrace: {what} not sent (tag="foo"{value})\n', ""))
+                self.assertEqual(self.pmtrace(environment | unwanted, "-qx", *arguments, *kind, "foo"), (1, "", ""))
 
     def refuse(self, complaint, *arguments):
         """With -e, the command does not run."""
-        status, output, complaints = self.pmtrace(library_environment(self.library), *arguments)
-        self.assertEqual((status, output), (2, ""))
-        self.assertEqual(complaints.splitlines()[0], f"pmtrace: {complaint}")
+        self.assertEqual(self.pmtrace(library_environment(self.library), *arguments),
+                         (2, "", f"pmtrace: {complaint}\n{TRY_HELP}"))
 
     def test_refuses_what_is_no_tag(self):
         for tag in ("", "t" * 255):
@@ -266,25 +225,19 @@ class OurProgram(PmtraceTestCase):
                             (["-L=/"], f'label "" {not_a_name}'),
                             (["-L", "tag=a"], 'label "tag" is reserved by PCP'),
                             (["-La=1", "-La=2"], 'label "a" is given twice')):
-            status, output, complaints = self.pmtrace(library_environment(self.library),
-                                                      *labels, "-e", "echo hello", "foo")
-            self.assertEqual((status, output), (2, ""))
-            of_library, ours, _ = complaints.splitlines()
-            self.assertEqual(of_library, f'pcp_trace: "foo" is not traced: {why}')
-            self.assertEqual(ours, "pmtrace: no tag has these labels: foo")
+            done = self.pmtrace(library_environment(self.library), *labels, "-e", "echo hello", "foo")
+            self.assertEqual(done, (2, "", f'pcp_trace: "foo" is not traced: {why}\n'
+                                           f"pmtrace: no tag has these labels: foo\n{TRY_HELP}"))
 
     def test_gives_each_kind_its_labels(self):
         pmcd = self.start_pmcd()
         labels = ["-L", "zone=eu west", "-L", "route=/a=b", "-Ltime="]
         tag = "foo{route=/a%3Db;time=;zone=eu%20west}"
-        for kind, what, value in (([], "point", ""), (["-e", "true"], "transaction", ""),
-                                  (["-v", "1"], "observation", ", value=1.000000"),
-                                  (["-c", "2"], "counter", ", value=2.000000"),
-                                  (["-a", "3"], "increment", ", value=3.000000")):
-            done = self.pmtrace(self.environment(pmcd), *kind, *labels, "foo")
-            self.assertEqual(done, (0, f'pmtrace: {what} complete (tag="{tag}"{value})\n', ""))
+        for kind, what, value in OUR_KINDS:
+            self.assertEqual(self.pmtrace(self.environment(pmcd), *kind, *labels, "foo"),
+                             (0, f'pmtrace: {what} complete (tag="{tag}"{value})\n', ""))
         for metric, value in (("point.count", 1), ("transact.count", 1), ("observe.value", 1),
-                              ("counter.value", 2), ("counter.total", 3)):
+                              ("counter.value", 2.5), ("counter.total", 3)):
             self.assertEqual(pmcd.values(f"trace.{metric}"), {tag: value}, metric)
 
     def test_gives_a_command_its_status_as_a_label(self):
@@ -323,8 +276,7 @@ class OurProgram(PmtraceTestCase):
     def test_adds_up_what_several_add(self):
         pmcd = self.start_pmcd()
         for number in ("1", "2.5", "0"):
-            self.assertEqual(self.pmtrace(self.environment(pmcd), "-q", "-a", number, "foo"),
-                             (0, "", ""))
+            self.assertEqual(self.pmtrace(self.environment(pmcd), "-q", "-a", number, "foo"), (0, "", ""))
         self.assertEqual(pmcd.values("trace.counter.total"), {"foo": 3.5})
         self.assertEqual(pmcd.values("trace.counter.count"), {"foo": 3})
         self.assertEqual(pmcd.values("trace.counter.value"), {})
@@ -340,9 +292,7 @@ class OurProgram(PmtraceTestCase):
         self.assertEqual(pmcd.values("trace.counter.value"), {"foo{a=b}": 3})
 
     def test_refuses_a_host_without_a_name(self):
-        self.assertEqual(self.pmtrace(library_environment(self.library), "-h", "", "foo"),
-                         (2, "", "pmtrace: -h takes the name of a host\n"
-                                 "Try 'pmtrace --help'.\n"))
+        self.refuse("-h takes the name of a host", "-h", "", "foo")
 
     def test_fails_if_its_words_are_lost(self):
         environment = self.environment(self.start_pmcd())
@@ -356,12 +306,8 @@ class OurProgram(PmtraceTestCase):
     def test_gives_the_status_of_the_command(self):
         environment = self.environment(self.start_pmcd())
         for status in (0, 1, 3, 255):
-            self.assertEqual(self.pmtrace(environment, "-q", "-e", f"exit {status}", "foo")[0],
-                             status)
-        self.assertEqual(self.pmtrace(environment, "-q", "-e", "no-such-command-at-all", "foo")[0],
-                         127)
-
-    def test_gives_the_status_of_the_command_without_an_agent_too(self):
+            self.assertEqual(self.pmtrace(environment, "-q", "-e", f"exit {status}", "foo")[0], status)
+        self.assertEqual(self.pmtrace(environment, "-q", "-e", "no-such-command-at-all", "foo")[0], 127)
         self.assertEqual(self.pmtrace(self.nobody(), "-e", "exit 3", "foo")[0], 3)
 
     def test_does_not_wait_for_an_agent_that_is_not_there(self):

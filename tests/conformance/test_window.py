@@ -10,15 +10,23 @@ from trace_test import OUR_AGENT, OUR_LIBRARY, TraceTestCase, with_each_agent
 WINDOW_METRICS = ["trace.transact.rate", "trace.transact.ave_time", "trace.transact.min_time",
                   "trace.transact.max_time", "trace.point.rate", "trace.observe.rate",
                   "trace.counter.rate"]
-BUCKETS = 4
+PERIOD_S, BUCKETS = 4, 4
 SLACK_S = 0.2  # of the agent; the times of looks are measured
 
 
-class WindowTestCase(TraceTestCase):
-    def assert_shown_for(self, seconds, pmcd):
+@with_each_agent
+class Window(TraceTestCase):
+    def test_is_empty_until_the_first_bucket_completes(self):
+        pmcd = self.start_pmcd(["-T", "1000", "-N", "2"])
+        self.trace(self.environment(pmcd), "point a", "obs 1 a", "counter 1 a", "begin a", "end a")
+        for metric in WINDOW_METRICS:
+            self.assertEqual(pmcd.values(metric), {}, metric)
+
+    def test_shows_a_value_for_exactly_one_period(self):
         """Traces one tag in each bucket, the next tag once the last one shows. The first tag must show for the whole
         period, measured from the last look before it to the first look after it, so the pace of looks does not matter.
         Once all buckets have newer tags, it must be gone."""
+        pmcd = self.start_pmcd(["-T", str(PERIOD_S), "-N", str(BUCKETS)])
         looks = []
 
         def look():
@@ -32,20 +40,7 @@ class WindowTestCase(TraceTestCase):
             wait_until(lambda tag=str(number): tag in look(), what="the rate")
         self.assertNotIn("0", looks[-1][1])
         shown = [number for number, (_, rates, _) in enumerate(looks) if "0" in rates]
-        self.assertGreater(looks[shown[-1] + 1][2] - looks[shown[0] - 1][0], seconds - SLACK_S)
-
-
-@with_each_agent
-class Window(WindowTestCase):
-    def test_is_empty_until_the_first_bucket_completes(self):
-        pmcd = self.start_pmcd(["-T", "1000", "-N", "2"])
-        self.trace(self.environment(pmcd), "point a", "obs 1 a", "counter 1 a", "begin a", "end a")
-        for metric in WINDOW_METRICS:
-            self.assertEqual(pmcd.values(metric), {}, metric)
-
-    def test_shows_a_value_for_exactly_one_period(self):
-        pmcd = self.start_pmcd(["-T", "4", "-N", str(BUCKETS)])
-        self.assert_shown_for(4, pmcd)
+        self.assertGreater(looks[shown[-1] + 1][2] - looks[shown[0] - 1][0], PERIOD_S - SLACK_S)
         self.assertEqual(pmcd.value("trace.point.count", "0"), 1)
 
     def test_rates_divide_by_the_whole_period(self):
@@ -67,16 +62,8 @@ class Window(WindowTestCase):
         self.assertTrue(0.1 <= low < high and 0.3 <= high, (low, high))
 
 
-class OurWindow(WindowTestCase):
+class OurWindow(TraceTestCase):
     agent, library = OUR_AGENT, OUR_LIBRARY
-
-    def test_is_as_long_as_it_says_when_the_period_is_no_multiple_of_the_buckets(self):
-        pmcd = self.start_pmcd(["-T", "5", "-N", str(BUCKETS)])
-        self.assertEqual(pmcd.values("trace.control.period"), {None: 5})
-        self.assertEqual(pmcd.values("trace.agent.interval"), {None: 1.25})
-        self.assert_shown_for(5, pmcd)
-        self.trace(self.environment(pmcd), *["point a"] * 10)
-        wait_until(lambda: pmcd.value("trace.point.rate", "a") == 2, what="the rate")
 
     def test_may_be_shorter_than_a_second(self):
         pmcd = self.start_pmcd(["-T", "500msec", "-N", "2"])
@@ -91,6 +78,3 @@ class OurWindow(WindowTestCase):
 
         # Repeats: the ten may be in two windows, or the window may end between two looks.
         wait_until(shows_ten, what="the rate")
-
-    def test_has_twelve_buckets_if_nothing_else_is_said(self):
-        self.assertEqual(self.start_pmcd().values("trace.control.buckets"), {None: 12})

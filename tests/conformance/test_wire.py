@@ -11,7 +11,8 @@ from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, library_environment, with_each_agent, with_each_library
 
 
-class WireTestCase(TraceTestCase):
+@with_each_library
+class Wire(TraceTestCase):
     def setUp(self):
         self.fake = FakeAgent()
         self.addCleanup(self.fake.__exit__)
@@ -20,9 +21,6 @@ class WireTestCase(TraceTestCase):
         return library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
                                    PCP_TRACE_PORT=self.fake.port, **variables)
 
-
-@with_each_library
-class Wire(WireTestCase):
     def test_a_point_is_these_bytes(self):
         traced = self.start_traced(self.fake_environment())
         self.assertEqual(traced.call("point one"), 0)
@@ -79,34 +77,3 @@ class Greeting(TraceTestCase):
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.start_pmcd().trace_port),
                                         timeout=PATIENCE_S)
-
-
-class OurWire(WireTestCase):
-    def test_a_chunk_is_at_most_1024_bytes_and_ends_with_the_wish_for_an_ack(self):
-        self.trace(self.fake_environment(),
-                   *[f"point {'t' * length}" for length in range(1, 120)] * 3)
-        chunk = 0
-        for pdu in self.fake.pdus:
-            chunk += 12 + len(pdu.payload)
-            self.assertLessEqual(chunk, 1024)
-            if legacy_wire.decode_data(pdu.payload).wants_ack:
-                chunk = 0
-        self.assertEqual(chunk, 0)
-        self.assertEqual(len(self.fake.data()), 119 * 3)
-
-    def test_transactions_keep_number_sum_and_extrema(self):
-        started = time.monotonic()
-        # load: the lengths of two transactions
-        lines = "begin a", "sleep 0.3", "end a", "begin a", "end a", "begin a", "sleep 1", "end a"
-        self.trace(self.fake_environment(PCP_TRACE_FLUSH="60000"), *lines)
-        between = time.monotonic() - started
-        values = [data.value for data in self.fake.data()]
-        self.assertEqual(len(values), 3)
-        self.assertTrue(0 < min(values) < between - 1.3, (values, between))
-        self.assertTrue(1 <= max(values), values)
-        self.assertTrue(1.3 <= sum(values) < between, (values, between))
-
-    def test_tags_that_version_1_cannot_carry_disturb_no_other(self):
-        self.trace(self.fake_environment(), "point " + "t" * 125, "point a", "point " + "t" * 254,
-                   "point " + "u" * 124)
-        self.assertEqual(sorted(data.tag for data in self.fake.data()), ["a", "u" * 124])
