@@ -11,6 +11,9 @@ program everything
   call expect('the state before', int(pmtrace_state(PMTRACE_STATE_SYNC)), 0)
   call trace_by_handle()
   call trace_by_name()
+  call observe(pmtrace_tag('handle'), 'name   ')
+  call count_so_far(pmtrace_tag('handle'), 'name   ')
+  call add(pmtrace_tag('handle-sum'), 'name-sum   ')
   call trace_with_labels()
   call make_mistakes()
   call read_messages()
@@ -42,34 +45,6 @@ contains
     call pmtrace_point(tag)
     call pmtrace_point(tag, status)
     call expect('point', status, 0)
-    call pmtrace_observe(tag, 1)
-    call pmtrace_observe(tag, 2.0, status)
-    call pmtrace_observe(tag, 4_int32, status32)
-    call pmtrace_observe(tag, 8_int64, status64)
-    call pmtrace_observe(tag, 64_int8, status64)
-    call pmtrace_observe(tag, 128_int16)
-    call pmtrace_observe(tag, 16.0_real32, status64)
-    call pmtrace_observe(tag, 32.25_real64, status32)
-    call expect('observe', int(status64), 0)
-    call pmtrace_count(tag, 1)
-    call pmtrace_count(tag, 2.0, status)
-    call pmtrace_count(tag, 4_int32, status64)
-    call pmtrace_count(tag, 8_int64, status32)
-    call pmtrace_count(tag, 16.0_real32, status32)
-    call pmtrace_count(tag, 32.25_real64, status64)
-    call pmtrace_count(tag, 64_int8, status64)
-    call pmtrace_count(tag, 128_int16)
-    call expect('count', int(status32), 0)
-    tag = pmtrace_tag('handle-sum')
-    call pmtrace_add(tag, 1)
-    call pmtrace_add(tag, 2.0, status)
-    call pmtrace_add(tag, 4_int32, status64)
-    call pmtrace_add(tag, 8_int64, status32)
-    call pmtrace_add(tag, 64_int8, status64)
-    call pmtrace_add(tag, 128_int16)
-    call pmtrace_add(tag, 16.0_real32, status32)
-    call pmtrace_add(tag, 32.25_real64, status64)
-    call expect('add', int(status32), 0)
   end subroutine
 
   subroutine trace_by_name()
@@ -92,35 +67,22 @@ contains
     call begin_by_name_in_variables()
     call pmtrace_point(tag)
     call pmtrace_point('name', status)
-    call pmtrace_observe(tag, 1, status)
-    call pmtrace_observe(tag, 2.0)
-    call pmtrace_observe(tag, 4_int32, status64)
-    call pmtrace_observe(tag, 8_int64, status32)
-    call pmtrace_observe(tag, 64_int8, status64)
-    call pmtrace_observe(tag, 128_int16)
-    call pmtrace_observe(tag, 16.0_real32, status32)
-    call pmtrace_observe(tag, 32.25_real64, status64)
-    call expect('observe by name', int(status32), 0)
-    call pmtrace_count(tag, 1, status)
-    call pmtrace_count(tag, 2.0)
-    call pmtrace_count(tag, 4_int32, status32)
-    call pmtrace_count(tag, 8_int64, status64)
-    call pmtrace_count(tag, 16.0_real32, status64)
-    call pmtrace_count(tag, 32.25_real64, status32)
-    call pmtrace_count(tag, 64_int8, status64)
-    call pmtrace_count(tag, 128_int16)
-    call expect('count by name', int(status64), 0)
-    tag = 'name-sum'
-    call pmtrace_add(tag, 1, status)
-    call pmtrace_add(tag, 2.0)
-    call pmtrace_add(tag, 4_int32, status32)
-    call pmtrace_add(tag, 8_int64, status64)
-    call pmtrace_add(tag, 64_int8, status64)
-    call pmtrace_add(tag, 128_int16)
-    call pmtrace_add(tag, 16.0_real32, status64)
-    call pmtrace_add(tag, 32.25_real64, status32)
-    call expect('add by name', int(status64), 0)
     call pmtrace_point('  blanks before and within  ')
+  end subroutine
+
+  subroutine observe(tag, name)
+    use pcp_trace, only: record => pmtrace_observe
+    include 'each_kind_of_number.inc'
+  end subroutine
+
+  subroutine count_so_far(tag, name)
+    use pcp_trace, only: record => pmtrace_count
+    include 'each_kind_of_number.inc'
+  end subroutine
+
+  subroutine add(tag, name)
+    use pcp_trace, only: record => pmtrace_add
+    include 'each_kind_of_number.inc'
   end subroutine
 
   ! Two transactions of one name at once, each in a variable; a scope ends with this procedure.

@@ -17,7 +17,6 @@ program traces
   call continue_it_in_a_scope()
   call take_what_is_not_valid()
   call work_on_another_thread()
-  call work_by_turns()
   call take_each_kind_of_status()
   call give_too_little_room()
   call show('at the end')
@@ -112,22 +111,6 @@ contains
     end if
     !$omp end parallel
     call pmtrace_end(running)
-  end subroutine
-
-  ! Switches between transactions like an event loop.
-  subroutine work_by_turns()
-    type(pmtrace_scope) :: first, second
-    call pmtrace_begin_from(request, first, trace)
-    call pmtrace_detach(first)
-    call pmtrace_begin_from(request, second, other)
-    call pmtrace_detach(second)
-    call show('neither')
-    call pmtrace_attach(first)
-    call show('first')
-    call pmtrace_detach(first)
-    call pmtrace_attach(second)
-    call show('second')
-    call pmtrace_detach(second)
   end subroutine
 
   subroutine take_each_kind_of_status()
