@@ -5,7 +5,9 @@ TRACE_JAR, TRACE_JAVA_LIBRARY (the native one), TRACE_JAVA_PROGRAMS and TRACE_JA
 
 import glob
 import os
+import pathlib
 import re
+import tempfile
 
 from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase
@@ -42,3 +44,18 @@ class JavaTestCase(TraceTestCase):
         done = completed(*java(*arguments, **how), env=environment, timeout=4 * PATIENCE_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
+
+
+class LibraryTestCase(JavaTestCase):
+    """Programs that find no agent and no native library, and may unpack one into a folder of the test."""
+
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.unpacked = self.directory / "unpacked"
+        self.unpacked.mkdir()
+        # Without UsePerfData the JVM itself needs no file.
+        self.options = ["-Djava.library.path=/nowhere", f"-Djava.io.tmpdir={self.unpacked}", "-XX:-UsePerfData"]
+        # If the library is loaded by mistake, its calls do not wait long.
+        self.traced = dict(os.environ, PCP_TRACE_SOCKET="/dev/null", PCP_TRACE_TIMEOUT="1")
+        for name in ("LD_LIBRARY_PATH", "PCP_TRACE_NOAGENT"):
+            self.traced.pop(name, None)

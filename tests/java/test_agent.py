@@ -3,12 +3,9 @@
 
 import os
 import signal
-import tempfile
 
 from private_pmcd import PATIENCE_S, completed
-import recorded
 from java_test import JavaTestCase, java
-from trace_test import library_environment
 
 THREADS = 4
 CALLS = 5000
@@ -29,14 +26,11 @@ class Exactness(JavaTestCase):
 
     def assert_counted(self):
         calls = THREADS * CALLS
-        self.assert_values(self.pmcd, "trace.counter.value", {"total": calls})
-        self.assertEqual(self.pmcd.values("trace.counter.total"), {ADDED: calls})
-        self.assert_values(self.pmcd, "trace.point.count", {"größe 😀": 2 * calls})
-        self.assert_values(self.pmcd, "trace.observe.count", {"value": calls})
-        self.assert_values(self.pmcd, "trace.observe.sum",
-                           {"value": THREADS * CALLS * (CALLS + 1) // 2})
-        self.assert_values(self.pmcd, "trace.transact.count", COMPLETED)
-        self.assert_values(self.pmcd, "trace.transact.aborts", ABORTED)
+        for metric, values in (("counter.value", {"total": calls}), ("counter.total", {ADDED: calls}),
+                               ("point.count", {"größe 😀": 2 * calls}), ("observe.count", {"value": calls}),
+                               ("observe.sum", {"value": calls * (CALLS + 1) // 2}),
+                               ("transact.count", COMPLETED), ("transact.aborts", ABORTED)):
+            self.assert_values(self.pmcd, f"trace.{metric}", values)
 
     def test_however_the_program_ends(self):
         for end in ("return", "exit", "halt"):
@@ -53,33 +47,18 @@ class Exactness(JavaTestCase):
         self.assert_counted()
 
 
-class Recorded(JavaTestCase):
-    def test_however_the_jvm_ends(self):
-        environment = library_environment(self.library, PCP_TRACE_FLUSH=60_000)
-        calls = THREADS * CALLS
-        with tempfile.TemporaryDirectory(prefix="trace-record-") as directory:
-            for end in ("return", "exit", "halt"):
-                folder = os.path.join(directory, end)
-                done = recorded.record(
-                    folder, *java("ManyThreads", str(THREADS), str(CALLS), end),
-                    environment=environment)
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
-                for metric, counts in (("point.count", {"größe 😀": 2 * calls}),
-                                       ("observe.count", {"value": calls}),
-                                       ("counter.total", {ADDED: calls}),
-                                       ("transact.count", COMPLETED)):
-                    self.assertEqual(recorded.last_values(folder, f"trace.{metric}"), counts, end)
-
-
 class Interfaces(JavaTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd()
+        self.traced = self.environment(self.pmcd)
+
     def test_code_from_the_manual(self):
-        pmcd = self.start_pmcd()
-        self.assertEqual(self.run_java(self.environment(pmcd), "FromTheManual"), "")
-        self.assert_values(pmcd, "trace.transact.count", {"main loop": 3, "given up": 0})
-        self.assert_values(pmcd, "trace.transact.aborts", {"main loop": 0, "given up": 1})
-        self.assert_values(pmcd, "trace.point.count", {"end reached": 1})
-        self.assert_values(pmcd, "trace.observe.value", {"iteration": 3})
-        self.assert_values(pmcd, "trace.counter.value", {"iterations": 30})
+        self.assertEqual(self.run_java(self.traced, "FromTheManual"), "")
+        for metric, values in (("transact.count", {"main loop": 3, "given up": 0}),
+                               ("transact.aborts", {"main loop": 0, "given up": 1}), ("point.count", {"end reached": 1}),
+                               ("observe.value", {"iteration": 3}), ("counter.value", {"iterations": 30, "older-name": 3})):
+            self.assert_values(self.pmcd, f"trace.{metric}", values)
+        self.assertIn('"service":"FromTheManual"', self.pmcd.pminfo("-l", "trace.point.count"))
 
     def test_code_from_the_manual_without_agent(self):
         environment = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket")
@@ -88,29 +67,21 @@ class Interfaces(JavaTestCase):
             1, 'pcp_trace: no agent at PCP_TRACE_SOCKET="/nowhere/trace.socket": No such file or directory; nothing is'
             " delivered\nNo such file or directory\n"))
 
-    def test_the_service_is_the_main_class(self):
-        pmcd = self.start_pmcd()
-        self.run_java(self.environment(pmcd), "FromTheManual")
-        self.assertIn('"service":"FromTheManual"', pmcd.pminfo("-l", "trace.point.count"))
-
     def test_labels_and_descriptions_are_pcps_labels(self):
-        pmcd = self.start_pmcd()
-        self.run_java(self.environment(pmcd), "ManyThreads", "1", "1", "return")
-        shown = pmcd.pminfo("-l", "trace.counter.total")
+        self.run_java(self.traced, "ManyThreads", "1", "1", "return")
+        shown = self.pmcd.pminfo("-l", "trace.counter.total")
         for label in ('"by":"größe €"', '"kind":"a b"', '"unit":"calls"',
                       '"description":"one for each"'):
             self.assertIn(label, shown)
 
     def test_durations_are_those_of_javas_clock(self):
-        pmcd = self.start_pmcd()
-        outside, inside = map(int, self.run_java(self.environment(pmcd), "Durations").split())
-        self.assert_values(pmcd, "trace.transact.count", {"handed over": 1})
-        seconds = pmcd.value("trace.transact.total_time", "handed over")
+        outside, inside = map(int, self.run_java(self.traced, "Durations").split())
+        self.assert_values(self.pmcd, "trace.transact.count", {"handed over": 1})
+        seconds = self.pmcd.value("trace.transact.total_time", "handed over")
         self.assertGreaterEqual(seconds * 1.001, inside * 1e-9)
         self.assertLessEqual(seconds * 0.999, outside * 1e-9)
 
     def test_the_jvm_finds_nothing_wrong_with_the_native_half(self):
-        pmcd = self.start_pmcd()
         for program in (["FromTheManual"], ["ManyThreads", "2", "100", "return"]):
-            printed = self.run_java(self.environment(pmcd), *program, options=["-Xcheck:jni"])
+            printed = self.run_java(self.traced, *program, options=["-Xcheck:jni"])
             self.assertNotIn("WARNING in native method", printed)

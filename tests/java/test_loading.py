@@ -5,26 +5,16 @@ import os
 import pathlib
 import re
 import shutil
-import tempfile
 import zipfile
 
 from private_pmcd import completed
-from java_test import JAR, LIBRARY, JavaTestCase, PROGRAMS, java
+from java_test import JAR, LIBRARY, LibraryTestCase, PROGRAMS, java
 
 LOADERS = 20
 LIBRARY_NAME = os.path.basename(LIBRARY)
 
 
-class Loading(JavaTestCase):
-    def setUp(self):
-        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.unpacked = self.directory / "unpacked"
-        self.unpacked.mkdir()
-        self.options = [f"-Djava.io.tmpdir={self.unpacked}"]
-        self.traced = dict(os.environ, PCP_TRACE_SOCKET="/dev/null")  # where nobody listens
-        for name in ("LD_LIBRARY_PATH", "PCP_TRACE_NOAGENT"):
-            self.traced.pop(name, None)
-
+class Loading(LibraryTestCase):
     def where_from(self, **how):
         """Runs a program. Gives the paths of the library in its memory, also if the file is deleted."""
         printed = self.run_java(self.traced, "WhereFrom", options=self.options, **how)
@@ -56,14 +46,13 @@ class Loading(JavaTestCase):
         return stripped
 
     def test_takes_the_systems(self):
-        self.traced["LD_LIBRARY_PATH"] = os.path.dirname(LIBRARY)
-        self.assertEqual(self.where_from(), {LIBRARY})
-        del self.traced["LD_LIBRARY_PATH"]
         self.set_library_path(os.path.dirname(LIBRARY))
+        self.assertEqual(self.where_from(), {LIBRARY})
+        self.options = [f"-Djava.io.tmpdir={self.unpacked}"]  # and the JVM's own path of libraries
+        self.traced["LD_LIBRARY_PATH"] = os.path.dirname(LIBRARY)
         self.assertEqual(self.where_from(), {LIBRARY})
 
     def test_takes_its_own_if_the_system_has_none(self):
-        self.set_library_path("/nowhere")
         self.assert_unpacked(self.where_from())
 
     def test_takes_its_own_if_the_systems_does_not_work(self):
@@ -85,7 +74,6 @@ class Loading(JavaTestCase):
                                                                        "ld-linux-aarch64"})
 
     def test_is_a_module_and_works_as_one(self):
-        self.set_library_path("/nowhere")
         self.options += ["--module-path", JAR, "--add-modules", "io.pcp.trace",
                          "--enable-native-access=io.pcp.trace"]
         self.assert_unpacked(self.where_from(jar=""))
@@ -95,7 +83,6 @@ class Loading(JavaTestCase):
                          ["io.pcp.trace", "sgi.pcp"])
 
     def test_says_that_there_is_none(self):
-        self.set_library_path("/nowhere")
         text = self.complaint(jar=self.jar_without_library())
         self.assertIn(f"{LIBRARY_NAME} on java.library.path: no ", text)
         self.assertIn(".so in the jar: the jar has none for this machine\n", text)
@@ -103,7 +90,6 @@ class Loading(JavaTestCase):
         self.assertNotIn("java.io.tmpdir", text)  # no directory would help
 
     def test_says_that_it_cannot_unpack(self):
-        self.set_library_path("/nowhere")
         self.unpacked.rmdir()
         text = self.complaint()
         self.assertIn("-Djava.io.tmpdir", text)
@@ -125,7 +111,6 @@ class Loading(JavaTestCase):
         self.assertEqual(self.run_many_loaders(self.traced), ({LIBRARY}, "threads 1"))
 
     def test_all_class_loaders_share_what_one_has_unpacked(self):
-        self.set_library_path("/nowhere")
         pmcd = self.start_pmcd()
         loaded, threads = self.run_many_loaders(self.environment(pmcd))
         self.assert_unpacked(loaded)

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """If the native library cannot be loaded, or is not wanted, a program runs on: its calls do nothing."""
 
-import os
 import pathlib
-import tempfile
 import unittest
 import zipfile
 
 from own_namespaces import needs
 from private_pmcd import completed
-from java_test import JAR, PROGRAMS, JavaTestCase, java, java_since
+from java_test import DEMOS, JAR, PROGRAMS, LibraryTestCase, java, java_since
 
 QUIET = """\
 started 0
@@ -29,20 +27,7 @@ aborted=0, batches=0, reconnects=0, connected=false, version=0, labelsCut=0, lab
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount"]
 
 
-class UnloadedTestCase(JavaTestCase):
-    def setUp(self):
-        context = tempfile.TemporaryDirectory()
-        self.addCleanup(context.cleanup)
-        self.directory = pathlib.Path(context.name)
-        # Without UsePerfData the JVM itself needs no file.
-        self.options = ["-Djava.library.path=/nowhere", f"-Djava.io.tmpdir={self.directory}",
-                        "-XX:-UsePerfData"]
-        # If the library is loaded by mistake, its calls find no agent and do not wait long.
-        self.traced = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket",
-                           PCP_TRACE_TIMEOUT="1")
-        for name in ("LD_LIBRARY_PATH", "PCP_TRACE_NOAGENT"):
-            self.traced.pop(name, None)
-
+class UnloadedTestCase(LibraryTestCase):
     def run_every_call(self, *options, within=()):
         return completed(*within, *java("EveryCall", options=[*self.options, *options]), env=self.traced, timeout=60)
 
@@ -53,13 +38,13 @@ class UnloadedTestCase(JavaTestCase):
                          done.stderr)
         self.assertIn(why, done.stderr)
         self.assertNotIn("Exception in thread", done.stderr)
-        self.assertEqual(list(self.directory.iterdir()), [])
+        self.assertEqual(list(self.unpacked.iterdir()), [])
 
 
 class Unloaded(UnloadedTestCase):
     def test_whatever_the_reason_is(self):
         for why, options, within in (
-                ("NoSuchFileException", [f"-Djava.io.tmpdir={self.directory}/missing"], ()),
+                ("NoSuchFileException", [f"-Djava.io.tmpdir={self.unpacked}/missing"], ()),
                 ("FileSystemException", ["-Djava.io.tmpdir=/proc/self/status"], ()),
                 ("File too large", [], ["prlimit", "--fsize=4096"]),
                 ("the jar has none for this machine", ["-Dos.arch=pdp11"], ())):
@@ -73,8 +58,7 @@ class Unloaded(UnloadedTestCase):
                              ("size=64k", "No space left on device")):
             with self.subTest(mounted):
                 mount = f'mount -t tmpfs -o {mounted} none "$0" && exec "$@"'
-                self.assert_runs_on(why, within=[*UNSHARE, "sh", "-c", mount,
-                                                 str(self.directory)])
+                self.assert_runs_on(why, within=[*UNSHARE, "sh", "-c", mount, str(self.unpacked)])
 
     def test_a_program_that_cannot_do_without_asks_for_the_exception(self):
         done = self.run_every_call("-Dos.arch=pdp11", "-Dio.pcp.trace.required=true")
@@ -121,5 +105,7 @@ class NoAgent(UnloadedTestCase):
 
     def test_even_where_it_could_be_loaded(self):
         self.traced["PCP_TRACE_NOAGENT"] = "1"
-        options = [f"-Djava.io.tmpdir={self.directory}"]
-        self.assertEqual(self.run_java(self.traced, "WhereFrom", options=options), "")
+        self.assertEqual(self.run_java(self.traced, "WhereFrom", options=self.options), "")
+
+    def test_but_not_where_files_of_mmv_are_asked_for(self):
+        self.assert_shown_by_pmdammv("transact.count", "deliver", *java("RequestLoop", "1000", classes=DEMOS))

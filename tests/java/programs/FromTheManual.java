@@ -18,6 +18,7 @@ final class FromTheManual {
             check(trace.pmtracebegin("main loop"));
             check(trace.pmtraceobs("iteration", i));
             check(trace.pmtracecounter("iterations", 10 * i));
+            check(trace.pmtracecount("older-name", i));
             check(trace.pmtraceend("main loop"));
         }
         check(trace.pmtracebegin("given up"));

@@ -21,18 +21,6 @@ class ManualTest {
         }));
     }
 
-    @Test
-    void theOtherKindsAreCounted() throws Exception {
-        assertEquals(new Counted(5, 1), Counted.by(() -> {
-            assertEquals(0, trace.pmtracebegin("aborted"));
-            assertEquals(0, trace.pmtraceabort("aborted"));
-            assertEquals(0, trace.pmtracepoint("point"));
-            assertEquals(0, trace.pmtraceobs("observation", 1.5));
-            assertEquals(0, trace.pmtracecounter("counter", 2.5));
-            assertEquals(0, trace.pmtracecount("counter", 3.5));
-        }));
-    }
-
     private static void assertRefused(int error, String tag) {
         assertEquals(error, trace.pmtracebegin(tag));
         assertEquals(error, trace.pmtraceend(tag));
@@ -51,20 +39,6 @@ class ManualTest {
             }
             for (String tag : List.of("t".repeat(255), "t".repeat(100_000), "€".repeat(85))) {
                 assertRefused(trace.PMTRACE_ERR_TAGLENGTH, tag);
-            }
-        }));
-    }
-
-    @Test
-    void manyTagsInTurnStayApart() throws Exception {
-        assertEquals(new Counted(4000, 0), Counted.by(() -> {
-            for (int round = 0; round < 2; round++) {
-                for (int i = 0; i < 2000; i++) {
-                    assertEquals(0, trace.pmtracebegin("tag " + i));
-                }
-                for (int i = 0; i < 2000; i++) {
-                    assertEquals(0, trace.pmtraceend("tag " + i));
-                }
             }
         }));
     }
