@@ -13,6 +13,7 @@ from private_pmcd import wait_until
 CONF = "/etc/pcp/pmcd/pmcd.conf"
 NAMES = "/var/lib/pcp/pmns/root"
 COMMAND = "/usr/lib/pcp/bin/pcp-trace"
+PCPS_AGENT = "/var/lib/pcp/pmdas/trace"
 LOG_GROUP = "/var/lib/pcp/config/pmlogconf/trace/spans"
 LINKER_CONF = "/etc/ld.so.conf.d/000-pcp-trace.conf"
 
@@ -36,12 +37,22 @@ class SystemTestCase(unittest.TestCase):
         return said
 
     def install(self, *answers, directory=None):
-        directory = directory or os.path.dirname(find("pmdatrace"))
         answers = "".join(f"{answer}\n" for answer in answers)
-        return f"cd {directory} && ./Install <<'END'\n{answers}END\n"
+        return f"cd {directory or self.agent()} && ./Install <<'END'\n{answers}END\n"
 
-    def install_on_port(self, port):
-        return self.install("n", "", "", port)
+    def install_on_port(self, port, directory=None):
+        return self.install("n", "", "", port, directory=directory)
+
+    def start_with_pcps_agent(self, port):
+        self.machine.start_pmcd()
+        self.must(self.install_on_port(port, PCPS_AGENT))
+
+    def agent(self):
+        """Gives the agent's directory."""
+        return os.path.dirname(find("pmdatrace"))
+
+    def remove(self):
+        self.must(f"cd {self.agent()} && ./Remove </dev/null")
 
     def switch(self, word):
         return f"{find('pcp-trace-system')} {word}"
@@ -65,7 +76,7 @@ class SystemTestCase(unittest.TestCase):
         files = {path: self.machine.read(path)
                  for path in (CONF, NAMES, *map("/var/lib/pcp/pmns/".__add__, ("trace", "tracing")),
                               LINKER_CONF, COMMAND)}
-        return files | {"views": self.views()}
+        return files | {"views": self.views(), "library": self.library()}
 
     def views(self):
         """Gives {place: file} of the links to our views, and of the folders that are made for them."""
@@ -75,6 +86,10 @@ class SystemTestCase(unittest.TestCase):
 
     def value(self, metric):
         return self.machine.run(f"pmprobe -v {metric}").stdout.split()[2:]
+
+    def assert_port(self, port):
+        """The agent answers, and listens on this port."""
+        self.assertEqual(self.value("trace.control.port"), [str(port)])
 
     def library(self):
         """Gives the library that programs load."""

@@ -8,7 +8,7 @@ import time
 import installed
 from installed import find
 from private_pmcd import wait_until
-from system_test import CONF, LOG_GROUP, NAMES, SystemTestCase
+from system_test import CONF, LOG_GROUP, NAMES, PCPS_AGENT, SystemTestCase
 
 setUpModule = installed.set_up
 
@@ -18,7 +18,7 @@ class Upgrade(SystemTestCase):
 
     def start_pcps_agent(self):
         self.machine.start_pmcd()
-        self.must(self.install("n", directory="/var/lib/pcp/pmdas/trace"))
+        self.must(self.install("n", directory=PCPS_AGENT))
         self.trace("zebra", "ant", "mole eats")
 
     def trace(self, *tags):
@@ -101,7 +101,7 @@ class Logging(SystemTestCase):
         self.assertEqual(sorted(ended), ["request", "request{route=/cart}"], shown)
 
     def test_goes_with_the_agent(self):
-        self.must(f"cd {os.path.dirname(find('pmdatrace'))} && ./Remove </dev/null")
+        self.remove()
         self.assertEqual(self.run_script(f"ls {os.path.dirname(LOG_GROUP)}")[0], 2)
         self.must("pmlogconf -c /run/without.conf")
         self.assertNotIn("#+ trace/", self.machine.read("/run/without.conf"))
@@ -131,7 +131,7 @@ class Install(SystemTestCase):
                              why)
             self.assertIn("runs again, as before", said)
             self.assertEqual(self.state(), before)
-            self.assertEqual(self.value("trace.control.port"), ["5000"])
+            self.assert_port(5000)
 
     def test_distributions_are_kept_from_the_first_fetch_on_which_is_not_installs(self):
         self.machine.start_pmcd()
@@ -140,14 +140,14 @@ class Install(SystemTestCase):
         asked = time.time_ns()
         [text] = re.findall(r'value "1 (.*)"', self.machine.run("pminfo -f tracing").stdout)
         self.assertGreaterEqual(int(text.split()[0]), asked, text)
-        self.must(f"cd {os.path.dirname(find('pmdatrace'))} && ./Remove </dev/null")
+        self.remove()
         self.assertNotIn("tracing", self.machine.read(NAMES))
         self.assertEqual(self.machine.read(f"{os.path.dirname(NAMES)}/tracing"), "")
 
     def installed_in(self, place):
         """Gives the path of a copy of the agent's directory."""
         self.machine.run(f"mkdir -p '{place}/pmdas' &&"
-                         f" cp -r {os.path.dirname(find('pmdatrace'))} '{place}/pmdas/trace'")
+                         f" cp -r {self.agent()} '{place}/pmdas/trace'")
         return f"'{place}/pmdas/trace'"
 
     def test_says_what_pmcd_says_of_an_agent_that_never_ran(self):
@@ -165,8 +165,8 @@ class Install(SystemTestCase):
 
     def test_an_interruption_changes_nothing(self):
         self.machine.start_pmcd()
-        self.interrupt(f"env -C {os.path.dirname(find('pmdatrace'))} ./Install", "INT", f"grep -q ^trace {CONF}")
-        self.assertEqual(self.value("trace.control.port"), ["4323"])
+        self.interrupt(f"env -C {self.agent()} ./Install", "INT", f"grep -q ^trace {CONF}")
+        self.assert_port(4323)
 
     def test_without_pmcd_it_is_registered_and_says_so(self):
         said = self.must(self.install())
@@ -174,5 +174,5 @@ class Install(SystemTestCase):
         self.assertNotIn("Tags appear when", said)
         self.assertIn("could not be checked", self.must(self.install_on_port(5000)))
         self.machine.start_pmcd()
-        self.assertEqual(self.value("trace.control.port"), ["5000"])
+        self.assert_port(5000)
         self.assertEqual(len(self.value("trace.agent.uptime")), 1)

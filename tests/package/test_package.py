@@ -53,30 +53,18 @@ class PkgConfig(PackageTestCase):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_SOCKET="/nowhere", PCP_TRACE_LINGER=1)
         self.assertEqual(run(program, "throws", env=environment), "buffered")
 
-    def test_fully_static(self):
-        arguments = ["-static", *flags("libpcp_trace", "--static", "--libs")]
-        self.assert_traces(self.build(*arguments), points=2)
-        self.assert_survives_what_the_library_throws_at_its_end(*arguments)
-
     def test_static_library_in_each_sort_of_program(self):
-        for sort in ("-no-pie", "-static", "-static-pie"):
+        for sort, *package in (("-static", "libpcp_trace", "--static"), ("-no-pie", "libpcp_trace_static"),
+                               ("-static", "libpcp_trace_static"), ("-static-pie", "libpcp_trace_static")):
             with self.subTest(sort):
-                arguments = [sort, *flags("libpcp_trace_static", "--libs")]
+                arguments = [sort, *flags(*package, "--libs")]
                 program = self.build(*arguments)
                 self.assertNotIn("libpcp_trace", run("readelf", "--dynamic", program))
                 self.assert_traces(program, points=2)
                 self.assert_survives_what_the_library_throws_at_its_end(*arguments)
 
-    def test_plugin_with_the_static_library(self):
-        plugin = self.build("-shared", "-fPIC", *flags("libpcp_trace_static", "--libs"),
-                            source=os.path.join(HERE, "plugin.c"))
-        host = os.path.join(installed.work, "plugin_host")
-        run(CC, "-o", host, os.path.join(HERE, "plugin_host.c"))
-        self.assert_traces(host, plugin, "3", points=6)
-
     def test_first_demo(self):
-        source = find("first_point.c")
-        program = self.build(*flags("libpcp_trace", "--libs"), source=source)
+        program = self.build(*flags("libpcp_trace", "--libs"), source=find("first_point.c"))
         pmcd = self.start_pmcd()
         run(program, env=self.environment(pmcd))
         self.assertEqual(pmcd.values("trace.point.count"), {"first-point": 1})
@@ -85,26 +73,35 @@ class PkgConfig(PackageTestCase):
         self.assertEqual(flags("libpcp_trace", "--modversion"), [VERSION])
 
 
-class ConsumerTestCase(PackageTestCase):
+def build_project(name, *options):
+    """Builds an outside project of this folder. Gives its build directory."""
+    build = os.path.join(installed.work, name)
+    run(CMAKE, "-S", os.path.join(HERE, name), "-B", build, "-G", "Ninja", f"-DCMAKE_C_COMPILER={CC}",
+        f"-DCMAKE_CXX_COMPILER={CXX}", *options)
+    run(CMAKE, "--build", build)
+    return build
+
+
+class CMakePackage(PackageTestCase):
     @classmethod
     def setUpClass(cls):
-        cls.build = os.path.join(installed.work, "consumer")
-        run(CMAKE, "-S", os.path.join(HERE, "consumer"), "-B", cls.build, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={installed.prefix}", f"-DCMAKE_C_COMPILER={CC}",
-            f"-DCMAKE_CXX_COMPILER={CXX}")
-        run(CMAKE, "--build", cls.build)
+        cls.build = build_project("consumer", f"-DCMAKE_PREFIX_PATH={installed.prefix}")
 
     def built(self, name):
         return os.path.join(self.build, name)
 
-
-class CMakePackage(ConsumerTestCase):
-    def test_shared_from_c(self):
-        self.assert_traces(self.built("shared_c"), points=2)
-
-    def test_static_from_c(self):
+    def test_shared_and_static_from_c(self):
         self.assertNotIn("libpcp_trace", run("ldd", self.built("static_c")))
-        self.assert_traces(self.built("static_c"), points=2)
+        for name in ("shared_c", "static_c"):
+            self.assert_traces(self.built(name), points=2)
+
+    def test_an_installed_project_loads_our_libraries_and_not_pcps(self):
+        prefix = os.path.join(installed.work, "consumer-prefix")
+        run(CMAKE, "--install", self.build, "--prefix", prefix)
+        for name, directory in (("shared_c", ""), ("stub_c", "stub/")):
+            library = os.path.join(directory_of("libpcp_trace.a"), f"{directory}libpcp_trace.so.2")
+            self.assertIn(f"libpcp_trace.so.2 => {library} ", run("ldd", f"{prefix}/bin/{name}"))
+        self.assert_traces(f"{prefix}/bin/shared_c", points=2)
 
     def test_cpp_17_and_20(self):
         for name in ("cpp17", "cpp20"):
@@ -115,9 +112,6 @@ class CMakePackage(ConsumerTestCase):
 
     def test_plugin_with_the_static_library(self):
         self.assert_traces(self.built("plugin_host"), self.built("libplugin.so"), "3", points=6)
-
-    def test_static_library_beside_an_asio_of_the_application(self):
-        self.assert_traces(self.built("own_asio"), points=1)
 
     def test_stub_traces_nothing(self):
         pmcd = self.start_pmcd()
@@ -133,11 +127,7 @@ class Embedded(PackageTestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.build = os.path.join(installed.work, "embedding")
-        run(CMAKE, "-S", os.path.join(HERE, "embedding"), "-B", cls.build, "-G", "Ninja",
-            f"-DPCP_TRACE_SOURCE={SOURCE}", f"-DCMAKE_C_COMPILER={CC}",
-            f"-DCMAKE_CXX_COMPILER={CXX}", "-DCMAKE_UNITY_BUILD=ON")
-        run(CMAKE, "--build", cls.build)
+        cls.build = build_project("embedding", f"-DPCP_TRACE_SOURCE={SOURCE}", "-DCMAKE_UNITY_BUILD=ON")
 
     def test_each_library(self):
         for name in ("shared_c", "static_c"):
@@ -164,29 +154,6 @@ class InstallPreset(unittest.TestCase):
         missing = ("GTest", "Protobuf", "benchmark", "Java", "JNI")
         run(CMAKE, "--preset", "install", "-B", os.path.join(installed.work, "install"),
             *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in missing), cwd=SOURCE)
-
-
-class InstalledConsumer(ConsumerTestCase):
-    """A project that is itself installed with CMake still loads our libraries, not PCP's."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.prefix = os.path.join(installed.work, "consumer-prefix")
-        run(CMAKE, "--install", cls.build, "--prefix", cls.prefix)
-
-    def assert_loads(self, name, directory):
-        program = os.path.join(self.prefix, "bin", name)
-        self.assertRegex(run("ldd", program), r"libpcp_trace\.so\.2 => " +
-                         re.escape(os.path.join(directory_of("libpcp_trace.a"), directory)) +
-                         r"libpcp_trace\.so\.2 ")
-        return program
-
-    def test_shared(self):
-        self.assert_traces(self.assert_loads("shared_c", ""), points=2)
-
-    def test_stub(self):
-        self.assert_loads("stub_c", "stub/")
 
 
 class Header(unittest.TestCase):

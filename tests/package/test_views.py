@@ -4,7 +4,6 @@
 import os
 
 import installed
-from installed import find
 from system_test import SystemTestCase
 
 setUpModule = installed.set_up
@@ -21,14 +20,10 @@ class Views(SystemTestCase):
         self.machine.run("mkdir -p /etc/pcp/pmchart /var/lib/pcp/config/pmchart")  # of Debian's pcp-gui
         self.assertEqual(self.views(), {})
 
-    def agent(self, prefix=None):
-        directory = os.path.dirname(find("pmdatrace"))
-        return directory.replace(installed.prefix, prefix) if prefix else directory
-
     def expected(self, prefix=None):
         """Gives {place: file} of all views."""
-        views = os.path.join(installed.prefix, "libexec/pcp/pmdas/trace/views")
-        shown = os.path.join(prefix or installed.prefix, "libexec/pcp/pmdas/trace/views")
+        views = os.path.join(self.agent(), "views")
+        shown = views.replace(installed.prefix, prefix or installed.prefix)
         places = {}
         for tool in os.listdir(views):
             folders = [f"/etc/pcp/{tool}"] + [f"/var/lib/pcp/config/{tool}"] * (tool in LINKED_TWICE)
@@ -38,9 +33,6 @@ class Views(SystemTestCase):
             places |= {f"{folder}/{name}": f"{shown}/{tool}/{name}"
                        for folder in folders for name in os.listdir(os.path.join(views, tool))}
         return places
-
-    def remove(self):
-        self.must(f"cd {self.agent()} && ./Remove </dev/null")
 
     def test_come_with_the_agent_and_go_with_it(self):
         self.must(self.install())
@@ -87,7 +79,7 @@ class Views(SystemTestCase):
 
     def test_of_the_other_one_of_ours_come_back(self):
         self.must(f"cp -r {installed.prefix} /run/other")
-        self.must(self.install(directory=self.agent("/run/other")))
+        self.must(self.install(directory=self.agent().replace(installed.prefix, "/run/other")))
         self.assertEqual(self.views(), self.expected("/run/other"))
         self.must(self.switch("on"))
         self.assertEqual(self.views(), self.expected())
@@ -95,7 +87,7 @@ class Views(SystemTestCase):
         self.assertEqual(self.views(), self.expected("/run/other"))
 
     def test_of_a_package_stay_until_the_package_goes(self):
-        mark = f"{installed.prefix}/libexec/pcp/pmdas/trace/views/linked-by-package"
+        mark = f"{self.agent()}/views/linked-by-package"
         expected = self.expected()
         self.must(f"touch {mark}")
         self.addCleanup(os.remove, mark)

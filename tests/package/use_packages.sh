@@ -76,7 +76,6 @@ from_cpp() {
 
 from_cmake() {
     cp -r tests/package "$work/project"
-    sed -i '/own_asio/d' "$work/project/consumer/CMakeLists.txt" # a test of Asio, which users need not have
     cmake -S "$work/project/consumer" -B "$work/consumer" && cmake --build "$work/consumer" || return
     local program
     for program in shared_c static_c cpp17; do
