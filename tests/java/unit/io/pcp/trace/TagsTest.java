@@ -47,16 +47,6 @@ class TagsTest {
     }
 
     @Test
-    void takes254Bytes() {
-        for (var factory : FACTORIES) {
-            for (String tag : List.of("t".repeat(254), "é".repeat(127), "€".repeat(84) + "é",
-                    "😀".repeat(63) + "é")) {
-                factory.apply(tag);
-            }
-        }
-    }
-
-    @Test
     void labelsAreTextInAnyOrder() {
         var labels = new LinkedHashMap<String, String>();
         labels.put("zone", "größe €");

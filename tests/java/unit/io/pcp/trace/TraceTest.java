@@ -32,18 +32,6 @@ class TraceTest {
     }
 
     @Test
-    void everyKindIsRecorded() throws Exception {
-        Counter added = Counter.of("added");
-        assertEquals(new Counted(4, 0), Counted.by(() -> {
-            point.hit();
-            Observation.of("observation").record(1.5);
-            Counter.of("counter").record(2.5);
-            added.add(2.5);
-            added.add(-1); // nothing
-        }));
-    }
-
-    @Test
     void statesAreReplaced() {
         assertEquals(Set.of(), Trace.setState(State.SYNC, State.NOAGENT));
         assertEquals(Set.of(State.SYNC, State.NOAGENT),

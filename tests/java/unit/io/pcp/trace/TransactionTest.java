@@ -105,11 +105,6 @@ class TransactionTest {
     }
 
     @Test
-    void isNothingIfNeverEnded() throws Exception {
-        assertEquals(new Counted(0, 0), Counted.by(transaction::begin));
-    }
-
-    @Test
     void anyNumberIsOpenAtOnceAndEndsInAnyOrder() throws Exception {
         assertEquals(new Counted(1000, 500), Counted.by(() -> {
             var open = new ArrayList<Running>();

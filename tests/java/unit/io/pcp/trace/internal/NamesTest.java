@@ -13,7 +13,7 @@ class NamesTest {
     @Test
     void ofTags() {
         for (String name : Arrays.asList(null, "", "a", "\0", "a\0", "größe 😀", "\ud83d",
-                "\ude00\ud83d", "a\ude00", "t".repeat(254), "t".repeat(255), "€".repeat(84) + "ab",
+                "\ude00\ud83d", "a\ude00", "t".repeat(254), "t".repeat(255), "é".repeat(127), "€".repeat(84) + "ab",
                 "€".repeat(85), "😀".repeat(63) + "ab", "😀".repeat(64))) {
             assertEquals(Calls.tag(name) > 0, TagName.isValid(name), name);
         }
