@@ -38,7 +38,8 @@ class Output:
                 self.assertEqual(self.pmtrace(environment, "-q", *kind, "foo"), (0, "", ""))
 
     def test_failure_is_said_and_the_command_runs(self):
-        for arguments, what, output in (([], "point", ""), (["-v", "1"], "observation", ""), (["-c", "1"], "counter", ""),
+        for arguments, what, output in (([], "point", ""), (["-v", "1"], "observation", ""),
+                                        (["-c", "1"], "counter", ""),
                                         (["-e", "echo hello"], "transaction begin", "hello\n")):
             with self.subTest(what):
                 self.assertEqual(self.pmtrace(self.nobody(), *arguments, "foo"),

@@ -55,8 +55,9 @@ class Interfaces(JavaTestCase):
     def test_code_from_the_manual(self):
         self.assertEqual(self.run_java(self.traced, "FromTheManual"), "")
         for metric, values in (("transact.count", {"main loop": 3, "given up": 0}),
-                               ("transact.aborts", {"main loop": 0, "given up": 1}), ("point.count", {"end reached": 1}),
-                               ("observe.value", {"iteration": 3}), ("counter.value", {"iterations": 30, "older-name": 3})):
+                               ("transact.aborts", {"main loop": 0, "given up": 1}),
+                               ("point.count", {"end reached": 1}), ("observe.value", {"iteration": 3}),
+                               ("counter.value", {"iterations": 30, "older-name": 3})):
             self.assert_values(self.pmcd, f"trace.{metric}", values)
         self.assertIn('"service":"FromTheManual"', self.pmcd.pminfo("-l", "trace.point.count"))
 

@@ -185,7 +185,8 @@ class Run(unittest.TestCase):
                 (f"not '10 c'; wanted: {wanted}", "10", "c"), (f"not 'abc'; wanted: {wanted}", "c", "abc"),
                 (f"not '0'; wanted: {wanted}", "c", "0"), (f"not '-5'; wanted: {wanted}", "-5"),
                 (f"not '10 20'; wanted: {wanted}", "c", "10", "20"), (f"not ''; wanted: {wanted}", "c", ""),
-                *((f"not '{each}'; wanted: {wanted_of_server}", "server", each) for each in ("100", "0", "c", "10 10"))):
+                *((f"not '{seconds}'; wanted: {wanted_of_server}", "server", seconds)
+                  for seconds in ("100", "0", "c", "10 10"))):
             with self.subTest(arguments):
                 self.assertIn(said, self.refusal(*arguments))
 

@@ -30,7 +30,8 @@ class Readme(ExamplesTestCase):
 
     def assert_counts(self, counts, **expected):
         """Checks all metrics of an example, which has nothing in the others."""
-        self.assertEqual(counts, dict.fromkeys(METRICS, {}) | {name.replace("_", "."): of for name, of in expected.items()})
+        of_metrics = {name.replace("_", "."): values for name, values in expected.items()}
+        self.assertEqual(counts, dict.fromkeys(METRICS, {}) | of_metrics)
 
     @unittest.skipUnless("TRACE_FC" in os.environ, "this machine has no Fortran compiler")
     def test_the_fortran_example(self):
@@ -45,8 +46,9 @@ class Readme(ExamplesTestCase):
 
     def test_the_shell_example(self):
         _, counts = self.counts_of(*self.command_of("sh", example("sh", page("getting-started.md"))))
-        self.assert_counts(counts, transact_count={"nap": 1}, transact_aborts={"nap": 0}, point_count={"done{disk=sda}": 1},
-                           observe_value={"queue-length": 17}, counter_total={"files": 3})
+        self.assert_counts(counts, transact_count={"nap": 1}, transact_aborts={"nap": 0},
+                           point_count={"done{disk=sda}": 1}, observe_value={"queue-length": 17},
+                           counter_total={"files": 3})
 
     @unittest.skipUnless("TRACE_PYTHON_PACKAGE" in os.environ, "this machine has no headers of Python")
     def test_the_python_example(self):
