@@ -66,16 +66,16 @@ inline SpanTrace checkout(std::uint64_t id, std::uint64_t begin_us, std::uint64_
   spans.push_back(
       elsewhere(made_span("sql{table=orders}", 5, 4, at(130), us(410)), "stock", 815, "build9"));
   spans.back().attributes = "rows=12 statement=update\\x20orders\\x20set\\x20state";
-  spans.push_back(made_event(wire::SpanKind::Point, "cache-miss", 4, at(121), 0));
-  spans.back().service = "stock", spans.back().pid = 815, spans.back().host = "build9";
+  spans.push_back(elsewhere(made_event(wire::SpanKind::Point, "cache-miss", 4, at(121), 0), "stock",
+                            815, "build9"));
   spans.push_back(made_span("payment", 6, 1, at(720), us(690)));
   spans.back().aborted = id % 2 == 1;
   if (spans.back().aborted) spans.back().reason = "card declined: try again";
   spans.push_back(elsewhere(made_span("authorise", 7, 6, at(745), us(600)), "bank", 99));
   spans.back().links = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331";
   spans.back().left_out = 2;
-  spans.push_back(made_event(wire::SpanKind::Observe, "queue-length", 7, at(900), 17));
-  spans.back().service = "bank", spans.back().pid = 99;
+  spans.push_back(
+      elsewhere(made_event(wire::SpanKind::Observe, "queue-length", 7, at(900), 17), "bank", 99));
   spans.push_back(made_event(wire::SpanKind::Add, "bytes-sent", 1, at(1430), 4096));
   spans.push_back(made_span("render", 8, 1, at(1420), us(48)));
   for (SpanEvent& each : spans) each.trace = trace.id;

@@ -45,6 +45,11 @@ class PageTestCase(unittest.TestCase):
 
     def setUp(self):
         self.browser = browser()
+        self.look()
+
+    def look(self, width=1280, theme="light"):
+        self.browser.look(width, 900, theme)
+        self.browser.settle()
 
     def page(self, run):
         """Makes a page and opens it. Gives the values that page_maker says it shows."""
@@ -61,6 +66,29 @@ class PageTestCase(unittest.TestCase):
     def evaluate(self, expression):
         return self.browser.evaluate(expression)
 
+    def choose(self, *names):
+        """Chooses tags, which the page then shows in detail."""
+        self.evaluate(f"""pcpTrace.page.choose({json.dumps(names)}
+            .map((name) => pcpTrace.page.tags.find((tag) => tag.name === name)))""")
+        self.browser.settle()
+
+    def each_page(self, widths, runs):
+        """Opens pages of these runs in windows of these widths. Gives a text for each that says which it is."""
+        for width in widths:
+            self.look(width)
+            for run in runs:
+                self.page(run)
+                yield f"{run} at {width}"
+
+    def zoom(self, begin, end):
+        """Shows a part of the run, in ms from its begin."""
+        self.evaluate(f"pcpTrace.view.zoom([{begin}, {end}].map((ms) => pcpTrace.view.run.begin + ms))")
+
+    def of_chart(self, title, expression):
+        """Gives the value of an expression about `chart`, the one with this title."""
+        chart = f"[...pcpTrace.view.charts].find(({{title}}) => title === {json.dumps(title)})"
+        return self.evaluate(f"((chart) => {expression})({chart})")
+
     def texts(self, selector):
         """Gives the text of each element that is shown."""
         return self.evaluate(f"""[...document.querySelectorAll({json.dumps(selector)})]
@@ -69,6 +97,10 @@ class PageTestCase(unittest.TestCase):
     def click(self, selector, **how):
         x, y, _, _ = self.browser.place(selector)
         self.browser.click(x, y, **how)
+
+    def point_at(self, x, y):
+        self.browser.mouse("mouseMoved", x, y)
+        self.browser.settle()
 
     def drag_over(self, selector, begin, end):
         """Drags the pointer from one part of a chart's width to another."""

@@ -3,6 +3,7 @@
 // JSON, values that a test must find in the page.
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -164,26 +165,13 @@ Model one_sample() {
 
 // All calls take the same time.
 Model one_value() {
-  constexpr std::size_t kPoints = 20;
-  Model model = model_of(kPoints, seconds(1));
-  Tag tag = Maker::tag_of("steady", TraceType::Transact);
-  tag.calls = 10 * kPoints;
-  tag.failed = 0;
-  tag.sum = 0.02 * kPoints;
-  tag.mean = 0.002;
-  tag.rate = 10;
-  tag.busy = 0.02;
-  tag.min = tag.max = Extreme{0.002, true};
-  tag.percentiles.fill(0.002);
-  tag.percentile_source = PercentileSource::Histogram;
-  tag.distribution.emplace();
-  for (std::size_t i = 0; i < 10 * kPoints; ++i) tag.distribution->add(0.002);
-  Series series;
-  series.of(Quantity::Calls).assign(kPoints, 10);
-  series.of(Quantity::Sum).assign(kPoints, 0.02F);
-  for (const Quantity each : {Quantity::P50, Quantity::P90, Quantity::P99, Quantity::Max})
-    series.of(each).assign(kPoints, 0.002F);
-  Maker(model).add(std::move(tag), std::move(series));
+  Model model = model_of(20, seconds(1));
+  Maker(model).observe(
+      "steady", [] { return 0.002; }, 10, TraceType::Transact);
+  model.tags.back().failed = 0;
+  model.tags.back().percentiles.fill(0.002);
+  for (const Quantity unknown : {Quantity::Failed, Quantity::Min, Quantity::P95, Quantity::P999})
+    model.series.back().of(unknown).clear();
   return model;
 }
 
@@ -239,11 +227,6 @@ Model only_points() {
   return model;
 }
 
-void write_values(JsonWriter& json, const char* name, const std::vector<float>& values) {
-  if (values.empty()) return;
-  json.list(name, values, [&](float each) { json.number(static_cast<double>(each)); });
-}
-
 void write_tag(JsonWriter& json, const Tag& tag) {
   json.object([&] {
     json.text("name", tag.name);
@@ -262,18 +245,17 @@ void write_tag(JsonWriter& json, const Tag& tag) {
 }
 
 void write_series(JsonWriter& json, const Series& series) {
+  constexpr std::pair<const char*, Quantity> kColumns[] = {
+      {"calls", Quantity::Calls},    {"failed", Quantity::Failed}, {"sum", Quantity::Sum},
+      {"min", Quantity::Min},        {"max", Quantity::Max},       {"p50", Quantity::P50},
+      {"p90", Quantity::P90},        {"p95", Quantity::P95},       {"p99", Quantity::P99},
+      {"p999", Quantity::P999},      {"value", Quantity::Last},    {"inflight", Quantity::InFlight},
+      {"counted", Quantity::Counted}};
   json.object([&] {
     json.number("tag", series.tag);
-    write_values(json, "calls", series.of(Quantity::Calls));
-    write_values(json, "failed", series.of(Quantity::Failed));
-    write_values(json, "sum", series.of(Quantity::Sum));
-    write_values(json, "min", series.of(Quantity::Min));
-    write_values(json, "max", series.of(Quantity::Max));
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      write_values(json, kPercentileNames[i], series.columns[index_of(Quantity::P50) + i]);
-    write_values(json, "value", series.of(Quantity::Last));
-    write_values(json, "inflight", series.of(Quantity::InFlight));
-    write_values(json, "counted", series.of(Quantity::Counted));
+    for (const auto& [name, quantity] : kColumns)
+      if (const auto& values = series.of(quantity); !values.empty())
+        json.list(name, values, [&](float each) { json.number(static_cast<double>(each)); });
   });
 }
 
@@ -291,22 +273,23 @@ std::string expected(const Model& model) {
 }
 
 Result<Model> model_named(const std::string& name) {
-  if (name == "shop") return shop();
-  if (name == "bands") return shop(false);
-  if (name == "compared") return compared();
-  if (name == "spans") return with_spans();
-  if (name == "without_spans") return without_spans();
-  if (name == "hostile") return hostile();
-  if (name == "large") return large();
-  if (name == "large_compared") return large_compared();
-  if (name == "empty") return empty();
-  if (name == "values") return values();
-  if (name == "only_points") return only_points();
-  if (name == "one_sample") return one_sample();
-  if (name == "one_value") return one_value();
-  if (name == "families") return families();
-  if (name == "ranks") return ranks();
-  if (name == "label_sets") return label_sets();
+  static const std::map<std::string, Model (*)()> kRuns = {{"shop", [] { return shop(); }},
+                                                           {"bands", [] { return shop(false); }},
+                                                           {"compared", compared},
+                                                           {"spans", with_spans},
+                                                           {"without_spans", without_spans},
+                                                           {"hostile", hostile},
+                                                           {"large", large},
+                                                           {"large_compared", large_compared},
+                                                           {"empty", empty},
+                                                           {"values", values},
+                                                           {"only_points", only_points},
+                                                           {"one_sample", one_sample},
+                                                           {"one_value", one_value},
+                                                           {"families", families},
+                                                           {"ranks", ranks},
+                                                           {"label_sets", label_sets}};
+  if (const auto found = kRuns.find(name); found != kRuns.end()) return found->second();
   return read_model({{name}, {}, "UTC"});
 }
 

@@ -103,20 +103,22 @@ class Maker {
     finish(tag, series, sum, all, has_histogram);
   }
 
-  void observe(const std::string& name, const std::function<double()>& next) {
-    Tag tag = tag_of(name, TraceType::Observe);
-    tag.nonfinite = 0;
+  // So many values in each interval.
+  void observe(const std::string& name, const std::function<double()>& next, int values_each = 50,
+               TraceType type = TraceType::Observe) {
+    Tag tag = tag_of(name, type);
+    if (type == TraceType::Observe) tag.nonfinite = 0;
     Series series = empty_series(model_.fine.points(), false);
     Histogram all;
     double sum = 0;
     for (std::size_t i = 0; i < model_.fine.points(); ++i) {
-      std::vector<double> values(50);
+      std::vector<double> values(static_cast<std::size_t>(values_each));
       std::generate(values.begin(), values.end(), next);
       Histogram here;
       for (const double each : values) here.add(each);
-      fill(series, i, 50, values);
+      fill(series, i, values_each, values);
       sum += static_cast<double>(series.of(Quantity::Sum)[i]);
-      tag.calls += 50;
+      tag.calls += values_each;
       all.merge(here);
       add_to_slice(series, i, model_.fine, std::move(here));
       note_extremes(tag, series, i, model_.fine);

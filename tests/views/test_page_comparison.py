@@ -90,7 +90,7 @@ class Comparison(PageTestCase):
         self.assertEqual(len(set(colors)), 1, colors)
 
     def test_keeps_the_columns_with_signs_and_20_letters_of_a_name_in_little_room(self):
-        self.browser.look(500, 900, "light")
+        self.look(500)
         self.page("compared")
         self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total", "p99"])
         self.evaluate("""(() => { const [{changes}] = pcpTrace.data.comparison.tags;
@@ -98,7 +98,6 @@ class Comparison(PageTestCase):
         self.assertEqual(self.texts("#compared th"), ["Tag", "▼Total", "p95"])
         self.assertGreater(self.evaluate("""(() => { const {clientWidth} = document.querySelector("#compared td.text");
             return (clientWidth - 28) / document.querySelector("#compared td .name").getBoundingClientRect().width * "payment".length; })()"""), 20)
-        self.browser.look(1280, 900, "light")
 
     def test_has_both_distributions_on_one_axis(self):
         self.compared()
@@ -127,7 +126,7 @@ class Comparison(PageTestCase):
 
     def test_follows_the_choice_of_a_tag_and_is_chosen_from_by_keys(self):
         self.compared()
-        self.evaluate("pcpTrace.page.choose([pcpTrace.data.tags.find(({name}) => name === 'render')])")
+        self.choose("render")
         self.assertEqual(self.texts("#compared-title"), ["render"])
         self.assertEqual(self.texts("#compared tr[aria-selected=true] .name"), ["render"])
         self.evaluate("document.querySelector('#compared .scroll').focus()")

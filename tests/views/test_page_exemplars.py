@@ -10,10 +10,6 @@ NONE = "This recording has no single transactions. The option --spans of record 
 
 
 class Exemplars(PageTestCase):
-    def choose(self, tag):
-        self.evaluate(f"pcpTrace.page.choose([pcpTrace.data.tags.find(({{name}}) => name === {json.dumps(tag)})])")
-        self.browser.settle()
-
     def captured(self, tag):
         """Gives the captured transactions of a tag: trace, end in ms, and seconds."""
         return self.evaluate(f"""[...pcpTrace.data.spans.slowest, ...pcpTrace.data.exemplars].flatMap((trace) => trace.spans
@@ -27,18 +23,20 @@ class Exemplars(PageTestCase):
             .flatMap(({begin, end, bins}) => bins.map(({low, high}) => [begin, end, low, high]))""")
 
     def stand_still(self):
-        """Waits for the end of a smooth movement to an element."""
-        self.evaluate("""new Promise((done) => { let last = -1; (function look() {
-            if (scrollY === last) return done(); last = scrollY; setTimeout(look, 100); })(); })""")
+        """Waits for the end of a smooth movement to an element, which moves on with each frame."""
+        self.evaluate("""new Promise((done) => { let last = -1, still = 0; (function look() {
+            still = scrollY === last ? still + 1 : 0; last = scrollY;
+            if (still === 10) done(); else requestAnimationFrame(look); })(); })""")
 
-    def click_heat(self, time, value):
-        """Clicks on the heat map at a time and a value."""
+    def place_in_heat(self, begin, end, low, high):
+        """Gives the middle of a cell of the heat map, scrolled into the window."""
         self.stand_still()
         self.browser.place(".chart:has(.ramp) .plot")
-        x, y = self.evaluate(f"""(() => {{ const chart = [...pcpTrace.view.charts].find(({{title}}) => title === "Heat map");
-            const box = chart.plot.getBoundingClientRect();
-            return [box.left + chart.xOf({time}), box.top + chart.yOf({value})]; }})()""")
-        self.browser.click(x, y)
+        return self.of_chart("Heat map", f"""{{ const box = chart.plot.getBoundingClientRect();
+            return [box.left + chart.xOf({(begin + end) / 2}), box.top + chart.yOf({(low * high) ** 0.5})]; }}""")
+
+    def click_heat(self, *cell):
+        self.browser.click(*self.place_in_heat(*cell))
         self.evaluate("new Promise((done) => setTimeout(done))")
         self.browser.settle()
 
@@ -68,7 +66,7 @@ class Exemplars(PageTestCase):
                 if not moment:
                     continue
                 exact += bool(sized)
-                self.click_heat((begin + end) / 2, (low * high) ** 0.5)
+                self.click_heat(begin, end, low, high)
                 self.assertEqual(self.shown(), max(sized or moment, key=lambda it: it[2])[0])
                 self.assertEqual(self.marked(), [tag])
                 self.assertEqual(len(self.texts("#traces button")), len(sized or moment))
@@ -81,7 +79,7 @@ class Exemplars(PageTestCase):
         self.page("spans")
         [trace, end, seconds] = self.captured("checkout")[0]
         self.choose("checkout")
-        self.click_heat(end, seconds)
+        self.click_heat(end, end, seconds, seconds)
         self.stand_still()
         top, bottom = self.evaluate("(() => { const box = document.querySelector('#spans').getBoundingClientRect(); return [box.top, box.bottom]; })()")
         self.assertTrue(0 <= top < 200, top)
@@ -90,8 +88,8 @@ class Exemplars(PageTestCase):
     def test_where_none_was_captured_it_says_so(self):
         self.page("spans")
         before = self.shown()
-        begin, end, low, high = next(cell for cell in self.cells("checkout") if cell[0] > self.evaluate("pcpTrace.view.run.begin") + 170_000)
-        self.click_heat((begin + end) / 2, (low * high) ** 0.5)
+        late = self.evaluate("pcpTrace.view.run.begin") + 170_000
+        self.click_heat(*next(cell for cell in self.cells("checkout") if cell[0] > late))
         [said] = self.texts(".said")
         self.assertRegex(said, r"^None was captured: checkout, 16:16:1\d – 16:16:1\d, .* – .*\.$")
         self.assertEqual(self.shown(), before)
@@ -125,8 +123,8 @@ class Exemplars(PageTestCase):
         self.page("spans")
         begin = self.evaluate("pcpTrace.view.run.begin")
         self.evaluate("pcpTrace.data.spans.slowest.reverse()")
-        self.evaluate("pcpTrace.view.zoom([pcpTrace.view.run.begin + 60000, pcpTrace.view.run.begin + 80000])")
-        self.evaluate("[...pcpTrace.view.charts].find(({title}) => title === 'Heat map').plot.focus()")
+        self.zoom(60_000, 80_000)
+        self.of_chart("Heat map", "chart.plot.focus()")
         self.browser.press("Enter", "\r")
         moment = [each for each in self.captured("checkout") if begin + 59_000 <= each[1] <= begin + 80_000]
         self.assertGreater(len(moment), 3)
@@ -159,8 +157,7 @@ class Exemplars(PageTestCase):
 
     def test_without_recorded_spans_it_says_how_to_record_them(self):
         self.page("shop")
-        begin, end, low, high = self.cells("checkout")[5]
-        self.click_heat((begin + end) / 2, (low * high) ** 0.5)
+        self.click_heat(*self.cells("checkout")[5])
         self.assertEqual(self.texts(".said"), [NONE])
         self.assertEqual(self.texts("#figures button"), [])
 
@@ -170,17 +167,15 @@ class Exemplars(PageTestCase):
         count, low, high, begin, end = self.evaluate("""(() => { const [column] = new HeatMap(pcpTrace.page.chosen[0].series.heat).columns;
             const bin = column.bins.reduce((a, b) => b.count > a.count ? b : a);
             return [bin.count, bin.low, bin.high, column.begin, column.end]; })()""")
-        self.browser.place(".chart:has(.ramp) .plot")
-        x, y = self.evaluate(f"""(() => {{ const chart = [...pcpTrace.view.charts].find(({{title}}) => title === "Heat map");
-            const box = chart.plot.getBoundingClientRect();
-            return [box.left + chart.xOf({(begin + end) / 2}), box.top + chart.yOf({(low * high) ** 0.5})]; }})()""")
-        self.browser.mouse("mouseMoved", x, y)
-        self.browser.settle()
+        self.point_at(*self.place_in_heat(begin, end, low, high))
         size = self.evaluate(f"rangeText([{low}, {high}], formatSeconds)")
         self.assertEqual(self.texts(".tip .cell"), [f"{count} calls of {size}", "Click: captured ones"])
 
     def test_of_an_archive_are_other_traces_than_the_slowest(self):
-        self.page(recorded("exemplars", "--spans", "tag=*"))
+        expected = self.page(recorded("exemplars", "--spans", "tag=*"))["spans"]
+        self.assertGreater(expected["traces"], 50)
+        self.assertEqual(self.evaluate("pcpTrace.data.spans"), expected)
+        self.assertRegex(self.texts("#spans-note")[0], r"\Aof .* captured by tag=\*\Z")
         slowest, others = self.evaluate("[pcpTrace.data.spans.slowest, pcpTrace.data.exemplars].map((all) => all.map(({trace}) => trace))")
         self.assertEqual(len(slowest), 50)
         self.assertGreater(len(others), 20)

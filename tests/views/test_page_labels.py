@@ -42,27 +42,20 @@ def rows_of(color):
 
 
 class Labels(PageTestCase):
-    def choose(self, *names):
-        self.evaluate(f"pcpTrace.page.choose(pcpTrace.data.tags.filter(({{name}}) => {json.dumps(names)}.includes(name)))")
-        self.browser.settle()
-
     def test_of_charts_do_not_collide(self):
-        for width in (500, 1280):
-            self.browser.look(width, 900, "light")
-            for run in ("shop", "bands", "values", "one_sample", "one_value", "families", "hostile", "spans"):
-                self.page(run)
-                tags = self.evaluate("pcpTrace.data.tags.map(({name}) => name)")
-                for names in [[name] for name in tags[:10]] + [tags[:6]]:
-                    self.choose(*names)
-                    self.assertEqual(self.evaluate(COLLISIONS), [], f"{run} at {width}: {names}")
-                    self.assertEqual(self.evaluate(CUT), [], f"{run} at {width}: {names}")
-        self.browser.look(1280, 900, "light")
+        runs = ("shop", "bands", "values", "one_sample", "one_value", "families", "hostile", "spans")
+        for page in self.each_page((500, 1280), runs):
+            tags = self.evaluate("pcpTrace.data.tags.map(({name}) => name)")
+            for names in [[name] for name in tags[:10]] + [tags[:6]]:
+                self.choose(*names)
+                self.assertEqual(self.evaluate(COLLISIONS), [], f"{page}: {names}")
+                self.assertEqual(self.evaluate(CUT), [], f"{page}: {names}")
 
     def test_of_time_do_not_collide_wherever_the_ticks_are(self):
         self.page("one_sample")
         self.evaluate("pcpTrace.view.shortest = 10")
         for shift in range(0, 150, 7):
-            self.evaluate(f"pcpTrace.view.zoom([pcpTrace.view.run.begin + {shift}, pcpTrace.view.run.begin + 400 + 2 * {shift}])")
+            self.zoom(shift, 400 + 2 * shift)
             self.assertEqual(self.evaluate(COLLISIONS), [], shift)
             self.assertGreater(len(self.texts("#load .dygraph-axis-label-x")), 2)
 
@@ -77,13 +70,12 @@ class Labels(PageTestCase):
 
     def test_at_the_ends_of_lines_are_in_the_order_of_the_lines(self):
         self.page("shop")
-        ends = """(() => { const chart = [...pcpTrace.view.charts].find(({title}) => title === "Latency");
-            const to = pcpTrace.view.range()[1], {grid: {middles}} = chart.shown;
-            const last = middles.findLastIndex((at) => at <= to);
-            return chart.named().map(({short, values}) => [short, values[last]]); })()"""
         for end in range(20, 181, 8):
-            self.evaluate(f"pcpTrace.view.zoom([pcpTrace.view.run.begin + {end - 20} * 1000, pcpTrace.view.run.begin + {end} * 1000])")
-            expected = [name for name, _ in sorted(reversed(self.evaluate(ends)), key=lambda it: -it[1])]
+            self.zoom(1000 * (end - 20), 1000 * end)
+            ends = self.of_chart("Latency", """{ const to = pcpTrace.view.range()[1], {grid: {middles}} = chart.shown;
+                const last = middles.findLastIndex((at) => at <= to);
+                return chart.named().map(({short, values}) => [short, values[last]]); }""")
+            expected = [name for name, _ in sorted(reversed(ends), key=lambda it: -it[1])]
             self.assertEqual(self.texts("#charts .chart:first-child .labels > span"), expected, end)
 
     def test_of_equal_lines_have_the_greatest_percentile_on_top(self):
@@ -100,7 +92,7 @@ class Labels(PageTestCase):
         self.page("one_value")
         self.assertEqual(self.texts("#charts text.mark"), ["p50–p99.9"])
         self.page("shop")
-        self.evaluate("pcpTrace.page.choose([pcpTrace.data.tags[3]])")
+        self.choose("render")
         marks = self.texts("#charts text.mark")
         self.assertEqual((marks[0][:3], marks[-1][-5:]), ("p50", "p99.9"))
 
@@ -159,8 +151,7 @@ class Little(PageTestCase):
         self.assertEqual(len(painted), painted[-1] - painted[0] + 1)
         self.assertGreater(len(self.texts("#load .labels > span")), 0)
         x, y, _, _ = self.browser.place("#charts .plot")
-        self.browser.mouse("mouseMoved", x, y)
-        self.browser.settle()
+        self.point_at(x, y)
         end = self.evaluate("clock.time(pcpTrace.view.run.end)")
         self.assertTrue(self.texts("#charts .tip")[0].startswith(end))
 

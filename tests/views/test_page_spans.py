@@ -5,7 +5,7 @@
 import json
 import re
 
-from page_case import PageTestCase, recorded
+from page_case import PageTestCase
 
 
 class Spans(PageTestCase):
@@ -23,9 +23,15 @@ class Spans(PageTestCase):
                         left: (box.left - track.left) / track.width, width: box.width / track.width,
                         kind: row.querySelector('.track i').className}; }); })()""")
 
-    def choose(self, index):
+    def open_trace(self, index):
         self.evaluate(f"document.querySelectorAll('#traces button')[{index}].click()")
         self.browser.settle()
+
+    def open_first(self, spans, fits):
+        """Opens the first of the slowest traces that fits, and gives it."""
+        index = next(i for i, trace in enumerate(spans["slowest"]) if fits(trace))
+        self.open_trace(index)
+        return spans["slowest"][index]
 
     def assert_waterfall(self, trace):
         rows = self.rows()
@@ -46,23 +52,13 @@ class Spans(PageTestCase):
         self.assertEqual(len(self.texts("#traces button")), 50)
         self.assertEqual(self.texts("#spans-note"), ["of 1,234 traces with 13,579 spans; 17 spans missed"])
         for index in (0, 1, 2, 49):
-            self.choose(index)
-            self.assert_waterfall(expected["slowest"][index])
-
-    def test_are_those_of_an_archive(self):
-        archive = recorded("spans", "--spans", "tag=*")
-        expected = self.page(archive)["spans"]
-        self.assertGreater(expected["traces"], 50)
-        self.assertEqual(self.evaluate("pcpTrace.data.spans"), expected)
-        self.assertRegex(self.texts("#spans-note")[0], r"\Aof .* captured by tag=\*\Z")
-        for index in (0, 49):
-            self.choose(index)
+            self.open_trace(index)
             self.assert_waterfall(expected["slowest"][index])
 
     def test_say_where_they_change_and_what_is_known_of_them(self):
         spans = self.page("spans")["spans"]
-        self.choose(next(i for i, trace in enumerate(spans["slowest"])
-                         if trace["spans"][0]["tag"] == "checkout" and any(span.get("reason", "").startswith("card") for span in trace["spans"])))
+        self.open_first(spans, lambda trace: trace["spans"][0]["tag"] == "checkout" and
+                        any(span.get("reason", "").startswith("card") for span in trace["spans"]))
         rows = {row["tag"]: row for row in self.rows()}
         self.assertEqual({tag: row["where"] for tag, row in rows.items() if row["where"]},
                          {"checkout": "front 4711 @ build7", "reserve": "stock 815 @ build9", "authorise": "bank 99"})
@@ -75,14 +71,13 @@ class Spans(PageTestCase):
         self.assertIn("bytes-sent + 4,096", self.texts(".waterfall .what"))
 
     def test_say_what_is_not_there(self):
-        spans = self.page("spans")["spans"]["slowest"]
-        self.choose(next(i for i, trace in enumerate(spans) if trace["left_out"]))
+        spans = self.page("spans")["spans"]
+        self.open_first(spans, lambda trace: trace["left_out"])
         self.assertIn("200 spans left out", self.texts("#trace-facts span"))
-        self.choose(next(i for i, trace in enumerate(spans) if not trace["has_root"]))
-        self.assertTrue(any(text.startswith("3 parents not recorded") for text in self.texts("#trace-facts span")),
-                        self.texts("#trace-facts span"))
-        self.assertIn("some of its parts were not captured", self.texts("#trace-facts span"))
-        torn = next(trace for trace in spans if not trace["has_root"])
+        torn = self.open_first(spans, lambda trace: not trace["has_root"])
+        facts = self.texts("#trace-facts span")
+        self.assertTrue(any(text.startswith("3 parents not recorded") for text in facts), facts)
+        self.assertIn("some of its parts were not captured", facts)
         longest = max(span.get("duration_ns", 0) for span in torn["spans"] if span["depth"] == 0)
         self.assertNotEqual(longest, torn["duration_ns"])
         self.assertIn(self.evaluate(f"formatSeconds({longest} / 1e9)"), self.texts("#trace-title")[0])
@@ -92,18 +87,17 @@ class Spans(PageTestCase):
         self.assertNotIn("captured", rows["session"]["notes"])
 
     def test_that_are_many_say_how_many_are_below(self):
-        spans = self.page("spans")["spans"]["slowest"]
-        self.choose(next(i for i, trace in enumerate(spans) if trace["left_out"]))
-        heights = "(() => { const {scrollHeight, clientHeight} = document.querySelector('.waterfall'); return [scrollHeight, clientHeight]; })()"
+        spans = self.page("spans")["spans"]
+        heights = "['scrollHeight', 'clientHeight'].map((name) => document.querySelector('.waterfall')[name])"
+        self.open_first(spans, lambda trace: trace["left_out"])
         scroll, client = self.evaluate(heights)
         self.assertGreater(client, 30 * 28)
-        rows = (scroll - client) / 28
         [text] = self.texts(".more")
-        self.assertAlmostEqual(int(re.fullmatch(r"↓ (\d+) more below", text)[1]), rows, delta=1)
+        self.assertAlmostEqual(int(re.fullmatch(r"↓ (\d+) more below", text)[1]), (scroll - client) / 28, delta=1)
         self.evaluate("document.querySelector('.waterfall').scrollTo(0, 1e6)")
         self.browser.settle()
         self.assertEqual(self.texts(".more"), [""])
-        self.choose(next(i for i, trace in enumerate(spans) if not trace["left_out"]))
+        self.open_first(spans, lambda trace: not trace["left_out"])
         scroll, client = self.evaluate(heights)
         self.assertEqual(scroll, client)
         self.assertEqual(self.texts(".more"), [""])
@@ -141,11 +135,12 @@ class Spans(PageTestCase):
         failed = expect("failed", lambda spans: any(span.get("aborted") for span in spans))
         self.assertLess(len(failed), len(traces))
         expect("tag=sql failed", lambda spans: any(span.get("aborted") for span in spans) and any(span["tag"].startswith("sql{") for span in spans))
-        expect("note.rows=1?", lambda spans: any(span.get("attributes", {}).get("rows") == 12 for span in spans))
-        expect("label.table=ord*", lambda spans: any(span["tag"] == "sql{table=orders}" for span in spans))
-        expect("slower=40ms", lambda spans: any(span.get("duration_ns", 0) >= 40e6 for span in spans))
-        expect("reason=timed", lambda spans: any(span.get("reason") == "timed out" for span in spans))
-        expect("TIMED", lambda spans: any(span.get("reason") == "timed out" for span in spans))
+        for text, fits in (("note.rows=1?", lambda span: span.get("attributes", {}).get("rows") == 12),
+                           ("label.table=ord*", lambda span: span["tag"] == "sql{table=orders}"),
+                           ("slower=40ms", lambda span: span.get("duration_ns", 0) >= 40e6),
+                           ("reason=timed", lambda span: span.get("reason") == "timed out"),
+                           ("TIMED", lambda span: span.get("reason") == "timed out")):
+            expect(text, lambda spans, fits=fits: any(map(fits, spans)))
         self.assertEqual(expect("tag=no(such", lambda spans: False), [])
         self.evaluate("document.querySelector('#spans-all').click()")
         self.assertEqual(len(self.texts("#traces button")), 50)
@@ -154,29 +149,23 @@ class Spans(PageTestCase):
         spans = self.page("spans")["spans"]["slowest"]
         self.assertEqual(self.evaluate("document.querySelectorAll('#traces button[tabindex=\"0\"]').length"), 1)
         self.evaluate("document.querySelector('#traces button').focus()")
-        self.browser.press("ArrowDown")
-        self.assertEqual(self.evaluate("pcpTrace.page.trace.trace"), spans[1]["trace"])
-        self.browser.press("End")
-        self.assertEqual(self.evaluate("pcpTrace.page.trace.trace"), spans[-1]["trace"])
-        self.browser.press("Home")
-        self.assertEqual(self.evaluate("pcpTrace.page.trace.trace"), spans[0]["trace"])
+        for key, index in (("ArrowDown", 1), ("End", -1), ("Home", 0)):
+            self.browser.press(key)
+            self.assertEqual(self.evaluate("pcpTrace.page.trace.trace"), spans[index]["trace"], key)
         self.browser.press("Tab")
         self.assertEqual(self.evaluate("document.activeElement.getAttribute('role')"), "row")
         self.browser.press("ArrowDown")
         self.assertEqual(self.evaluate("document.activeElement.querySelector('.name').textContent"), spans[0]["spans"][1]["tag"])
 
     def test_of_hostile_programs_are_text(self):
-        trace = self.page("hostile")["spans"]["slowest"][0]
-        self.assert_names_are_text(trace)
+        [trace] = self.page("hostile")["spans"]["slowest"]
+        names = [self.evaluate(f"visibleName({json.dumps(span['tag'])})") for span in trace["spans"]]
+        self.assertEqual([row["tag"] for row in self.rows()], names)
         self.assertIsNone(self.evaluate("window.broken"))
         self.assertEqual(self.evaluate("document.querySelectorAll('#spans img, #spans script, #spans b b, #spans bdi b').length"), 0)
         notes = self.rows()[0]["notes"]
         for text in ("<img src x onerror=\"window.broken=5\">", "__proto__ <b>b</b>", "number -1e+300"):
             self.assertIn(text, notes)
-
-    def assert_names_are_text(self, trace):
-        names = [self.evaluate(f"visibleName({json.dumps(span['tag'])})") for span in trace["spans"]]
-        self.assertEqual([row["tag"] for row in self.rows()], names)
 
     def test_are_not_spoken_of_where_nobody_asked_for_them(self):
         self.page("shop")

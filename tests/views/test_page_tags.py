@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The page of a report: the table of tags, and the chosen ones in detail."""
 
-import json
-
 from page_case import CONTROL, PageTestCase
 
 
@@ -42,10 +40,9 @@ class Tags(PageTestCase):
         self.assertLess(self.evaluate("document.querySelectorAll('#tags tr').length"), 40)
 
     def test_keep_the_column_of_their_order_in_little_room(self):
-        self.browser.look(500, 900, "light")
+        self.look(500)
         self.page("shop")
         self.assertEqual(self.texts("#tags th"), ["Tag", "p99", "▼Busy"])
-        self.browser.look(1280, 900, "light")
 
     def test_show_small_shares_of_failures_whole(self):
         self.page("shop")
@@ -61,10 +58,8 @@ class Tags(PageTestCase):
             for (const kind of ["observe", "counter", "transact"]) pcpTrace.page.showKind(kind); })()""")
         self.browser.settle()
         self.evaluate("drawn.clear()")
-        self.browser.look(1000, 900, "light")
-        self.browser.settle()
+        self.look(1000)
         self.assertEqual(self.evaluate("[drawn.size, drawn.has(pcpTrace.page.table)]"), [1, True])
-        self.browser.look(1280, 900, "light")
 
     def test_are_chosen_by_keys(self):
         self.page("shop")
@@ -95,7 +90,7 @@ class Tags(PageTestCase):
         self.assertEqual(self.texts("#detail-title small"), ["observation, in job"])
         self.assertEqual(self.texts("#detail-text"), ["Jobs that wait <b>for</b> a\\xe2\\x80\\xae worker"])
         self.assertRegex(self.texts("#figures dd")[-1], "\u202fjob$")
-        self.evaluate("pcpTrace.page.choose(pcpTrace.data.tags.slice(0, 2))")
+        self.choose("checkout", "payment")
         self.assertEqual(self.texts("#detail-text"), [])
 
     def test_stand_side_by_side(self):
@@ -127,15 +122,14 @@ class Tags(PageTestCase):
         self.evaluate("""(() => { const [tag] = pcpTrace.data.tags;
             tag.series.heat = tag.series.heat.slice(0, 7); pcpTrace.page.choose([tag]); })()""")
         self.assertEqual(self.texts("#charts h3"), ["Latency", "Rate", "In flight", "Distribution", "Latency by percentile", "Slowest moments"])
-        self.assertTrue(self.evaluate("Boolean([...pcpTrace.view.charts].find(({title}) => title === 'Latency').paint)"))
+        self.assertTrue(self.of_chart("Latency", "Boolean(chart.paint)"))
 
     def test_of_zeros_negative_and_equal_values_have_charts(self):
         self.page("values")
         names = self.texts("#tags .name")
         self.assertEqual(len(names), 5)
         for name in names:
-            self.evaluate(f"pcpTrace.page.choose([pcpTrace.data.tags.find(({{name}}) => name === {json.dumps(name)})])")
-            self.browser.settle()
+            self.choose(name)
             self.assertEqual(self.texts("#charts h3"), ["Values", "Heat map", "Rate", "Value", "Distribution", "Value by percentile"])
             bars = self.evaluate("[...document.querySelectorAll('.plot .bar')].map((it) => it.height.baseVal.value)")
             self.assertGreater(max(bars), 150, name)

@@ -65,8 +65,7 @@ class Time(PageTestCase):
     def test_the_pointer_reads_what_is_there(self):
         expected = self.page("shop")
         x, y, _, _ = self.browser.place("#charts .plot")
-        self.browser.mouse("mouseMoved", x, y)
-        self.browser.settle()
+        self.point_at(x, y)
         row = self.evaluate("[...pcpTrace.view.charts].find((it) => !it.tip.hidden).graph.getSelection()")
         median = self.evaluate(f"formatSeconds({expected['series'][0]['p50'][row]})")
         self.assertIn("p50" + median, self.texts("#charts .tip")[0])
@@ -76,7 +75,7 @@ class Time(PageTestCase):
     def test_more_points_than_pixels_become_fewer_and_zooming_shows_each(self):
         self.page("large")
         self.assertGreater(self.evaluate("[...pcpTrace.view.charts][0].shown.step"), 1)
-        self.evaluate("pcpTrace.view.zoom([pcpTrace.view.run.begin, pcpTrace.view.run.begin + 100000])")
+        self.zoom(0, 100_000)
         self.assertEqual(self.evaluate("[...pcpTrace.view.charts].map(({shown}) => shown.step)"), [1] * 5)
 
     def test_what_can_be_added_up_stays_exact_when_points_are_joined(self):
@@ -134,8 +133,7 @@ class InFlight(PageTestCase):
 
     def test_of_a_tag_is_beside_the_average(self):
         run = self.page("shop")
-        shown = self.evaluate("""[...pcpTrace.view.charts].find(({title}) => title === "In flight").drawn
-            .map(({label, values}) => [label, [...values]])""")
+        shown = self.of_chart("In flight", "chart.drawn.map(({label, values}) => [label, [...values]])")
         self.assertEqual(shown, [["busy", run["series"][0]["sum"]], ["in flight", run["series"][0]["inflight"]]])
 
     def test_that_is_unknown_is_not_offered(self):
