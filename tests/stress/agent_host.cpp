@@ -13,9 +13,8 @@
 #include "test_agent.hpp"
 
 namespace pcp::trace {
-namespace {
 
-enum class Question : char {
+enum class AgentHost::Question : char {
   Stop,
   Start,
   Totals,
@@ -27,18 +26,7 @@ enum class Question : char {
   Captured
 };
 
-// Sent after a question about a monitor.
-struct OfMonitor {
-  std::size_t number;
-  std::size_t amount;
-  std::array<char, 512> filter;
-};
-
-struct Read {
-  std::size_t spans;
-  std::uint64_t missed;
-  bool is_all;
-};
+namespace {
 
 struct Location {
   std::array<char, 256> directory;
@@ -51,28 +39,20 @@ struct TotalOfTag {
   Total total;
 };
 
+// False if the other process has ended.
 bool receive_bytes(int socket, void* bytes, std::size_t size) {
   return size == 0 || ::recv(socket, bytes, size, MSG_WAITALL) == static_cast<ssize_t>(size);
 }
 
-template <typename Message>
-bool receive(int socket, Message& message) {
-  return receive_bytes(socket, &message, sizeof message);
-}
-
-void send_bytes(int socket, const void* bytes, std::size_t size) {
+bool send_bytes(int socket, const void* bytes, std::size_t size) {
   const char* next = static_cast<const char*>(bytes);
   while (size > 0) {
     const ssize_t sent = ::send(socket, next, size, MSG_NOSIGNAL);
-    if (sent <= 0) ::_exit(1);
+    if (sent <= 0) return false;
     next += sent;
     size -= static_cast<std::size_t>(sent);
   }
-}
-
-template <typename Message>
-void send(int socket, const Message& message) {
-  send_bytes(socket, &message, sizeof message);
+  return true;
 }
 
 Location location_of(const TestAgent& agent) {
@@ -99,83 +79,81 @@ AgentHost::Counters counters_of(TestAgent& agent) {
               all.dropped_limit};
 }
 
-using Monitors =
-    std::array<std::unique_ptr<agent::SharedSpans::Subscription>, AgentHost::kMaxMonitors>;
+}  // namespace
 
-void read(int socket, agent::SharedSpans::Subscription& monitor, std::size_t most) {
-  const agent::SpanReading reading = monitor.read(most);
-  const std::size_t taken = reading.entries.size();
-  std::vector<AgentHost::Span> spans;
-  for (const auto& entry : reading.entries) spans.push_back({entry.span->span, entry.span->parent});
-  monitor.advance(reading, taken);
-  send(socket, Read{taken, reading.missed(taken), reading.is_all});
-  send_bytes(socket, spans.data(), taken * sizeof(AgentHost::Span));
-}
+// What AgentHost asks, about a monitor perhaps.
+struct AgentHost::Asked {
+  Question question;
+  std::size_t monitor;
+  std::size_t amount;
+  std::array<char, 512> filter;
+};
 
-void answer_about_monitor(int socket, Question question, TestAgent& agent, Monitors& monitors) {
-  OfMonitor of{};
-  if (!receive(socket, of)) ::_exit(0);
-  auto& monitor = monitors[of.number];
-  switch (question) {
-    case Question::OpenMonitor:
-      monitor = agent.spans().capture(*agent::canonical_filter(of.filter.data()), {});
-      return send(socket, monitor != nullptr);
-    case Question::CloseMonitor:
-      monitor.reset();
-      return send(socket, true);
-    case Question::ReadMonitor:
-      return read(socket, *monitor, of.amount);
-    default:
-      agent.spans().set_most_bytes(of.amount);
-      return send(socket, true);
+// The agent's side, in its own process.
+class AgentHost::Server {
+ public:
+  explicit Server(int socket) : socket_(socket) {}
+
+  void run() {
+    answer(location_of(agent_));
+    for (Asked asked; receive_bytes(socket_, &asked, sizeof asked);) answer_to(asked);
   }
-}
 
-void serve(int socket) {
-  TestAgent agent;
-  Monitors monitors;
-  send(socket, location_of(agent));
-  for (Question question; receive(socket, question);) {
-    switch (question) {
+ private:
+  void answer_to(const Asked& asked) {
+    auto& monitor = monitors_[asked.monitor];
+    switch (asked.question) {
       case Question::Stop:
-        agent.stop();
-        send(socket, true);
+        agent_.stop();
         break;
       case Question::Start:
-        agent.start();
-        send(socket, location_of(agent));
-        break;
-      case Question::Totals: {
-        const std::vector<TotalOfTag> all = totals_of(agent);
-        send(socket, all.size());
-        send_bytes(socket, all.data(), all.size() * sizeof(TotalOfTag));
-        break;
-      }
+        agent_.start();
+        return answer(location_of(agent_));
+      case Question::Totals:
+        return answer_all(totals_of(agent_));
       case Question::Counters:
-        send(socket, counters_of(agent));
-        break;
+        return answer(counters_of(agent_));
       case Question::OpenMonitor:
+        monitor = agent_.spans().capture(*agent::canonical_filter(asked.filter.data()), {});
+        return answer(monitor != nullptr);
       case Question::CloseMonitor:
+        monitor.reset();
+        break;
       case Question::ReadMonitor:
+        return read(*monitor, asked.amount);
       case Question::SpanBytes:
-        answer_about_monitor(socket, question, agent, monitors);
+        agent_.spans().set_most_bytes(asked.amount);
         break;
       case Question::Captured:
-        send(socket, agent.spans().totals().captured);
-        break;
+        return answer(agent_.spans().totals().captured);
     }
+    answer(true);
   }
-}
+  void read(agent::SharedSpans::Subscription& monitor, std::size_t most) {
+    const agent::SpanReading reading = monitor.read(most);
+    const std::size_t taken = reading.entries.size();
+    std::vector<Span> spans;
+    for (const auto& entry : reading.entries)
+      spans.push_back({entry.span->span, entry.span->parent});
+    monitor.advance(reading, taken);
+    answer_all(spans);
+    answer(reading.missed(taken));
+    answer(reading.is_all);
+  }
+  template <typename Answer>
+  void answer(const Answer& answer) const {
+    if (!send_bytes(socket_, &answer, sizeof answer)) ::_exit(1);
+  }
+  template <typename Answer>
+  void answer_all(const std::vector<Answer>& answers) const {
+    answer(answers.size());
+    if (!send_bytes(socket_, answers.data(), answers.size() * sizeof(Answer))) ::_exit(1);
+  }
 
-// Asks, and fills in the answer; throws if the agent has died.
-template <typename Answer>
-void ask(int socket, Question question, Answer& answer) {
-  if (::send(socket, &question, sizeof question, MSG_NOSIGNAL) != sizeof question ||
-      !receive(socket, answer))
-    throw std::runtime_error("the agent is gone");
-}
-
-}  // namespace
+  const int socket_;
+  TestAgent agent_;
+  std::array<std::unique_ptr<agent::SharedSpans::Subscription>, kMaxMonitors> monitors_;
+};
 
 AgentHost::AgentHost() {
   std::array<int, 2> ends;
@@ -184,13 +162,12 @@ AgentHost::AgentHost() {
   if (pid_ < 0) std::abort();
   if (pid_ == 0) {
     ::close(ends[0]);  // so this process ends well with the last of the test's processes
-    serve(ends[1]);
+    Server(ends[1]).run();
     ::_exit(0);
   }
   ::close(ends[1]);
   socket_ = ends[0];
-  Location location;
-  if (!receive(socket_, location)) std::abort();
+  const auto location = receive<Location>();
   directory_ = location.directory.data();
   port_ = location.port;
   point_library_at(directory_);
@@ -203,81 +180,78 @@ AgentHost::~AgentHost() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-void AgentHost::stop() {
-  bool stopped;
-  ask(socket_, Question::Stop, stopped);
+template <typename Answer>
+Answer AgentHost::receive() {
+  Answer answer;
+  if (!receive_bytes(socket_, &answer, sizeof answer))
+    throw std::runtime_error("the agent is gone");
+  return answer;
 }
 
-void AgentHost::start() {
-  Location location;
-  ask(socket_, Question::Start, location);
-  port_ = location.port;
+template <typename Answer>
+std::vector<Answer> AgentHost::receive_all() {
+  std::vector<Answer> answers(receive<std::size_t>());
+  if (!receive_bytes(socket_, answers.data(), answers.size() * sizeof(Answer)))
+    throw std::runtime_error("the agent is gone");
+  return answers;
+}
+
+void AgentHost::say(Question question, std::size_t monitor, std::size_t amount,
+                    const std::string& filter) {
+  Asked asked{question, monitor, amount, {}};
+  filter.copy(asked.filter.data(), asked.filter.size() - 1);
+  if (!send_bytes(socket_, &asked, sizeof asked)) throw std::runtime_error("the agent is gone");
 }
 
 void AgentHost::pause() const { ::kill(pid_, SIGSTOP); }
 void AgentHost::go_on() const { ::kill(pid_, SIGCONT); }
 
-void AgentHost::ask_of_monitor(char question, std::size_t number, std::size_t amount,
-                               const std::string& filter) {
-  OfMonitor of{number, amount, {}};
-  filter.copy(of.filter.data(), of.filter.size() - 1);
-  if (::send(socket_, &question, 1, MSG_NOSIGNAL) != 1 ||
-      ::send(socket_, &of, sizeof of, MSG_NOSIGNAL) != sizeof of)
-    throw std::runtime_error("the agent is gone");
+void AgentHost::stop() {
+  say(Question::Stop);
+  receive<bool>();
+}
+
+void AgentHost::start() {
+  say(Question::Start);
+  port_ = receive<Location>().port;
 }
 
 bool AgentHost::open_monitor(std::size_t number, const std::string& filter) {
-  ask_of_monitor(static_cast<char>(Question::OpenMonitor), number, 0, filter);
-  bool is_open = false;
-  return receive(socket_, is_open) && is_open;
+  say(Question::OpenMonitor, number, 0, filter);
+  return receive<bool>();
 }
 
 void AgentHost::close_monitor(std::size_t number) {
-  ask_of_monitor(static_cast<char>(Question::CloseMonitor), number, 0);
-  bool done;
-  receive(socket_, done);
+  say(Question::CloseMonitor, number);
+  receive<bool>();
 }
 
 void AgentHost::set_span_bytes(std::size_t bytes) {
-  ask_of_monitor(static_cast<char>(Question::SpanBytes), 0, bytes);
-  bool done;
-  receive(socket_, done);
+  say(Question::SpanBytes, 0, bytes);
+  receive<bool>();
 }
 
 AgentHost::Spans AgentHost::read_monitor(std::size_t number, std::size_t most) {
-  ask_of_monitor(static_cast<char>(Question::ReadMonitor), number, most);
-  Read read;
-  Spans spans;
-  if (!receive(socket_, read)) throw std::runtime_error("the agent is gone");
-  spans.spans.resize(read.spans);
-  spans.missed = read.missed;
-  spans.is_all = read.is_all;
-  if (!receive_bytes(socket_, spans.spans.data(), read.spans * sizeof(Span)))
-    throw std::runtime_error("the agent is gone");
-  return spans;
+  say(Question::ReadMonitor, number, most);
+  return {receive_all<Span>(), receive<std::uint64_t>(), receive<bool>()};
 }
 
 std::uint64_t AgentHost::captured() {
-  std::uint64_t captured = 0;
-  ask(socket_, Question::Captured, captured);
-  return captured;
+  say(Question::Captured);
+  return receive<std::uint64_t>();
 }
 
 AgentHost::Totals AgentHost::totals() {
-  std::size_t size;
-  ask(socket_, Question::Totals, size);
-  std::vector<TotalOfTag> all(size);
-  if (!receive_bytes(socket_, all.data(), size * sizeof(TotalOfTag)))
-    throw std::runtime_error("the agent is gone");
+  say(Question::Totals);
   Totals totals;
-  for (const TotalOfTag& each : all) totals[{each.type, each.tag.data()}] = each.total;
+  for (const TotalOfTag& each : receive_all<TotalOfTag>())
+    totals[{each.type, each.tag.data()}] = each.total;
   return totals;
 }
 
 AgentHost::Counters AgentHost::counters() {
-  Counters counters;
-  ask(socket_, Question::Counters, counters);
-  return counters;
+  say(Question::Counters);
+  return receive<Counters>();
 }
 
 }  // namespace pcp::trace

@@ -67,8 +67,16 @@ class AgentHost {
   Counters counters();
 
  private:
-  void ask_of_monitor(char question, std::size_t number, std::size_t amount,
-                      const std::string& filter = {});
+  enum class Question : char;
+  struct Asked;
+  class Server;
+
+  void say(Question question, std::size_t monitor = 0, std::size_t amount = 0,
+           const std::string& filter = {});
+  template <typename Answer>
+  Answer receive();
+  template <typename Answer>
+  std::vector<Answer> receive_all();
 
   int socket_ = -1;
   const pid_t owner_ = ::getpid();  // a forked child's copy ends nothing

@@ -110,35 +110,6 @@ TEST(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
   EXPECT_EQ(stats().uncertain, 0u);
 }
 
-TEST(Exactness, HoldsForThousandsOfTags) {
-  TestAgent agent;
-  constexpr int kTags = 5'000;
-  in_threads(2, [](int) {
-    for (int i = 0; i < kTags; ++i) pmtrace_observe(pmtrace_tag(std::to_string(i).c_str()), i);
-  });
-  ASSERT_EQ(pmtrace_flush(kPatience), 1);
-  const auto totals = agent.totals(TraceType::Observe);
-  ASSERT_EQ(totals.size(), std::size_t{kTags});
-  for (const auto& [name, total] : totals) {
-    EXPECT_EQ(total.count, 2u) << name;
-    EXPECT_EQ(total.sum, 2 * std::stod(name));
-  }
-}
-
-TEST(Exactness, HoldsForThreadsThatComeAndGo) {
-  TestAgent agent;
-  constexpr int kThreads = 400;
-  for (int i = 0; i < kThreads / 4; ++i)
-    in_threads(4, [](int) {
-      pmtracebegin("short life");
-      pmtracepoint("short life");
-      pmtraceend("short life");
-    });
-  ASSERT_EQ(pmtrace_flush(kPatience), 1);
-  EXPECT_EQ(agent.total(TraceType::Point, "short life").count, std::uint64_t{kThreads});
-  EXPECT_EQ(agent.total(TraceType::Transact, "short life").count, std::uint64_t{kThreads});
-}
-
 // Records made while no agent runs wait, and a new agent counts them and nothing else.
 TEST(Exactness, HoldsAcrossAnOutage) {
   TestAgent agent;
@@ -201,19 +172,6 @@ TEST(Exactness, NeverShowsMoreSettledThanRecorded) {
     ASSERT_EQ(now.pending, now.recorded - now.acknowledged);
   }
   program.join();
-}
-
-TEST(Exactness, NumbersThatAreNoneAreCountedApart) {
-  TestAgent agent;
-  for (const double value : {1.0, std::nan(""), 3.0, std::numeric_limits<double>::infinity()})
-    pmtraceobs("odd", value);
-  ASSERT_EQ(pmtrace_flush(kPatience), 1);
-  const Delta odd = agent.total(TraceType::Observe, "odd");
-  EXPECT_EQ(odd.count, 4u);
-  EXPECT_EQ(odd.nonfinite, 2u);
-  EXPECT_EQ(odd.sum, 4);
-  EXPECT_EQ(odd.max, 3);
-  EXPECT_EQ(odd.last, std::numeric_limits<double>::infinity());
 }
 
 TEST(Exactness, ASynchronousCallReturnsAfterTheAgentHasCounted) {
