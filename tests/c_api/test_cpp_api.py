@@ -71,8 +71,5 @@ class CppApi(TraceTestCase):
         pmcd = self.start_pmcd()
         noted.assert_noted(self, pmcd, program("notes"), environment=self.environment(pmcd), tag="request{status=504}")
 
-    def test_compiled_out(self):
-        self.assertEqual(set(map(str, self.counts_of("cpp_disabled").values())), {"{}"})
-
     def test_compiled_out_in_one_unit_of_two(self):
         self.assertEqual(self.counts_of("mixed_units")["point.count"], {"traced": 1})
