@@ -46,10 +46,14 @@ struct OpenReportTest : testing::Test {
     }
     return all;
   }
+  // What the first report of a connection tells.
+  std::map<std::string, wire::OpenCount> scan_and_tell_all() {
+    report.scan(recorders);
+    return tell(kMuch, true);
+  }
   void begin_and_tell() {
     begin(recorder, tag);
-    report.scan(recorders);
-    EXPECT_EQ(tell(kMuch, true).at("in flight").open, 1U);
+    EXPECT_EQ(scan_and_tell_all().at("in flight").open, 1U);
   }
 };
 
@@ -81,8 +85,7 @@ TEST_F(OpenReportTest, TellsTheAgeOfWhatBeganEarlierAndTakesNoOtherEndForItsOwn)
   end(recorder, tag, first);
   EXPECT_EQ(begin_since().ref, first.ref);
   end(recorder, tag, first);  // by a copy
-  report.scan(recorders);
-  const wire::OpenCount told = tell(kMuch, true).at("in flight");
+  const wire::OpenCount told = scan_and_tell_all().at("in flight");
   EXPECT_EQ(told.open, 1U);
   EXPECT_GE(told.oldest_ns, half);
 }
@@ -96,8 +99,7 @@ TEST_F(OpenReportTest, TellsNothingTwice) {
 
 TEST_F(OpenReportTest, TellsOfAnEndAndOfAnotherOneThatIsTheOldestNow) {
   const Begun first = begin(recorder, tag);
-  report.scan(recorders);
-  tell(kMuch, true);
+  scan_and_tell_all();
   begin(recorder, tag);
   end(recorder, tag, first);
   EXPECT_TRUE(report.scan(recorders));
@@ -120,8 +122,7 @@ TEST_F(OpenReportTest, WhatIsAsItWasIsNoNews) {
 TEST_F(OpenReportTest, TellsAllToANewConnection) {
   begin(recorder, tag);
   const Begun ended = begin(recorder, intern_tag("another"));
-  report.scan(recorders);
-  tell(kMuch, true);
+  scan_and_tell_all();
   end(recorder, intern_tag("another"), ended);
   report.scan(recorders);
   report.begin_anew();
@@ -156,15 +157,13 @@ TEST_F(OpenReportTest, TellsNoMoreThanThereIsRoomForAndTheRestLater) {
 
 TEST_F(OpenReportTest, CountsWhatHasNoRoomInTheTable) {
   for (std::uint32_t i = 0; i < OpenTable::kMostEntries + 10; ++i) begin(recorder, tag);
-  report.scan(recorders);
-  EXPECT_EQ(tell(kMuch, true).at("in flight").open, OpenTable::kMostEntries + 10);
+  EXPECT_EQ(scan_and_tell_all().at("in flight").open, OpenTable::kMostEntries + 10);
 }
 
 TEST_F(OpenReportTest, OfWhatIsOnlyCountedTheAgeIsThatOfItsFirstSight) {
   OpenEntries& entries = const_cast<OpenEntries&>(recorders.open_entries());
   entries.count_without_entry(*tag);
-  report.scan(recorders);
-  EXPECT_EQ(tell(kMuch, true).at("in flight").open, 1U);
+  EXPECT_EQ(scan_and_tell_all().at("in flight").open, 1U);
   const std::uint64_t later = now_ns() + 20'000'000;
   while (now_ns() < later) continue;
   entries.count_without_entry(*tag);
@@ -192,8 +191,7 @@ TEST_F(OpenReportTest, IsEmptyForGoodAtTheEnd) {
 
 TEST_F(OpenReportTest, TellsThatTheThreadHasEnded) {
   begin(recorder, tag);
-  report.scan(recorders);
-  EXPECT_NE(tell(kMuch, true).at("in flight").tid, 0U);
+  EXPECT_NE(scan_and_tell_all().at("in flight").tid, 0U);
   recorder.give_up();
   EXPECT_TRUE(report.scan(recorders));
   EXPECT_EQ(tell().at("in flight").tid, 0U);
@@ -205,8 +203,7 @@ TEST_F(OpenReportTest, DoesNotNameAThreadThatHasEnded) {
   ASSERT_TRUE(recorder.try_take_over());
   recorder.note_thread();
   begin(recorder, intern_tag("another"));
-  report.scan(recorders);
-  const auto told = tell(kMuch, true);
+  const auto told = scan_and_tell_all();
   EXPECT_EQ(told.at("in flight").tid, 0U);
   EXPECT_EQ(told.at("another").tid, static_cast<std::uint32_t>(::gettid()));
 }

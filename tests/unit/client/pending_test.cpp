@@ -94,15 +94,6 @@ TEST(Pending, KeepsWhatIsNotFiniteOutOfSumAndHistogram) {
   EXPECT_EQ(pending.front().histogram.total(), 1u);
 }
 
-TEST(Pending, MergesCellsWithoutAHistogram) {
-  Pending pending;
-  const OverflowCell cell{tag("cell"), RecordKind::Observe, delta_of({2, 3}, 2)};
-  pending.make_room(1);
-  pending.add(cell, 1);
-  EXPECT_EQ(pending.front().delta, delta_of({2, 3}, 2));
-  EXPECT_EQ(pending.front().histogram.total(), 0u);
-}
-
 TEST(Pending, KeepsIncrementsApartWithAllThatWasEverAdded) {
   Pending pending;
   add(pending, {tag("t"), 7, RecordKind::Counter}, 1);
@@ -154,20 +145,6 @@ TEST(Pending, WhatIsRecordedAfterAMentionIsAsOldAsItself) {
   EXPECT_EQ(pending.front().first_ns, 20u);
   EXPECT_EQ(pending.front().delta.last, 7.0);
   pending.pop();
-  EXPECT_TRUE(pending.empty());
-}
-
-TEST(Pending, HasRoomForAsManyTagsAsItWasAskedFor) {
-  Pending pending;
-  std::vector<Record> records;
-  for (int i = 0; i < 300; ++i)
-    records.emplace_back(intern_tag("room " + std::to_string(i)), 1, RecordKind::Point);
-  add_records(pending, records, 1);
-  EXPECT_EQ(pending.queued(), 300u);
-  for (const Record& record : records) {
-    EXPECT_EQ(pending.front().tag, record.tag());
-    pending.pop();
-  }
   EXPECT_TRUE(pending.empty());
 }
 

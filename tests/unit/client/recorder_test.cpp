@@ -28,13 +28,6 @@ struct RecorderTest : OneRecorder {
   }
 };
 
-TEST_F(RecorderTest, HandsRecordsOverInOrder) {
-  EXPECT_EQ(recorder.queued(), 0u);
-  for (int i = 0; i < 5; ++i) record(i);
-  EXPECT_EQ(take_queued(), (std::vector<double>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(recorder.dequeued(), recorder.queued());
-}
-
 TEST_F(RecorderTest, RingsWhenHalfOfItsRoomIsUsed) {
   for (std::uint32_t i = 0; i < kCapacity / 2; ++i) record(i);
   EXPECT_FALSE(is_rung());
@@ -66,13 +59,6 @@ TEST_F(RecorderTest, HasLittleRoomIfManyOthersHaveTakenMore) {
   EXPECT_EQ(rooms.back(), std::uint64_t{Recorder::kFirstRoom});
   EXPECT_LE(std::accumulate(rooms.begin(), rooms.end(), std::uint64_t{0}),
             kMany * Recorder::kFirstRoom + Recorder::kWideThreads * 4096);
-}
-
-TEST_F(RecorderTest, MergesWhatItsQueueHasNoRoomFor) {
-  for (std::uint32_t i = 0; i < kCapacity + 10; ++i) record(i);
-  EXPECT_EQ(recorder.merged(), 10u);
-  EXPECT_EQ(recorder.recorded(), kCapacity + 10);
-  EXPECT_EQ(take_queued().size(), kCapacity);
 }
 
 TEST_F(RecorderTest, PassesFromAnEndedThreadToANewOneWithItsRecords) {
