@@ -10,44 +10,22 @@
 
 #include <gtest/gtest.h>
 
+#include "capturing.hpp"
 #include "spans/span_notes.hpp"
-#include "thread/recorder.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-wire::CaptureFilter filter(const std::string& text) { return *wire::parse_capture_filter(text); }
-
-std::unique_ptr<CaptureSet> set_of(std::uint64_t control) {
-  return std::make_unique<CaptureSet>(control);
-}
-
-// A recorder, and the filters for which it captures.
-struct CapturesTest : testing::Test {
-  SharedParts shared;
-  Doorbell doorbell;
-  Recorder recorder{shared, doorbell, 16};
-  const Tag* const request = intern_tag("request");
-  const Tag* const query = intern_tag("query");
-  CaptureSet::Epoch request_since = 0;
-
-  ~CapturesTest() override {
-    shared.captures().publish(nullptr);
-    replace_state(state_before);
-  }
-
-  // Publishes a filter for request with bit 3, and perhaps one for query with bit 5.
+struct CapturesTest : Capturing {
+  // Publishes the filter for requests, and perhaps the one for queries.
   void ask(bool query_too, const std::string& words = "") {
-    auto set = set_of(++control);
-    set->add({7, 3}, filter("tag=request" + words), wire::kAnyRate, request_since);
+    auto set = next_set();
+    add_filter(*set, {7, 3, "tag=request*" + words}, request_since);
     if (request_since == 0) request_since = set->epoch();
-    if (query_too) set->add({8, 5}, filter("tag=query"), wire::kAnyRate, 0);
+    if (query_too) add_filter(*set, {8, 5, "tag=query*"});
     shared.captures().publish(std::move(set));
   }
-  Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
-  void end(const Tag* tag, const Traced& traced, bool aborted = false) {
-    recorder.end_traced({tag, traced.begun}, traced.context, aborted);
-  }
+  std::unique_ptr<CaptureSet> next_set() { return std::make_unique<CaptureSet>(++control); }
   std::vector<CapturedSpan> take() {
     std::vector<CapturedSpan> taken;
     SpanPool& pool = shared.spans();
@@ -60,20 +38,18 @@ struct CapturesTest : testing::Test {
     }
     return taken;
   }
+  std::uint64_t over_limit(std::size_t bit = 3) { return captures().at(bit).missed_limit; }
 
   std::uint64_t control = 0;
-  const int state_before = replace_state(PMTRACE_STATE_NONE);
+  CaptureSet::Epoch request_since = 0;
 };
-
-constexpr CaptureBits kRequest = 1 << 3;
-constexpr CaptureBits kQuery = 1 << 5;
 
 TEST_F(CapturesTest, AreNoneUnlessAsked) {
   EXPECT_FALSE(has_state(kCapturing));
   EXPECT_TRUE(recorder.is_plain(request));
-  const auto traced = begin(request);
-  EXPECT_EQ(traced.begun.ref & OpenTable::kMarks, 0U);
-  end(request, traced);
+  const Open plain = begin(request);
+  EXPECT_EQ(plain.traced.begun.ref & OpenTable::kMarks, 0U);
+  end(plain);
   EXPECT_TRUE(take().empty());
   ask(false);
   EXPECT_TRUE(has_state(kCapturing));
@@ -84,7 +60,7 @@ TEST_F(CapturesTest, AreNoneUnlessAsked) {
 TEST_F(CapturesTest, LeaveOutWhatNobodyAsksFor) {
   ask(false);
   EXPECT_FALSE(recorder.is_plain(query));  // not known yet
-  end(query, begin(query));
+  run(query);
   EXPECT_TRUE(recorder.is_plain(query));
   EXPECT_FALSE(recorder.is_plain(request));
   EXPECT_TRUE(take().empty());
@@ -94,13 +70,12 @@ TEST_F(CapturesTest, LeaveOutWhatNobodyAsksFor) {
 
 TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
   ask(true);
-  const auto outer = begin(request);
-  const auto inner = begin(query);
-  const auto innermost = begin(intern_tag("part"));
-  end(query, innermost, true);
-  end(query, inner);
-  end(request, outer);
-  end(request, outer);  // a second end does nothing
+  const Open outer = begin(request);
+  const Open inner = begin(query);
+  end(begin(part), true);
+  end(inner);
+  end(outer);
+  end(outer);  // a second end does nothing
   const auto spans = take();
   ASSERT_EQ(spans.size(), 3U);
   EXPECT_EQ(spans[0].context.capture_bits(), kRequest | kQuery);
@@ -117,12 +92,12 @@ TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
 TEST_F(CapturesTest, TellWhichThreadBeganThem) {
   ask(false);
   recorder.note_thread();
-  const auto traced = begin(request);
+  const Open begun = begin(request);
   std::unique_ptr<Recorder> others;
   std::thread([&] {
     others = std::make_unique<Recorder>(shared, doorbell, 16);
     others->note_thread();
-    others->end_traced({request, traced.begun}, traced.context, false);
+    end_on(*others, begun);
   }).join();
   const auto spans = take();
   ASSERT_EQ(spans.size(), 1U);
@@ -131,19 +106,18 @@ TEST_F(CapturesTest, TellWhichThreadBeganThem) {
 
 TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
   ask(true);
-  const auto outer = begin(request);
-  const auto inner = begin(query);
+  const Open outer = begin(request);
+  const Open inner = begin(query);
   ask(false);
-  auto set = set_of(++control);  // another filter with query's bit
-  set->add({7, 3}, filter("tag=request"), wire::kAnyRate, request_since);
-  set->add({9, 5}, filter("tag=other"), wire::kAnyRate, 0);
+  auto set = next_set();  // another filter with the queries' bit
+  add_filter(*set, {7, 3, "tag=request*"}, request_since);
+  add_filter(*set, {9, 5, "tag=other"});
   const CaptureSet::Epoch epoch = set->epoch();
   shared.captures().publish(std::move(set));
-  const auto later = begin(intern_tag("part"));
-  end(query, later);
-  end(query, inner);
+  run(part);
+  end(inner);
   shared.captures().publish(nullptr);
-  end(request, outer);
+  end(outer);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 2U);
   for (const CapturedSpan& span : spans) {
@@ -153,17 +127,17 @@ TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
 }
 
 TEST_F(CapturesTest, OfAShareHaveOneTraceForAllThatIsInside) {
-  ask(false, ",part share=50%");
+  ask(false, ",part* share=50%");
   int captured = 0;
   for (int i = 0; i < 200; ++i) {
-    const auto outer = begin(request);
-    const auto inner = begin(intern_tag("part"));  // would be a top by itself
-    EXPECT_TRUE(outer.context.is_trace());
-    EXPECT_EQ(inner.context.trace_low, outer.context.trace_low);
-    EXPECT_EQ(inner.context.capture_bits(), outer.context.capture_bits());
-    captured += outer.context.capture_bits() != 0;
-    end(query, inner);
-    end(request, outer);
+    const Open outer = begin(request);
+    const Open inner = begin(part);  // would be a top by itself
+    EXPECT_TRUE(outer.traced.context.is_trace());
+    EXPECT_EQ(inner.traced.context.trace_low, outer.traced.context.trace_low);
+    EXPECT_EQ(inner.captures(), outer.captures());
+    captured += outer.captures() != 0;
+    end(inner);
+    end(outer);
   }
   EXPECT_GT(captured, 60);
   EXPECT_LT(captured, 140);
@@ -172,69 +146,58 @@ TEST_F(CapturesTest, OfAShareHaveOneTraceForAllThatIsInside) {
 
 TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   ask(false, " limit=1000000/s");
-  const auto outer = begin(request);
+  const Open outer = begin(request);
   std::uint32_t put = 0;
-  while (!shared.spans().is_half_full()) {
-    end(request, begin(request));
-    ++put;
-  }
-  const auto another = begin(request);
-  EXPECT_NE(another.context.capture_bits(), 0U);  // it is inside the first one
-  end(request, another);
-  recorder.trace().detach({request, outer.begun});
-  const auto tree = begin(request);
-  EXPECT_EQ(tree.context.capture_bits(), 0U);
-  const auto part = begin(query);  // no filter names it, but it is missed, too
-  EXPECT_EQ(part.context.capture_bits(), 0U);
-  end(query, part);
-  end(request, tree);
-  const CaptureSet::Capture& asked = shared.captures().published()->at(3);
+  for (; !shared.spans().is_half_full(); ++put) run(request);
+  const Open another = begin(request);
+  EXPECT_NE(another.captures(), 0U);  // it is inside the first one
+  end(another);
+  detach(outer);
+  const Open tree = begin(request);
+  EXPECT_EQ(tree.captures(), 0U);
+  const Open missed = begin(query);  // no filter names it, but it is missed, too
+  EXPECT_EQ(missed.captures(), 0U);
+  end(missed);
+  end(tree);
+  const CaptureSet::Capture& asked = captures().at(3);
   EXPECT_EQ(asked.missed_full, 2U);
   EXPECT_EQ(asked.missed_limit, 0U);
-  while (shared.spans().taken() < SpanPool::kMost) {
-    end(request, recorder.begin_in(request, {outer.context.inside(), outer.begun}));
-    ++put;
-  }
+  for (; shared.spans().taken() < SpanPool::kMost; ++put) run_inside(outer, request);
   EXPECT_EQ(asked.missed_full, 2U);
-  end(request, outer);
+  end(outer);
   EXPECT_EQ(asked.missed_full, 3U);
   EXPECT_EQ(take().size(), put + 1);
 }
 
 TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
-  const Tag* const part = intern_tag("part");
-  ask(false, ",part kind=point limit=1/s");
-  Traced over = begin(request);
-  for (; over.context.capture_bits() != 0; over = begin(request)) end(request, over);
-  const auto inside = [](const Traced& traced) {
-    return ThreadTrace::Parent{traced.context.inside(), traced.begun};
-  };
-  const auto others = begin(intern_tag("of no filter"));
+  ask(false, ",part* kind=point limit=1/s");
+  Open over = begin(request);
+  for (; over.captures() != 0; over = begin(request)) end(over);
+  const Open others = begin(intern_tag("of no filter"));
   take();
-  ask(true, ",part kind=point limit=1000000/s");  // this filter would take all again
-  const auto by_stack = begin(part);
-  EXPECT_EQ(by_stack.context.capture_bits(), 0U);
-  const auto innermost = begin(part);
-  EXPECT_EQ(innermost.context.capture_bits(), 0U);
+  ask(true, ",part* kind=point limit=1000000/s");  // this filter would take all again
+  const Open by_stack = begin(part);
+  EXPECT_EQ(by_stack.captures(), 0U);
+  const Open innermost = begin(part);
+  EXPECT_EQ(innermost.captures(), 0U);
   recorder.capture_event(part, wire::SpanKind::Point, 0);
-  end(part, innermost);
-  end(part, by_stack);
-  for (const auto* const around : {&others, &by_stack, &innermost}) {
-    const auto told = recorder.begin_in(part, inside(*around));
-    EXPECT_EQ(told.context.capture_bits(), 0U);
-    end(part, told);
-  }
-  const auto wanted_by_another = begin(query);
-  EXPECT_EQ(wanted_by_another.context.capture_bits(), kQuery);
-  end(query, wanted_by_another);
-  end(request, others);
-  end(request, over);
-  const auto after = recorder.begin_in(part, inside(over));
-  EXPECT_EQ(after.context.capture_bits(), 0U);
-  end(part, after);
-  EXPECT_EQ(shared.captures().published()->at(3).missed_limit, 8U);
+  end(innermost);
+  end(by_stack);
+  const auto expect_left_out_inside = [this](const Open& around) {
+    const Open told = begin_inside(around, part);
+    EXPECT_EQ(told.captures(), 0U);
+    end(told);
+  };
+  for (const Open& around : {others, by_stack, innermost}) expect_left_out_inside(around);
+  const Open wanted_by_another = begin(query);
+  EXPECT_EQ(wanted_by_another.captures(), kQuery);
+  end(wanted_by_another);
+  end(others);
+  end(over);
+  expect_left_out_inside(over);
+  EXPECT_EQ(over_limit(), 8U);
   EXPECT_EQ(take().size(), 1U);
-  end(request, begin(request));
+  run(request);
   EXPECT_EQ(take().size(), 1U);
 }
 
@@ -243,37 +206,34 @@ TEST_F(CapturesTest, LoseNothingByTheLimitOfAnother) {
   ask(true, " limit=1/s");
   const auto end_one_over_the_limit = [this] {
     for (;;) {
-      const auto traced = begin(request);
-      end(request, traced);
-      if (traced.context.capture_bits() == 0) return traced;
+      const Open one = begin(request);
+      end(one);
+      if (one.captures() == 0) return one;
     }
   };
-  const auto over = end_one_over_the_limit();
+  const Open over = end_one_over_the_limit();
   end_one_over_the_limit();
-  const CaptureSet& set = *shared.captures().published();
-  const std::uint64_t missed = set.at(3).missed_limit;
-  const auto late = recorder.begin_in(query, {over.context.inside(), over.begun});
-  EXPECT_EQ(late.context.capture_bits(), kQuery);
-  end(query, late);
-  EXPECT_EQ(set.at(3).missed_limit, missed + 1);
-  EXPECT_EQ(set.at(5).missed_limit, 0U);
+  const std::uint64_t missed = over_limit();
+  const Open late = begin_inside(over, query);
+  EXPECT_EQ(late.captures(), kQuery);
+  end(late);
+  EXPECT_EQ(over_limit(), missed + 1);
+  EXPECT_EQ(over_limit(5), 0U);
 }
 
 // Also those that the filter alone would not take.
 TEST_F(CapturesTest, AreEachTakenOrMissedBeyondALimit) {
   ask(false, " kind=point limit=10/s");
   for (int i = 0; i < 100; ++i) {
-    const auto top = begin(request);
-    const auto inner = begin(query);
-    const auto innermost = begin(intern_tag("part"));
+    const Open top = begin(request);
+    const Open inner = begin(query);
+    const Open innermost = begin(part);
     recorder.capture_event(query, wire::SpanKind::Point, 0);
-    end(query, innermost);
-    end(query, inner);
-    end(request, top);
+    for (const Open& each : {innermost, inner, top}) end(each);
   }
   const std::uint64_t taken = take().size();
   EXPECT_LT(taken, 400U);
-  EXPECT_EQ(taken + shared.captures().published()->at(3).missed_limit, 400U);
+  EXPECT_EQ(taken + over_limit(), 400U);
 }
 
 TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
@@ -322,15 +282,16 @@ TEST_F(CapturesTest, AreTheNewOnesForAThreadThatJoinsAsTheyAreReplaced) {
 
 TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   ask(false);
-  const auto traced = begin(request);
-  const std::uint32_t number = OpenTable::entry_at(traced.begun.ref)->number;
-  SpanNotes* const notes = find_or_make_notes(number, traced.begun.moment);
+  const Open open = begin(request);
+  const Begun& begun = open.traced.begun;
+  const std::uint32_t number = OpenTable::entry_at(begun.ref)->number;
+  SpanNotes* const notes = find_or_make_notes(number, begun.moment);
   ASSERT_NE(notes, nullptr);
   notes->add("route", "/cart", {});
   notes->add("rows", {}, 7);
   notes->add("route", "/pay", {});
-  EXPECT_EQ(find_or_make_notes(number, traced.begun.moment), notes);
-  end(request, traced);
+  EXPECT_EQ(find_or_make_notes(number, begun.moment), notes);
+  end(open);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 1U);
   EXPECT_EQ(spans[0].notes.get(), notes);
@@ -339,7 +300,7 @@ TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   ASSERT_EQ(span.attributes.size(), 2U);
   EXPECT_EQ(span.attributes[0].text, "/pay");
   EXPECT_EQ(span.attributes[1].number, 7);
-  EXPECT_EQ(take_notes(number, traced.begun.moment), nullptr);
+  EXPECT_EQ(take_notes(number, begun.moment), nullptr);
 }
 
 TEST(Notes, GiveBackTheRoomOfWhatIsReplaced) {

@@ -15,24 +15,20 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
+#include "capturing.hpp"
 #include "spans/slow_spans.hpp"
-#include "thread/recorder.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-constexpr CaptureBits kRequest = 1 << 3;
-constexpr CaptureBits kQuery = 1 << 5;
-const std::string kFast = " slower=3600s limit=1000000/s";  // everything is faster
-const std::string kSlow = " slower=1ns limit=1000000/s";
+const std::string kAll = " limit=1000000/s";
+const std::string kFast = " slower=3600s" + kAll;  // everything is faster
+const std::string kSlow = " slower=1ns" + kAll;
 
 using Outcome = SlowSpans::Outcome;
 using Spans = std::map<std::uint64_t, CaptureBits>;  // by their ids; 0: events
 
-struct SlowTreesTest : testing::Test {
-  SharedParts shared;
-  Doorbell doorbell;
-  Recorder recorder{shared, doorbell, 16};
+struct SlowTreesTest : Capturing {
   Recorder another{shared, doorbell, 16};  // another thread's
   std::vector<Recorder*> threads{&recorder, &another};
   struct Decided {
@@ -45,52 +41,17 @@ struct SlowTreesTest : testing::Test {
                       decisions.push_back({std::move(span), outcome});
                     }};
   std::uint64_t now = now_ns();
-  // Tags of this test only: a tag remembers that its transactions do not nest.
-  const Tag* const request = of_this_test("request ");
-  const Tag* const query = of_this_test("query ");
-  const Tag* const part = of_this_test("part ");
-  const int state_before = replace_state(PMTRACE_STATE_NONE);
-
-  ~SlowTreesTest() override {
-    shared.captures().publish(nullptr);
-    replace_state(state_before);
-  }
-
-  static const Tag* of_this_test(const char* name) {
-    return intern_tag(name +
-                      std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-  }
 
   void ask(const std::string& of_requests, const std::string& of_queries = "") {
     auto set = std::make_unique<CaptureSet>(1);
-    add(*set, 3, "tag=request*" + of_requests);
-    if (!of_queries.empty()) add(*set, 5, "tag=query*" + of_queries);
+    add_filter(*set, {3, 3, "tag=request*" + of_requests});
+    if (!of_queries.empty()) add_filter(*set, {5, 5, "tag=query*" + of_queries});
     shared.captures().publish(std::move(set));
   }
-  static void add(CaptureSet& set, std::uint32_t bit, const std::string& text) {
-    set.add({bit, bit, text}, *wire::parse_capture_filter(text), wire::kAnyRate, 0);
-  }
-  std::uint64_t missed() { return shared.captures().published()->at(3).missed_full; }
-
-  Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
-  static OpenTransaction open(const Tag* tag, const Traced& traced) { return {tag, traced.begun}; }
-  static ThreadTrace::Parent inside(const Traced& traced) {
-    return {traced.context.inside(), traced.begun};
-  }
-  void end(const Tag* tag, const Traced& traced) { end_on(recorder, tag, traced); }
-  static void end_on(Recorder& thread, const Tag* tag, const Traced& traced) {
-    thread.end_traced(open(tag, traced), traced.context, false);
-  }
-  // Ends on its own: nothing of this thread begins inside of it.
-  void detach(const Tag* tag, const Traced& traced) { recorder.trace().detach(open(tag, traced)); }
-  void end_some_inside(int count) {
-    for (int i = 0; i < count; ++i) end(part, begin(part));
-  }
+  std::uint64_t missed() { return captures().at(3).missed_full; }
 
   std::uint32_t entries() { return shared.open_entries().end_of_numbers(); }
-  void expire(std::uint64_t now_ns) {
-    flusher.expire(entries(), *shared.captures().published(), now_ns);
-  }
+  void expire(std::uint64_t now_ns) { flusher.expire(entries(), captures(), now_ns); }
   void give_up() { flusher.give_up(entries(), shared.captures().published()); }
   int lists_taken = 0;
   void settle() {
@@ -126,13 +87,13 @@ struct SlowTreesTest : testing::Test {
 TEST_F(SlowTreesTest, TheFlusherHearsNothingOfFastTrees) {
   ask(kFast + " kind=point");
   for (int i = 0; i < 20'000; ++i) {  // of five each: more than the pool has room for
-    const auto top = begin(request);
-    const auto inner = begin(query);
-    end_some_inside(2);
+    const Open top = begin(request);
+    const Open inner = begin(query);
+    run(part, 2);
     recorder.capture_event(part, wire::SpanKind::Point, 0);
-    end(query, inner);
+    end(inner);
     ASSERT_EQ(waiting(), 4);
-    end(request, top);
+    end(top);
     ASSERT_EQ(waiting(), 0);
   }
   EXPECT_EQ(lists_taken, 0);
@@ -141,17 +102,17 @@ TEST_F(SlowTreesTest, TheFlusherHearsNothingOfFastTrees) {
 
 TEST_F(SlowTreesTest, ASlowOneIsKeptWithAllThatIsInside) {
   ask(kSlow + " kind=point");
-  const auto top = begin(request);
-  const auto inner = begin(query);
-  end_some_inside(2);
+  const Open top = begin(request);
+  const Open inner = begin(query);
+  run(part, 2);
   recorder.capture_event(part, wire::SpanKind::Point, 0);
-  end(query, inner);
+  end(inner);
   EXPECT_EQ(kept(), Spans{});
-  end(request, top);
+  end(top);
   const Spans spans = kept();
   EXPECT_EQ(spans.size(), 5U);
-  EXPECT_EQ(spans.at(top.context.own), kRequest);
-  EXPECT_EQ(spans.at(inner.context.own), kRequest);
+  EXPECT_EQ(spans.at(top.id()), kRequest);
+  EXPECT_EQ(spans.at(inner.id()), kRequest);
   EXPECT_EQ(spans.at(0), kRequest);
   EXPECT_EQ(lists_taken, 1);
   EXPECT_EQ(waiting(), 0);
@@ -159,56 +120,56 @@ TEST_F(SlowTreesTest, ASlowOneIsKeptWithAllThatIsInside) {
 
 TEST_F(SlowTreesTest, EachFilterSelectsForItself) {
   ask(kSlow, kFast);
-  const auto top = begin(request);
-  const auto inner = begin(query);
-  end_some_inside(1);
-  end(query, inner);
-  end(request, top);
+  const Open top = begin(request);
+  const Open inner = begin(query);
+  run(part);
+  end(inner);
+  end(top);
   for (const auto& [id, bits] : kept()) EXPECT_EQ(bits, kRequest);
   EXPECT_EQ(waiting(), 0);
 
   ask(kFast, kSlow);
-  const auto second = begin(request);
-  const auto slow = begin(query);
-  end_some_inside(1);
-  end(query, slow);
+  const Open second = begin(request);
+  const Open slow = begin(query);
+  run(part);
+  end(slow);
   const Spans spans = kept();
   EXPECT_EQ(spans.size(), 2U);
-  EXPECT_EQ(spans.at(slow.context.own), kQuery);
+  EXPECT_EQ(spans.at(slow.id()), kQuery);
   EXPECT_EQ(waiting(), 2);  // for the other filter
-  end(request, second);
+  end(second);
   EXPECT_EQ(kept(), Spans{});
   EXPECT_EQ(waiting(), 0);
 
   ask(kSlow, kSlow);
-  const auto both = begin(request);
-  const auto of_both = begin(query);
-  end(query, of_both);
-  EXPECT_EQ(kept(), (Spans{{of_both.context.own, kQuery}}));
-  end(request, both);
-  EXPECT_EQ(kept(), (Spans{{of_both.context.own, kRequest}, {both.context.own, kRequest}}));
+  const Open both = begin(request);
+  const Open of_both = begin(query);
+  end(of_both);
+  EXPECT_EQ(kept(), (Spans{{of_both.id(), kQuery}}));
+  end(both);
+  EXPECT_EQ(kept(), (Spans{{of_both.id(), kRequest}, {both.id(), kRequest}}));
 }
 
 TEST_F(SlowTreesTest, SpansThatAFilterWantsInAnyCaseDoNotWait) {
   ask(kFast, " limit=1000000/s");
-  const auto top = begin(request);
-  const auto inner = begin(query);
-  end(query, inner);
-  EXPECT_EQ(kept(), (Spans{{inner.context.own, kQuery}}));
+  const Open top = begin(request);
+  const Open inner = begin(query);
+  end(inner);
+  EXPECT_EQ(kept(), (Spans{{inner.id(), kQuery}}));
   EXPECT_EQ(waiting(), 1);
-  end(request, top);
+  end(top);
   EXPECT_EQ(kept(), Spans{});
   EXPECT_EQ(waiting(), 0);
 }
 
 TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   ask(kSlow, " limit=1000000/s");
-  const auto top = begin(request);
-  const auto inner = begin(query);
-  find_or_make_notes(OpenTable::entry_at(inner.begun.ref)->number, inner.begun.moment)
+  const Open top = begin(request);
+  const Open inner = begin(query);
+  find_or_make_notes(OpenTable::entry_at(inner.traced.begun.ref)->number, inner.traced.begun.moment)
       ->add("rows", {}, 7);
-  end(query, inner);
-  end(request, top);
+  end(inner);
+  end(top);
   settle();
   int with_notes = 0;
   for (const Decided& each : decisions) {
@@ -223,27 +184,26 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
 
 TEST_F(SlowTreesTest, RequestsThatOverlapTakeNothingOfEachOther) {
   ask(kSlow);
-  const auto one = begin(request);
-  detach(request, one);
-  const auto other = begin(request);
-  detach(request, other);
-  for (const auto* const around : {&one, &other, &one})
-    end(part, recorder.begin_in(part, inside(*around)));
-  end(request, other);
+  const Open one = begin(request);
+  detach(one);
+  const Open other = begin(request);
+  detach(other);
+  for (const auto& around : {one, other, one}) run_inside(around, part);
+  end(other);
   EXPECT_EQ(kept().size(), 2U);
   EXPECT_EQ(waiting(), 2);
-  end(request, one);
+  end(one);
   EXPECT_EQ(kept().size(), 3U);
 }
 
 TEST_F(SlowTreesTest, PartsOnOtherThreadsBelongToTheTree) {
   for (const std::string& filter : {kFast, kSlow}) {
     ask(filter);
-    const auto top = begin(request);
-    const auto there = another.begin_in(query, inside(top));
-    end_on(another, part, another.begin_traced(part));
-    end_on(another, query, there);
-    end_on(another, request, top);
+    const Open top = begin(request);
+    const Open there = begin_inside(another, top, query);
+    end_on(another, begin_on(another, part));
+    end_on(another, there);
+    end_on(another, top);
     EXPECT_EQ(kept().size(), filter == kSlow ? 3U : 0U);
     EXPECT_EQ(waiting(), 0);
   }
@@ -253,18 +213,18 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
   for (const std::string& filter : {kFast, kSlow}) {
     for (const bool entry_is_used_again : {false, true}) {
       ask(filter);
-      const auto top = begin(request);
-      const auto late = begin(part);
-      const auto later = recorder.begin_in(part, inside(late));
-      detach(part, late);
-      detach(part, later);
-      end(request, top);
+      const Open top = begin(request);
+      const Open late = begin(part);
+      const Open later = begin_inside(late, part);
+      detach(late);
+      detach(later);
+      end(top);
       EXPECT_EQ(kept().size(), filter == kSlow ? 1U : 0U);
       if (entry_is_used_again) begin(query);
-      if (entry_is_used_again) end(request, begin(request));
+      if (entry_is_used_again) run(request);
       kept();
-      end(part, late);
-      end(part, later);
+      end(late);
+      end(later);
       EXPECT_EQ(kept().size(), filter == kSlow ? 2U : 0U);
       EXPECT_EQ(waiting(), 0);
     }
@@ -274,20 +234,20 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
 // The part waits for the outer request, though the inner one has ended, and its entry is another's.
 TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
   ask(" slower=1ms limit=1000000/s");
-  const auto outer = another.begin_traced(request);
+  const Open outer = begin_on(another, request);
   const std::uint64_t begun = now_ns();
-  const auto inner = recorder.begin_in(request, inside(outer));
-  const auto late = recorder.begin_in(part, inside(inner));
-  detach(part, late);
-  end(request, inner);
+  const Open inner = begin_inside(outer, request);
+  const Open late = begin_inside(inner, part);
+  detach(late);
+  end(inner);
   const bool was_fast = now_ns() - begun < 1'000'000;
   for (int i = 0; i < 3; ++i) begin(query);
   while (now_ns() - begun < 2'000'000) continue;
-  end(part, late);
+  end(late);
   const Spans before = kept();
   EXPECT_TRUE(before.empty() || !was_fast);
-  end_on(another, request, outer);
-  EXPECT_TRUE(kept().contains(outer.context.own));
+  end_on(another, outer);
+  EXPECT_TRUE(kept().contains(outer.id()));
   EXPECT_EQ(decisions.size(), 0U);
   EXPECT_EQ(waiting(), 0);
 }
@@ -296,15 +256,16 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
 TEST_F(SlowTreesTest, TheEndOfAPartMakesRoomForOthers) {
   ask(kFast, kSlow);
   for (int i = 0; i < 10'000; ++i) {
-    const auto outer = begin(query);
-    const auto inner = begin(request);
-    const auto late = another.begin_in(part, inside(inner));
-    end(request, inner);
-    const auto next = begin(part);
-    ASSERT_EQ(OpenTable::without_marks(next.begun.ref), OpenTable::without_marks(inner.begun.ref));
-    end_on(another, part, late);
-    end(part, next);
-    end(query, outer);
+    const Open outer = begin(query);
+    const Open inner = begin(request);
+    const Open late = begin_inside(another, inner, part);
+    end(inner);
+    const Open next = begin(part);
+    ASSERT_EQ(OpenTable::without_marks(next.traced.begun.ref),
+              OpenTable::without_marks(inner.traced.begun.ref));
+    end_on(another, late);
+    end(next);
+    end(outer);
     ASSERT_EQ(kept().size(), 4U) << i;
   }
   EXPECT_EQ(waiting(), 0);
@@ -313,13 +274,13 @@ TEST_F(SlowTreesTest, TheEndOfAPartMakesRoomForOthers) {
 TEST_F(SlowTreesTest, APartThatBeginsAfterItsSlowTopHasEndedIsKept) {
   for (const bool entry_is_used_again : {false, true}) {
     ask(kSlow);
-    const auto top = begin(request);
-    end(request, top);
-    if (entry_is_used_again) end(request, begin(request));
-    const auto late = recorder.begin_in(part, inside(top));
-    const auto inner = recorder.begin_in(part, inside(late));
-    end(part, late);
-    end(part, inner);
+    const Open top = begin(request);
+    end(top);
+    if (entry_is_used_again) run(request);
+    const Open late = begin_inside(top, part);
+    const Open inner = begin_inside(late, part);
+    end(late);
+    end(inner);
     EXPECT_EQ(kept().size(), entry_is_used_again ? 4U : 3U);
     EXPECT_EQ(waiting(), 0);
   }
@@ -328,14 +289,14 @@ TEST_F(SlowTreesTest, APartThatBeginsAfterItsSlowTopHasEndedIsKept) {
 // Its parent is not in any list yet.
 TEST_F(SlowTreesTest, APartWhoseParentBeganInAnEndedSlowOneIsKept) {
   ask(kSlow);
-  const auto top = begin(request);
-  end(request, top);
-  end(request, begin(request));
-  const auto late = recorder.begin_in(part, inside(top));
-  end(part, recorder.begin_in(part, inside(late)));
+  const Open top = begin(request);
+  end(top);
+  run(request);
+  const Open late = begin_inside(top, part);
+  run_inside(late, part);
   settle();
   expire(SlowSpans::kPatienceNs + 1);
-  end(part, late);
+  end(late);
   EXPECT_EQ(kept().size(), 4U);
   EXPECT_EQ(waiting(), 0);
 }
@@ -344,18 +305,18 @@ TEST_F(SlowTreesTest, APartWhoseParentBeganInAnEndedSlowOneIsKept) {
 TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
   for (const std::string& filter : {kFast, kSlow}) {
     ask(filter + " kind=point");
-    const auto top = begin(request);
-    const auto ended = begin(part);
-    end(part, ended);
-    const auto in_the_same_entry = begin(part);
-    const auto late = recorder.begin_in(part, inside(ended));
-    const auto inner = begin(part);
+    const Open top = begin(request);
+    const Open ended = begin(part);
+    end(ended);
+    const Open in_the_same_entry = begin(part);
+    const Open late = begin_inside(ended, part);
+    const Open inner = begin(part);
     recorder.capture_event(part, wire::SpanKind::Point, 0);
-    end(part, inner);
-    end(part, late);
-    end(part, in_the_same_entry);
+    end(inner);
+    end(late);
+    end(in_the_same_entry);
     EXPECT_EQ(kept(), Spans{});
-    end(request, top);
+    end(top);
     EXPECT_EQ(kept().size(), filter == kSlow ? 6U : 0U);
     give_up();
     EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
@@ -367,21 +328,21 @@ TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
 TEST_F(SlowTreesTest, APartThatBeginsAfterItsFastTopHasEndedIsNotMissed) {
   for (const bool older_ones_wait : {false, true}) {
     ask(kFast);
-    const auto older = begin(request);
-    if (older_ones_wait) end_some_inside(1);
-    detach(request, older);
-    const auto fast = begin(request);
-    end(request, fast);
-    const auto in_the_same_entry = begin(request);
+    const Open older = begin(request);
+    if (older_ones_wait) run(part);
+    detach(older);
+    const Open fast = begin(request);
+    end(fast);
+    const Open in_the_same_entry = begin(request);
     now = now_ns();
-    end(part, recorder.begin_in(part, inside(fast)));
+    run_inside(fast, part);
     settle();
-    end_some_inside(1);
+    run(part);
     expire(SlowSpans::kPatienceNs + 1);
     EXPECT_EQ(waiting(), older_ones_wait ? 3 : 1);
     EXPECT_TRUE(decisions.empty());
-    end(request, in_the_same_entry);
-    end(request, older);
+    end(in_the_same_entry);
+    end(older);
     give_up();
     EXPECT_TRUE(decisions.empty());
   }
@@ -391,20 +352,20 @@ TEST_F(SlowTreesTest, APartThatBeginsAfterItsFastTopHasEndedIsNotMissed) {
 TEST_F(SlowTreesTest, FiltersDoNotTakePartsFromEachOther) {
   for (const std::string& of_queries : {std::string(" limit=1000000/s"), kSlow}) {
     ask(" slower=1ms limit=1000000/s", of_queries);
-    const auto top = begin(request);
+    const Open top = begin(request);
     const auto began = now_ns();
-    const auto fast = begin(request);
-    const auto inner = begin(query);
-    end(query, inner);
-    end(request, fast);
-    for (int i = 0; i < 3; ++i) end(request, begin(request));
+    const Open fast = begin(request);
+    const Open inner = begin(query);
+    end(inner);
+    end(fast);
+    for (int i = 0; i < 3; ++i) run(request);
     while (now_ns() - began < 1'500'000) continue;
-    end(request, top);
+    end(top);
     Spans spans;
     settle();
     for (const Decided& each : decisions) spans[each.span.context.own] |= each.span.capture_bits();
     decisions.clear();
-    EXPECT_EQ(spans.at(inner.context.own), kRequest | kQuery);
+    EXPECT_EQ(spans.at(inner.id()), kRequest | kQuery);
     EXPECT_EQ(spans.size(), 6U);
     EXPECT_EQ(waiting(), 0);
   }
@@ -415,13 +376,13 @@ TEST_F(SlowTreesTest, FiltersDoNotTakePartsFromEachOther) {
 TEST_F(SlowTreesTest, NothingOfAFastTreeWaitsBesideAnotherFilter) {
   ask(kFast, " limit=1000000/s");
   for (int i = 0; i < 10'000; ++i) {
-    const auto top = begin(query);
-    const auto fast = begin(request);
-    const auto inner = begin(query);
-    end(query, inner);
-    end(request, fast);
-    end(request, begin(request));
-    end(query, top);
+    const Open top = begin(query);
+    const Open fast = begin(request);
+    const Open inner = begin(query);
+    end(inner);
+    end(fast);
+    run(request);
+    end(top);
     settle();
     for (const Decided& each : decisions) ASSERT_EQ(each.outcome, Outcome::Sent);
     decisions.clear();
@@ -433,13 +394,13 @@ TEST_F(SlowTreesTest, PartsOfWhichNobodyKnowsHaveLittleRoom) {
   ask(kFast);
   std::size_t given_up = 0;
   for (std::uint64_t i = 0; i < 3 * SlowSpans::kMostOrphans; ++i, now += 1'000) {
-    const auto top = begin(request);
-    const auto ended = begin(part);
-    end(part, ended);
-    const auto in_the_same_entry = begin(part);
-    end(part, recorder.begin_in(part, inside(ended)));
-    end(part, in_the_same_entry);
-    end(request, top);
+    const Open top = begin(request);
+    const Open ended = begin(part);
+    end(ended);
+    const Open in_the_same_entry = begin(part);
+    run_inside(ended, part);
+    end(in_the_same_entry);
+    end(top);
     given_up += decided(Outcome::WaitedTooLong).size();
     ASSERT_LE(waiting(), static_cast<std::int64_t>(SlowSpans::kMostOrphans));
   }
@@ -448,19 +409,19 @@ TEST_F(SlowTreesTest, PartsOfWhichNobodyKnowsHaveLittleRoom) {
 
 TEST_F(SlowTreesTest, OneMayHaveAnyNumberOfPartsThatOutliveIt) {
   ask(kFast, kSlow);
-  const auto outer = begin(query);
-  const auto fast = begin(request);
-  detach(request, fast);
-  std::vector<Traced> parts;
+  const Open outer = begin(query);
+  const Open fast = begin(request);
+  detach(fast);
+  std::vector<Open> parts;
   for (int i = 0; i < 5'000; ++i) {
-    parts.push_back(recorder.begin_in(part, inside(fast)));
-    detach(part, parts.back());
+    parts.push_back(begin_inside(fast, part));
+    detach(parts.back());
   }
-  end(request, fast);
-  end(request, begin(request));
-  for (const auto& each : parts) end(part, each);
+  end(fast);
+  run(request);
+  for (const auto& each : parts) end(each);
   settle();
-  end(query, outer);
+  end(outer);
   EXPECT_EQ(kept().size(), 5'003U);
   EXPECT_EQ(waiting(), 0);
 }
@@ -469,15 +430,15 @@ TEST_F(SlowTreesTest, LatePartsOfATreeOverItsLimitAreCounted) {
   ask(" slower=1ns limit=1/s");
   std::size_t counted = 0;
   for (int i = 0; i < 20; ++i) {
-    const auto top = begin(request);
-    const auto late = begin(part);
-    const auto later = recorder.begin_in(part, inside(late));
-    detach(part, late);
-    detach(part, later);
-    end(request, top);
-    end(request, begin(request));
-    end(part, later);
-    end(part, late);
+    const Open top = begin(request);
+    const Open late = begin(part);
+    const Open later = begin_inside(late, part);
+    detach(late);
+    detach(later);
+    end(top);
+    run(request);
+    end(later);
+    end(late);
     counted += kept().size() + decided(Outcome::OverLimit).size();
   }
   EXPECT_EQ(counted, 80U);
@@ -486,51 +447,51 @@ TEST_F(SlowTreesTest, LatePartsOfATreeOverItsLimitAreCounted) {
 
 TEST_F(SlowTreesTest, PartsOfOneThatStaysOpenAreKeptIfOneAroundWasSlow) {
   ask(kFast, kSlow);
-  const auto slow = begin(query);
-  const auto stays_open = begin(request);
-  end_some_inside(2);
-  end(query, slow);
+  const Open slow = begin(query);
+  const Open stays_open = begin(request);
+  run(part, 2);
+  end(slow);
   EXPECT_EQ(kept().size(), 1U);
   give_up();
   EXPECT_EQ(kept().size(), 2U);
   for (const auto& [id, bits] : decided(Outcome::WaitedTooLong)) EXPECT_EQ(bits, kRequest);
   EXPECT_EQ(waiting(), 0);
-  detach(request, stays_open);
+  detach(stays_open);
 }
 
 TEST_F(SlowTreesTest, ASlowOneIsKeptWhateverBecameOfItsParent) {
   ask(kFast, kSlow);
-  const auto top = begin(request);
-  const auto goes_on = begin(query);
-  const auto inner = recorder.begin_in(part, inside(goes_on));
-  end(request, top);
-  end(part, inner);
-  end(query, goes_on);
-  EXPECT_EQ(kept(), (Spans{{goes_on.context.own, kQuery}, {inner.context.own, kQuery}}));
+  const Open top = begin(request);
+  const Open goes_on = begin(query);
+  const Open inner = begin_inside(goes_on, part);
+  end(top);
+  end(inner);
+  end(goes_on);
+  EXPECT_EQ(kept(), (Spans{{goes_on.id(), kQuery}, {inner.id(), kQuery}}));
   EXPECT_EQ(waiting(), 0);
 }
 
 TEST_F(SlowTreesTest, APartOfAnEndedPartIsAPartToo) {
   ask(kSlow);
-  const auto top = begin(request);
-  const auto inner = begin(query);
-  end(query, inner);
-  const auto late = recorder.begin_in(part, inside(inner));
-  EXPECT_EQ(late.context.parent, inner.context.own);
-  end(part, late);
-  end(request, top);
+  const Open top = begin(request);
+  const Open inner = begin(query);
+  end(inner);
+  const Open late = begin_inside(inner, part);
+  EXPECT_EQ(late.traced.context.parent, inner.id());
+  end(late);
+  end(top);
   EXPECT_EQ(kept().size(), 3U);
 }
 
 TEST_F(SlowTreesTest, OfCopiesThatEndTwiceThereIsOneSpan) {
   ask(kSlow);
-  const auto top = begin(request);
-  end_some_inside(2);
+  const Open top = begin(request);
+  run(part, 2);
   const auto copy = top;
-  end(request, top);
-  end(request, copy);
+  end(top);
+  end(copy);
   begin(query);
-  end(request, copy);
+  end(copy);
   EXPECT_EQ(kept().size(), 3U);
   EXPECT_EQ(decisions.size(), 0U);
 }
@@ -540,20 +501,20 @@ TEST_F(SlowTreesTest, CopiesThatThreadsEndAtOnceMakeOneSpan) {
   constexpr int kTimes = 5'000;
   std::atomic<int> begun{0};  // released with the copy
   std::atomic<int> ended{0};
-  Traced copy;
+  Open copy;
   std::thread thread([&] {
     for (int i = 1; i <= kTimes; ++i) {
       while (begun.load(std::memory_order_acquire) < i) continue;
-      end_on(another, request, copy);
+      end_on(another, copy);
       ended.store(i, std::memory_order_release);
     }
   });
   std::size_t spans = 0;
   for (int i = 1; i <= kTimes; ++i) {
     const auto top = copy = begin(request);
-    end_some_inside(1);
+    run(part);
     begun.store(i, std::memory_order_release);
-    end(request, top);
+    end(top);
     while (ended.load(std::memory_order_acquire) < i) continue;
     settle();
     spans += decisions.size();
@@ -568,11 +529,11 @@ TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
   ask(" slower=1ns limit=2/s");
   std::size_t kept_spans = 0;
   for (int i = 0; i < 20; ++i) {
-    const auto top = begin(request);
-    const auto inner = begin(request);  // selected, too
-    end(part, begin(part));
-    end(request, inner);
-    end(request, top);
+    const Open top = begin(request);
+    const Open inner = begin(request);  // selected, too
+    run(part);
+    end(inner);
+    end(top);
     const Spans kept = this->kept();
     const Spans over = decided(Outcome::OverLimit);
     EXPECT_EQ(kept.size() + over.size(), 3U);
@@ -585,29 +546,29 @@ TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
 
 TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
   ask(kSlow);
-  std::vector<Traced> tops;
+  std::vector<Open> tops;
   for (int i = 0; i < 8; ++i) {
     tops.push_back(begin(request));
-    end_some_inside(SpanPool::kMost / 10);
-    detach(request, tops.back());
+    run(part, SpanPool::kMost / 10);
+    detach(tops.back());
   }
   EXPECT_GT(shared.spans().taken(), SpanPool::kMost / 4 * 3);
   expire(now_ns());
   const std::size_t gone = decided(Outcome::WaitedTooLong).size();
   EXPECT_GE(gone, SpanPool::kMost / 10);
   EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
-  for (const auto* const torn : {&tops.front()}) end(request, *torn);
-  EXPECT_EQ(decided(Outcome::WaitedTooLong), (Spans{{tops.front().context.own, kRequest}}));
-  end(request, tops.back());
+  end(tops.front());
+  EXPECT_EQ(decided(Outcome::WaitedTooLong), (Spans{{tops.front().id(), kRequest}}));
+  end(tops.back());
   EXPECT_EQ(kept().size(), SpanPool::kMost / 10 + 1U);
 }
 
 TEST_F(SlowTreesTest, WithoutAnyRoomSpansAreMissed) {
   ask(kSlow);
-  const auto top = begin(request);
-  end_some_inside(SpanPool::kMost + 100);
+  const Open top = begin(request);
+  run(part, SpanPool::kMost + 100);
   EXPECT_EQ(missed(), 100U);
-  end(request, top);
+  end(top);
   EXPECT_EQ(missed(), 101U + SpanPool::kMost);  // none without its top
   EXPECT_EQ(waiting(), 0);
 }
@@ -615,12 +576,12 @@ TEST_F(SlowTreesTest, WithoutAnyRoomSpansAreMissed) {
 TEST_F(SlowTreesTest, LargeTreesGiveBackTheirRoom) {
   ask(kFast);
   for (int i = 0; i < 100; ++i) {
-    const auto top = begin(request);
-    end_some_inside(1'000);
-    end(request, top);
-    const auto small = begin(request);
-    end_some_inside(20);
-    end(request, small);
+    const Open top = begin(request);
+    run(part, 1'000);
+    end(top);
+    const Open small = begin(request);
+    run(part, 20);
+    end(small);
   }
   EXPECT_LE(shared.spans().taken(), 32U);  // spare ones of this thread
   EXPECT_EQ(missed(), 0U);
@@ -628,40 +589,40 @@ TEST_F(SlowTreesTest, LargeTreesGiveBackTheirRoom) {
 
 TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   ask(kSlow);
-  const auto top = begin(request);
-  end_some_inside(1);
+  const Open top = begin(request);
+  run(part);
   for (const std::uint64_t soon : {std::uint64_t{5'000'000'000}, now_ns()}) {  // 5 s: after a boot
     expire(soon);
     EXPECT_EQ(waiting(), 1);
   }
   expire(now_ns() + SlowSpans::kPatienceNs + 2'000'000'000);
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
-  end_some_inside(2);
-  end(request, top);
+  run(part, 2);
+  end(top);
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 3U);
   EXPECT_EQ(kept(), Spans{});
   ask(kFast);
-  const auto fast = begin(request);
-  end_some_inside(1);
+  const Open fast = begin(request);
+  run(part);
   give_up();
   EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
-  end(request, fast);
+  end(fast);
   EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
 }
 
 TEST_F(SlowTreesTest, ForgetsWhatNobodyAsksForAnyMore) {
   ask(kSlow, kSlow);
-  const auto top = begin(request);
-  const auto inner = begin(query);
-  end_some_inside(1);
+  const Open top = begin(request);
+  const Open inner = begin(query);
+  run(part);
   ask(kFast);
-  end(query, inner);
-  end(request, top);
+  end(inner);
+  end(top);
   EXPECT_EQ(kept(), Spans{});
-  const auto next = begin(request);
-  end_some_inside(1);
+  const Open next = begin(request);
+  run(part);
   shared.captures().publish(nullptr);
-  end(request, next);
+  end(next);
   EXPECT_EQ(waiting(), 0);
 }
 
@@ -676,8 +637,7 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
   threads.push_back(&third);
   ask(" slower=100us limit=1000000/s kind=point");
   struct Node {
-    const Tag* tag;
-    Traced traced;
+    Open open;
     std::size_t parent;  // its own number: none
     std::uint64_t before_begin, after_begin;
     bool can_be_slow = false, must_be_slow = false;
@@ -692,7 +652,7 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
       if (any_below(8) == 0)
         while (now_ns() < node.after_begin + kBorder + 1'000) continue;
       const std::uint64_t before = now_ns();
-      threads[any_below(3)]->end_traced(open(node.tag, node.traced), node.traced.context, false);
+      end_on(*threads[any_below(3)], node.open);
       node.can_be_slow = now_ns() - node.before_begin >= kBorder;
       node.must_be_slow = before - node.after_begin >= kBorder;
     };
@@ -705,9 +665,9 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
           open_ones.empty() ? nodes.size() : open_ones[any_below(open_ones.size())];
       const Tag* const tag = any_below(2) == 0 ? request : part;
       Recorder& thread = *threads[any_below(3)];
-      Node node{tag, {}, parent, now_ns(), 0};
-      node.traced = parent == nodes.size() ? thread.begin_in(tag, {})
-                                           : thread.begin_in(tag, inside(nodes[parent].traced));
+      Node node{{}, parent, now_ns(), 0};
+      node.open = parent == nodes.size() ? Open{tag, thread.begin_in(tag, {})}
+                                         : begin_inside(thread, nodes[parent].open, tag);
       node.after_begin = now_ns();
       open_ones.push_back(nodes.size());
       nodes.push_back(node);
@@ -720,11 +680,11 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
       bool can = false;
       bool must = false;
       for (std::size_t at = i;; at = nodes[at].parent) {
-        can = can || (nodes[at].tag == request && nodes[at].can_be_slow);
-        must = must || (nodes[at].tag == request && nodes[at].must_be_slow);
+        can = can || (nodes[at].open.tag == request && nodes[at].can_be_slow);
+        must = must || (nodes[at].open.tag == request && nodes[at].must_be_slow);
         if (nodes[at].parent == at) break;
       }
-      const std::uint64_t id = nodes[i].traced.context.own;
+      const std::uint64_t id = nodes[i].open.id();
       const bool is_kept = id != 0 && found.contains(id);
       EXPECT_TRUE(is_kept ? can : !must) << "round " << round << ", transaction " << i;
       known += is_kept ? 1 : 0;
@@ -742,7 +702,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   constexpr int kTrees = 2'000;
   struct Part {
     std::atomic<int> state{0};  // 1: to be ended by the next thread; released with the part
-    Traced traced;
+    Open open;
   };
   std::array<Part, kThreads> parts;
   std::array<std::set<std::uint64_t>, kThreads> expected;
@@ -760,25 +720,24 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
       Part& next = parts[static_cast<std::size_t>((me + 1) % kThreads)];
       for (int i = 0; i < kTrees; ++i) {
         const Tag* const tag = i % 4 == 0 ? query : request;
-        const auto top = own.begin_traced(tag);
-        const auto inner = own.begin_traced(part);
-        own.end_traced(open(part, inner), inner.context, false);
+        const Open top = begin_on(own, tag);
+        const Open inner = begin_on(own, part);
+        end_on(own, inner);
         if (mine.state.load(std::memory_order_acquire) == 0) {
-          mine.traced = own.begin_in(part, inside(top));
-          own.trace().detach(open(part, mine.traced));
-          if (tag == query) expected[static_cast<std::size_t>(me)].insert(mine.traced.context.own);
+          mine.open = begin_inside(own, top, part);
+          detach_on(own, mine.open);
+          if (tag == query) expected[static_cast<std::size_t>(me)].insert(mine.open.id());
           mine.state.store(1, std::memory_order_release);
         }
         if (int full = 1; next.state.compare_exchange_strong(full, 2, std::memory_order_acquire)) {
-          own.end_traced(open(part, next.traced), next.traced.context, false);
+          end_on(own, next.open);
           next.state.store(0, std::memory_order_release);
         }
-        own.end_traced(open(tag, top), top.context, false);
-        if (tag == query)
-          expected[static_cast<std::size_t>(me)].insert({top.context.own, inner.context.own});
+        end_on(own, top);
+        if (tag == query) expected[static_cast<std::size_t>(me)].insert({top.id(), inner.id()});
       }
       if (int full = 1; mine.state.compare_exchange_strong(full, 2, std::memory_order_acquire))
-        own.end_traced(open(part, mine.traced), mine.traced.context, false);
+        end_on(own, mine.open);
       running.fetch_sub(1);
     });
   Spans found;
@@ -789,7 +748,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   for (const auto& each : expected) all.insert(each.begin(), each.end());
   std::uint64_t missed = 0;
   for (const std::uint64_t id : all) missed += found.contains(id) ? 0 : 1;
-  const CaptureSet& set = *shared.captures().published();
+  const CaptureSet& set = captures();
   EXPECT_EQ(missed, set.at(5).missed_full.load());
   for (const auto& [id, bits] : found) EXPECT_TRUE(all.contains(id) && bits == kQuery);
   EXPECT_EQ(waiting(), 0);
