@@ -36,6 +36,17 @@ struct Heard {
   wire::FrameReader reader{1 << 20};
 };
 
+const std::vector<wire::PduType> kTagsAndBatch{wire::PduType::Tags, wire::PduType::Batch};
+
+// The definitions in a TAGS; none in another PDU.
+std::vector<wire::TagDefinition> definitions_in(const KeptPdu& pdu) {
+  std::vector<wire::TagDefinition> definitions;
+  if (pdu.type == wire::PduType::Tags) {
+    EXPECT_TRUE(wire::decode_tags(pdu.payload, definitions));
+  }
+  return definitions;
+}
+
 using wire::pdu_of;
 
 // A message of an agent, as the sender gets it.
@@ -190,28 +201,31 @@ TEST_F(InFlightTest, IsToldAgainWhereTheAgentReadItLate) {
   EXPECT_TRUE(take_batches().empty());
 }
 
-TEST_F(SessionTest, SendsNothingBeforeItIsWelcome) {
+TEST_F(SessionTest, SaysNothingBeforeItIsWelcome) {
   connect();
   record();
   flush();
   EXPECT_FALSE(sender.is_ready());
+  EXPECT_FALSE(sender.say_goodbye(heard.out));
   EXPECT_TRUE(heard.take().empty());
   EXPECT_TRUE(welcome(1, false, 0));
   EXPECT_TRUE(sender.is_ready());
   flush();
-  EXPECT_EQ(take_sequences(), Sequences{1});
+  EXPECT_TRUE(sender.say_goodbye(heard.out));
+  EXPECT_EQ(heard.take_types(),
+            (std::vector{wire::PduType::Tags, wire::PduType::Batch, wire::PduType::Bye}));
 }
 
 TEST_F(SessionTest, DefinesATagOnceAConnection) {
   begin();
   record_batches(1);
-  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_EQ(heard.take_types(), kTagsAndBatch);
   record_batches(1);
   EXPECT_EQ(heard.take_types(), std::vector{wire::PduType::Batch});
   reconnect();
   welcome(1, true, 2);
   record_batches(1);
-  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_EQ(heard.take_types(), kTagsAndBatch);
 }
 
 TEST_F(SessionTest, HasFourBatchesOnTheirWayAtMost) {
@@ -476,12 +490,9 @@ TEST_F(SessionTest, SaysWhatATagStandsForOnceOnEachConnection) {
     record("described later");
     flush();
     std::vector<std::string> texts;
-    for (const KeptPdu& pdu : heard.take()) {
-      std::vector<wire::TagDefinition> definitions;
-      if (pdu.type == wire::PduType::Tags && wire::decode_tags(pdu.payload, definitions))
-        for (const auto& each : definitions)
-          texts.push_back(std::string(each.unit) + ":" + std::string(each.description));
-    }
+    for (const KeptPdu& pdu : heard.take())
+      for (const auto& each : definitions_in(pdu))
+        texts.push_back(std::string(each.unit) + ":" + std::string(each.description));
     return texts;
   };
   using Said = std::vector<std::string>;
@@ -505,7 +516,7 @@ TEST_F(SessionTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
   record("described last");
   EXPECT_TRUE(pending.redefine(*tag));  // goes with the recorded call
   flush();
-  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_EQ(heard.take_types(), kTagsAndBatch);
   EXPECT_TRUE(acknowledge(1));
 
   ASSERT_TRUE(describe(*tag, "ms", "all of it"));
@@ -515,8 +526,7 @@ TEST_F(SessionTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
     flush();
     const auto pdus = heard.take();
     ASSERT_EQ(pdus.size(), 2u);
-    std::vector<wire::TagDefinition> definitions;
-    ASSERT_TRUE(wire::decode_tags(pdus[0].payload, definitions));
+    const auto definitions = definitions_in(pdus[0]);
     ASSERT_EQ(definitions.size(), 1u);
     EXPECT_EQ(definitions.front().description, "all of it");
     wire::Batch batch;
@@ -542,9 +552,7 @@ TEST_F(SessionTest, DefinesTagsInPdusThatAnyAgentTakes) {
   const auto pdus = heard.take();
   for (const KeptPdu& pdu : pdus) {
     EXPECT_LE(pdu.payload.size() + wire::kHeaderBytes, wire::kLeastMaxPduBytes);
-    std::vector<wire::TagDefinition> definitions;
-    if (pdu.type == wire::PduType::Tags && wire::decode_tags(pdu.payload, definitions))
-      defined += definitions.size();
+    defined += definitions_in(pdu).size();
   }
   EXPECT_EQ(defined, 500u);
 }
@@ -625,15 +633,6 @@ TEST_F(SessionTest, PassesOverPdusFromATimeToCome) {
   EXPECT_TRUE(sender.is_ready());
 }
 
-TEST_F(SessionTest, TakesItsLeaveOnlyWhereItIsWelcome) {
-  connect();
-  EXPECT_FALSE(sender.say_goodbye(heard.out));
-  EXPECT_TRUE(heard.take().empty());
-  welcome(1, false, 0);
-  EXPECT_TRUE(sender.say_goodbye(heard.out));
-  EXPECT_EQ(heard.take_types(), std::vector{wire::PduType::Bye});
-}
-
 TEST_F(SessionTest, SendsNothingAfterItsGoodbyeButOnTheNextConnection) {
   begin();
   EXPECT_TRUE(sender.say_goodbye(heard.out));
@@ -644,7 +643,7 @@ TEST_F(SessionTest, SendsNothingAfterItsGoodbyeButOnTheNextConnection) {
   reconnect();
   welcome(1, false, 0);
   flush();
-  EXPECT_EQ(heard.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_EQ(heard.take_types(), kTagsAndBatch);
   EXPECT_TRUE(sender.say_goodbye(heard.out));
 }
 
@@ -653,6 +652,8 @@ struct LegacySessionTest : testing::Test {
   Pending pending;
   DeliveryCounters counters;
   LegacySession sender{pending, counters};
+
+  LegacySessionTest() { sender.on_connected(heard.out); }
 
   void record(const std::string& name, int calls, RecordKind kind = RecordKind::Observe,
               double value = 2) {
@@ -670,7 +671,6 @@ struct LegacySessionTest : testing::Test {
 };
 
 TEST_F(LegacySessionTest, HasOneChunkOnItsWay) {
-  sender.on_connected(heard.out);
   record("chunks", 100);
   flush();
   const auto first = heard.take();
@@ -688,16 +688,16 @@ TEST_F(LegacySessionTest, HasOneChunkOnItsWay) {
 }
 
 TEST_F(LegacySessionTest, SendsNothingBeforeItIsConnected) {
+  LegacySession early{pending, counters};
   record("early", 1);
-  flush();
+  early.send_pending(pending.queued(), kNow, heard.out);
   EXPECT_TRUE(heard.take().empty());
-  sender.on_connected(heard.out);
-  flush();
+  early.on_connected(heard.out);
+  early.send_pending(pending.queued(), kNow, heard.out);
   EXPECT_EQ(heard.take().size(), 1u);
 }
 
 TEST_F(LegacySessionTest, PassesOverWhatIsSaidOfATag) {
-  sender.on_connected(heard.out);
   record("mentioned", 1);
   flush();
   EXPECT_TRUE(acknowledge(0));
@@ -710,7 +710,6 @@ TEST_F(LegacySessionTest, PassesOverWhatIsSaidOfATag) {
 }
 
 TEST_F(LegacySessionTest, SettlesAllInTheEnd) {
-  sender.on_connected(heard.out);
   record("settled", 100);
 #ifdef TRACE_SCARCE_MEMORY
   {
@@ -725,7 +724,6 @@ TEST_F(LegacySessionTest, SettlesAllInTheEnd) {
 }
 
 TEST_F(LegacySessionTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
-  sender.on_connected(heard.out);
   record("doubted", 1, RecordKind::Observe, 5);
   record("doubted", 99);
   flush();
@@ -745,19 +743,17 @@ TEST_F(LegacySessionTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
 }
 
 TEST_F(LegacySessionTest, SendsAllThatWasAddedAsACountersValue) {
-  sender.on_connected(heard.out);
   record("added", 3, RecordKind::Add);
   flush();
-  std::vector<std::pair<TraceType, double>> sent;
-  for (const KeptPdu& pdu : heard.take()) {
-    const auto data = wire::decode_data(pdu.payload);
-    sent.emplace_back(data->type, data->value);
+  const auto sent = heard.take();
+  EXPECT_EQ(sent.size(), 3u);
+  for (const KeptPdu& pdu : sent) {
+    EXPECT_EQ(wire::decode_data(pdu.payload)->type, TraceType::Counter);
+    EXPECT_EQ(wire::decode_data(pdu.payload)->value, 6);
   }
-  EXPECT_EQ(sent, std::vector(3, std::pair(TraceType::Counter, 6.0)));
 }
 
 TEST_F(LegacySessionTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
-  sender.on_connected(heard.out);
   record("added", 100, RecordKind::Add);
   record("waiting", 1, RecordKind::Add);
   flush();
@@ -772,7 +768,6 @@ TEST_F(LegacySessionTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
 }
 
 TEST_F(LegacySessionTest, PutsBackValuesThatAreNotFiniteAndNoAborts) {
-  sender.on_connected(heard.out);
   record("not finite", 100, RecordKind::Observe, HUGE_VAL);
   flush();
   sender.on_disconnected(kNow);
@@ -790,7 +785,6 @@ TEST_F(LegacySessionTest, PutsBackValuesThatAreNotFiniteAndNoAborts) {
 }
 
 TEST_F(LegacySessionTest, HangsUpOnAnAnswerToNothing) {
-  sender.on_connected(heard.out);
   EXPECT_FALSE(acknowledge(0));
   record("answered", 1);
   flush();
@@ -798,7 +792,6 @@ TEST_F(LegacySessionTest, HangsUpOnAnAnswerToNothing) {
 }
 
 TEST_F(LegacySessionTest, CountsWhatAStockAgentCannotTake) {
-  sender.on_connected(heard.out);
   record(std::string(125, 'x'), 3);
   record("aborted", 2, RecordKind::Abort);
   record("taken", 1);
@@ -811,7 +804,6 @@ TEST_F(LegacySessionTest, CountsWhatAStockAgentCannotTake) {
 }
 
 TEST_F(LegacySessionTest, SendsATagWithTooManyLabelsUnderItsBareName) {
-  sender.on_connected(heard.out);
   const std::string value(120, 'v');
   record("bare{k=" + value.substr(0, 124 - 8) + "}", 1);
   record("bare{k=" + value + "}", 2);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tags with labels, by the calls of C.
-#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "own_process.hpp"
 #include "pcp/trace.h"
 #include "tags/description.hpp"
 #include "tags/tag_registry.hpp"
@@ -22,6 +23,8 @@ pmtrace_stats_t stats() {
   pmtrace_stats(&now, sizeof now);
   return now;
 }
+
+const std::string kTooLong(255, 'x');
 
 TEST(TagWith, IsTheTagOfItsText) {
   const pmtrace_handle tag = find("request", {{"zone", "eu"}, {"route", "/a b"}});
@@ -46,46 +49,49 @@ TEST(TagWith, IsTheBareNameIfItIsTooLongAndSaysSoOnce) {
   EXPECT_EQ(stats().labels_cut, before.labels_cut + 2);
 }
 
-// Each problem has a process of its own: a process prints a message once.
-void find_and_leave(const char* name, const std::vector<pmtrace_label>& labels) {
-  if (find(name, labels) == nullptr && find(name, labels) == nullptr) std::_Exit(7);
-  std::_Exit(0);
-}
-
-#define EXPECT_REFUSED(name, labels, why)                               \
-  EXPECT_EXIT(find_and_leave(name, labels), testing::ExitedWithCode(7), \
-              std::string("^pcp_trace: ") + why + "\n$")
-
 using Labels = std::vector<pmtrace_label>;
 
+void expect_refused(const char* name, const Labels& labels, const std::string& said) {
+  const auto find_twice = [&] {
+    return find(name, labels) == nullptr && find(name, labels) == nullptr;
+  };
+  expect_said(find_twice, "pcp_trace: " + said + '\n');
+}
+
 TEST(TagWith, IsRefusedForWhatIsNoLabelAndSaysWhy) {
-  const std::string not_a_key = " is not \\[a-z]\\[a-z0-9_]\\*";
-  const std::string no_tag = "is not traced: a tag must have 1 to 254 bytes";
   for (const std::string bad : {"http-route", "Route", "", "9a", "_a"})
-    EXPECT_REFUSED("r", Labels({{"a", "1"}, {bad.c_str(), "1"}}),
-                   "\"r\" is not traced: label \"" + bad + '"' + not_a_key);
-  EXPECT_REFUSED("r", Labels({{"hostname", "1"}}),
-                 "\"r\" is not traced: label \"hostname\" is reserved by PCP");
-  EXPECT_REFUSED("r", Labels({{"a", "1"}, {"b", "1"}, {"a", "2"}}),
-                 "\"r\" is not traced: label \"a\" is given twice");
-  EXPECT_REFUSED("r", Labels({{"a", nullptr}}), "\"r\" is not traced: label \"a\" has no value");
-  EXPECT_REFUSED("r", Labels({{nullptr, "1"}}), "\"r\" is not traced: a label has no name");
-  EXPECT_REFUSED("r", Labels(17, {"a", "1"}), "\"r\" is not traced: 17 labels, at most 16");
-  EXPECT_REFUSED("", Labels({{"a", "1"}}), "\"\" " + no_tag);
-  EXPECT_REFUSED(nullptr, Labels({{"a", "1"}}), "\"\" " + no_tag);
-  EXPECT_REFUSED(std::string(255, 'x').c_str(), Labels({{"a", "1"}}), "\"x*\" " + no_tag);
+    expect_refused("r", {{"a", "1"}, {bad.c_str(), "1"}},
+                   "\"r\" is not traced: label \"" + bad + "\" is not \\[a-z]\\[a-z0-9_]\\*");
+  const std::pair<Labels, std::string> refused[] = {
+      {{{"hostname", "1"}}, "label \"hostname\" is reserved by PCP"},
+      {{{"a", "1"}, {"b", "1"}, {"a", "2"}}, "label \"a\" is given twice"},
+      {{{"a", nullptr}}, "label \"a\" has no value"},
+      {{{nullptr, "1"}}, "a label has no name"},
+      {Labels(17, {"a", "1"}), "17 labels, at most 16"}};
+  for (const auto& [labels, why] : refused)
+    expect_refused("r", labels, "\"r\" is not traced: " + why);
+  const std::pair<const char*, std::string> no_tags[] = {
+      {"", "\"\""}, {nullptr, "\"\""}, {kTooLong.c_str(), "\"x*\""}};
+  for (const auto& [name, shown] : no_tags)
+    expect_refused(name, {{"a", "1"}}, shown + " is not traced: a tag must have 1 to 254 bytes");
 }
 
 TEST(TagWith, IsRefusedWithoutTheLabelsThatItCounts) {
   EXPECT_EQ(pmtrace_tag_with("refused", nullptr, 1), nullptr);
 }
 
-TEST(TagWith, MayHaveSixteenLabels) {
+// Labels of one letter each.
+struct ShortLabels {
+  ShortLabels(char first, char last) {
+    for (char c = first; c <= last; ++c) keys.emplace_back(1, c);
+    for (const std::string& key : keys) labels.push_back({key.c_str(), ""});
+  }
   std::vector<std::string> keys;
-  for (char c = 'a'; c <= 'p'; ++c) keys.emplace_back(1, c);
-  Labels most;
-  for (const std::string& key : keys) most.push_back({key.c_str(), ""});
-  EXPECT_NE(find("most", most), nullptr);
+  Labels labels;
+};
+
+TEST(TagWith, MayHaveSixteenLabels) {
+  EXPECT_NE(find("most", ShortLabels('a', 'p').labels), nullptr);
 }
 
 pmtrace_handle add(pmtrace_handle tag, const std::vector<pmtrace_label>& labels) {
@@ -121,25 +127,20 @@ TEST(TagAddLabels, FindsEachOfMoreTagsThanAThreadRemembers) {
     }
 }
 
-void add_and_leave(const std::vector<pmtrace_label>& labels) {
-  const pmtrace_handle tag = find("r", {{"a", "1"}});
-  const bool is_refused = add(tag, labels) == nullptr && add(tag, labels) == nullptr;
-  std::_Exit(is_refused && has_folded_labels() ? 7 : 0);
-}
-
 TEST(TagAddLabels, SaysOnceWhatIsWrongAndThatLabelsAreMissing) {
-  const auto expect_refused = [](const Labels& labels, const std::string& why) {
-    EXPECT_EXIT(add_and_leave(labels), testing::ExitedWithCode(7),
-                "^pcp_trace: \"r\\{a=1\\}\" gets no more labels: " + why + "\n$");
-  };
-  expect_refused({{"Route", "1"}}, "label \"Route\" is not .*");
-  expect_refused({{"b", nullptr}}, "label \"b\" has no value");
-  expect_refused({{"b", "1"}, {"b", "2"}, {"Bad", "1"}}, "label \"Bad\" is not .*");
-  std::vector<std::string> keys;
-  for (char c = 'b'; c <= 'q'; ++c) keys.emplace_back(1, c);
-  Labels most;
-  for (const std::string& key : keys) most.push_back({key.c_str(), ""});
-  expect_refused(most, "17 labels, at most 16");
+  const ShortLabels too_many('b', 'q');
+  const std::pair<Labels, std::string> refused[] = {
+      {{{"Route", "1"}}, "label \"Route\" is not .*"},
+      {{{"b", nullptr}}, "label \"b\" has no value"},
+      {{{"b", "1"}, {"b", "2"}, {"Bad", "1"}}, "label \"Bad\" is not .*"},
+      {too_many.labels, "17 labels, at most 16"}};
+  for (const auto& [wrong, why] : refused)
+    expect_said(
+        [&labels = wrong] {
+          const pmtrace_handle tag = find("r", {{"a", "1"}});
+          return add(tag, labels) == nullptr && add(tag, labels) == nullptr && has_folded_labels();
+        },
+        "pcp_trace: \"r\\{a=1\\}\" gets no more labels: " + why + '\n');
 }
 
 TEST(TagAddLabels, GivesTheTagsDescriptionToTheNewOne) {
