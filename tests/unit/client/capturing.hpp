@@ -26,6 +26,21 @@ struct Open {
   Traced traced;
 };
 
+inline Open begin_on(Recorder& thread, const Tag* tag) { return {tag, thread.begin_traced(tag)}; }
+inline Open begin_inside(Recorder& thread, const Open& parent, const Tag* tag) {
+  return {tag, thread.begin_in(tag, {parent.traced.context.inside(), parent.traced.begun})};
+}
+inline void end_on(Recorder& thread, const Open& open, bool aborted = false) {
+  thread.end_traced(open.transaction(), open.traced.context, aborted);
+}
+inline void detach_on(Recorder& thread, const Open& open) {
+  thread.trace().detach(open.transaction());
+}
+// Begins and ends so many, one after the other.
+inline void run_on(Recorder& thread, const Tag* tag, int times = 1) {
+  for (int i = 0; i < times; ++i) end_on(thread, begin_on(thread, tag));
+}
+
 struct Capturing : testing::Test {
   ~Capturing() override {
     shared.captures().publish(nullptr);
@@ -44,26 +59,13 @@ struct Capturing : testing::Test {
   const CaptureSet& captures() { return *shared.captures().published(); }
 
   Open begin(const Tag* tag) { return begin_on(recorder, tag); }
-  static Open begin_on(Recorder& thread, const Tag* tag) { return {tag, thread.begin_traced(tag)}; }
   Open begin_inside(const Open& parent, const Tag* tag) {
-    return begin_inside(recorder, parent, tag);
-  }
-  static Open begin_inside(Recorder& thread, const Open& parent, const Tag* tag) {
-    return {tag, thread.begin_in(tag, {parent.traced.context.inside(), parent.traced.begun})};
+    return client::begin_inside(recorder, parent, tag);
   }
   void end(const Open& open, bool aborted = false) { end_on(recorder, open, aborted); }
-  static void end_on(Recorder& thread, const Open& open, bool aborted = false) {
-    thread.end_traced(open.transaction(), open.traced.context, aborted);
-  }
   // Ends on its own: nothing of this thread begins inside of it.
   void detach(const Open& open) { detach_on(recorder, open); }
-  static void detach_on(Recorder& thread, const Open& open) {
-    thread.trace().detach(open.transaction());
-  }
-  // Begins and ends so many, one after the other.
-  void run(const Tag* tag, int times = 1) {
-    for (int i = 0; i < times; ++i) end(begin(tag));
-  }
+  void run(const Tag* tag, int times = 1) { run_on(recorder, tag, times); }
   void run_inside(const Open& parent, const Tag* tag) { end(begin_inside(parent, tag)); }
 
   SharedParts shared;

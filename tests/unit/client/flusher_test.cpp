@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "capturing.hpp"
 #include "support/scarce_memory.hpp"
 #include "tags/description.hpp"
 
@@ -337,8 +338,7 @@ TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {
 TEST_F(FlusherTest, ConnectsForSpansToo) {
   const int before = replace_state(PMTRACE_STATE_NONE);
   spans.on_welcome(AgentChange::Another, 0, wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
-  const auto traced = recorder.begin_traced(tag);
-  recorder.end_traced({tag, traced.begun}, traced.context, false);
+  run_on(recorder, tag);
   EXPECT_FALSE(recorders.has_settled_spans());
   output.talk();
   EXPECT_EQ(output.connects, 1);

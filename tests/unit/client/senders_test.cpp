@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "capturing.hpp"
 #include "counts/legacy_session.hpp"
 #include "deltas.hpp"
 #include "process/agent_session.hpp"
@@ -336,11 +337,7 @@ struct SpansTest : SessionTest {
         .control = asked};
     EXPECT_TRUE(answer(pdu_of(wire::append_welcome, welcome)));
   }
-  void trace() {
-    const Tag* const tag = intern_tag("captured");
-    const auto traced = recorder.begin_traced(tag);
-    recorder.end_traced({tag, traced.begun}, traced.context, false);
-  }
+  void trace() { run_on(recorder, intern_tag("captured")); }
   // The count of the capture in the next EVENTS.
   wire::CaptureCount count() {
     flush();

@@ -200,7 +200,7 @@ TEST_F(SlowTreesTest, PartsOnOtherThreadsBelongToTheTree) {
   for (const std::string& filter : {kFast, kSlow}) {
     ask(filter);
     const Open top = begin(request);
-    const Open there = begin_inside(another, top, query);
+    const Open there = client::begin_inside(another, top, query);
     end_on(another, begin_on(another, part));
     end_on(another, there);
     end_on(another, top);
@@ -258,7 +258,7 @@ TEST_F(SlowTreesTest, TheEndOfAPartMakesRoomForOthers) {
   for (int i = 0; i < 10'000; ++i) {
     const Open outer = begin(query);
     const Open inner = begin(request);
-    const Open late = begin_inside(another, inner, part);
+    const Open late = client::begin_inside(another, inner, part);
     end(inner);
     const Open next = begin(part);
     ASSERT_EQ(OpenTable::without_marks(next.traced.begun.ref),
@@ -667,7 +667,7 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
       Recorder& thread = *threads[any_below(3)];
       Node node{{}, parent, now_ns(), 0};
       node.open = parent == nodes.size() ? Open{tag, thread.begin_in(tag, {})}
-                                         : begin_inside(thread, nodes[parent].open, tag);
+                                         : client::begin_inside(thread, nodes[parent].open, tag);
       node.after_begin = now_ns();
       open_ones.push_back(nodes.size());
       nodes.push_back(node);
@@ -724,7 +724,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
         const Open inner = begin_on(own, part);
         end_on(own, inner);
         if (mine.state.load(std::memory_order_acquire) == 0) {
-          mine.open = begin_inside(own, top, part);
+          mine.open = client::begin_inside(own, top, part);
           detach_on(own, mine.open);
           if (tag == query) expected[static_cast<std::size_t>(me)].insert(mine.open.id());
           mine.state.store(1, std::memory_order_release);

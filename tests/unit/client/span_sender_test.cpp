@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
+#include "capturing.hpp"
 #include "support/scarce_memory.hpp"
 
 namespace pcp::trace::client {
@@ -52,14 +53,10 @@ struct SpanSenderTest : testing::Test {
     sender.on_disconnected(kNow);
     return sender.on_welcome(agent, last_sequence, control(1, kAsked));
   }
-  void trace(int count = 1) { trace(tag, count); }
-  void trace(const Tag* of, int count) {
-    for (int i = 0; i < count; ++i) {
-      const auto traced = recorder.begin_traced(of);
-      recorder.end_traced({of, traced.begun}, traced.context, false);
-    }
-  }
-  void trace_parts(int count) { trace(intern_tag("part"), count); }
+  void trace(int count = 1) { run_on(recorder, tag, count); }
+  void trace_parts(int count) { run_on(recorder, intern_tag("part"), count); }
+  Open begin() { return begin_on(recorder, tag); }
+  void end(const Open& open) { end_on(recorder, open); }
   // A span of a thread that had looked at these captures just before.
   CapturedSpan late_span(const CaptureSet& captures) const {
     CapturedSpan late;
@@ -88,6 +85,8 @@ struct SpanSenderTest : testing::Test {
   }
   wire::CaptureCount count(std::uint64_t capture) {
     const SpanBatch* const pdu = sender.next();
+    EXPECT_NE(pdu, nullptr);
+    if (pdu == nullptr) return {};
     for (const wire::CaptureCount& each : pdu->counts)
       if (each.capture == capture) return each;
     return {};
@@ -131,9 +130,9 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
 
 TEST_F(SpanSenderTest, CapturesAsSlowWhatBeganEarlier) {
   ask({{7, 3, "tag=request slower=1s"}});
-  const auto traced = recorder.begin_since(tag, now_ns() / 2 << 1 | 1);
+  const Open earlier{tag, recorder.begin_since(tag, now_ns() / 2 << 1 | 1)};
   trace();
-  recorder.end_traced({tag, traced.begun}, traced.context, false);
+  end(earlier);
   EXPECT_EQ(spans_of_next(), 2U);
   trace();
   EXPECT_TRUE(sender.on_ack(1));
@@ -159,11 +158,11 @@ TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
 
 TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
   ask({{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}});
-  const auto top = recorder.begin_traced(tag);
+  const Open top = begin();
   trace_parts(2);
   EXPECT_EQ(sender.next(), nullptr);
   sender.on_control(control(2, {{7, 3, "tag=request slower=1ns"}}));
-  recorder.end_traced({tag, top.begun}, top.context, false);
+  end(top);
   const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 2U);
@@ -175,11 +174,11 @@ TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
   ask({{7, 3, "tag=request slower=3600s"}});
   trace(2);
   EXPECT_EQ(sender.captured(), 0U);  // the sender does not get these
-  const auto top = recorder.begin_traced(tag);
+  const Open top = begin();
   trace(2);
   EXPECT_FALSE(sender.has_settled_all());
   sender.sort(kNow);
-  recorder.end_traced({tag, top.begun}, top.context, false);
+  end(top);
   EXPECT_EQ(sender.next(), nullptr);
   EXPECT_EQ(sender.captured(), 0U);
   EXPECT_TRUE(sender.has_settled_all());
@@ -187,11 +186,10 @@ TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
 
 TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
   ask({{7, 3, "tag=request slower=3600s"}});
-  recorder.begin_traced(tag);
+  begin();
   trace();
   trace_parts(1);
   sender.give_up_waiting();
-  ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
   EXPECT_FALSE(sender.has_settled_all());  // the agent has to hear of it
   EXPECT_TRUE(sender.on_ack(1));
@@ -201,7 +199,7 @@ TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
 TEST_F(SpanSenderTest, CountsAllThatIsUndecidedAtTheEndHoweverMuchIsReady) {
   ask({{7, 3, "tag=request slower=3600s"}, {8, 4, "tag=request limit=1000000/s"}});
   constexpr std::uint64_t kMany = 8'000;
-  recorder.begin_traced(tag);
+  begin();
   trace(kMany);
   sender.give_up_waiting();
   std::uint64_t sequence = 0;
@@ -220,10 +218,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
   for (int i = 0; i < 3; ++i)
     threads.emplace_back([&] {
       Recorder& own = *recorders.reuse_or_make();
-      while (!is_over) {
-        const auto traced = own.begin_traced(tag);
-        own.end_traced({tag, traced.begun}, traced.context, false);
-      }
+      while (!is_over) run_on(own, tag);
     });
   for (int times = 0; times < 5; ++times) {
     while (recorders.spans_in_use() < SpanPool::kMost / 4) std::this_thread::yield();
@@ -238,7 +233,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
 
 TEST_F(SpanSenderTest, ForgetsWhatHasEndedInsideIfNobodyAsksAnyMore) {
   ask({{7, 3, "tag=request slower=3600s"}});
-  recorder.begin_traced(tag);
+  begin();
   trace(2);
   sender.on_control(control(2, {}));
   sender.tick(kNow);
@@ -256,18 +251,23 @@ struct SpanSenderFromStart : SpanSenderTest {
     from_start = std::make_unique<SpanSender>(recorders, with_capture);
     trace();
   }
+  void ask_for_the_same() {
+    from_start->on_welcome(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
+  }
+  void expect_only_count(const wire::CaptureCount& expected) {
+    const SpanBatch* const pdu = from_start->next();
+    ASSERT_NE(pdu, nullptr);
+    EXPECT_EQ(pdu->control, 5U);
+    EXPECT_EQ(pdu->counts, std::vector{expected});
+  }
 };
 
 TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
-  const auto open = recorder.begin_traced(tag);
-  from_start->on_welcome(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
-  recorder.end_traced({tag, open.begun}, open.context, false);
-  const SpanBatch* const pdu = from_start->next();
-  ASSERT_NE(pdu, nullptr);
-  EXPECT_EQ(pdu->control, 5U);
-  EXPECT_EQ(pdu->spans, 3U);
-  ASSERT_EQ(pdu->counts.size(), 1U);
-  EXPECT_EQ(pdu->counts[0], (wire::CaptureCount{.capture = 7, .captured = 3}));
+  const Open open = begin();
+  ask_for_the_same();
+  end(open);
+  expect_only_count({.capture = 7, .captured = 3});
+  EXPECT_EQ(from_start->next()->spans, 3U);
 }
 
 TEST_F(SpanSenderFromStart, ForgetsItIfNobodyAsks) {
@@ -283,11 +283,8 @@ TEST_F(SpanSenderFromStart, ForgetsItIfNobodyAsks) {
 TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
   from_start->tick(now_ns() + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
-  from_start->on_welcome(AgentChange::Another, 0, control(5, {{7, 0, with_capture.capture}}));
-  const SpanBatch* const pdu = from_start->next();
-  ASSERT_NE(pdu, nullptr);
-  ASSERT_EQ(pdu->counts.size(), 1U);
-  EXPECT_EQ(pdu->counts[0], (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
+  ask_for_the_same();
+  expect_only_count({.capture = 7, .captured = 2, .missed_away = 2});
 }
 
 TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
@@ -379,21 +376,18 @@ TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
   sender.tick(kNow + 12'000'000'000);
   EXPECT_TRUE(sender.has_settled_all());
   sender.on_welcome(AgentChange::Same, 0, control(1, kAsked));
-  ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
 }
 
 TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
   ask({{7, 3, "tag=request limit=1/s"}});
   trace(100);
-  ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 100U);
   const PublishedCaptures::Reader reader = read_on_another_thread();
   sender.on_ack(1);
   sender.on_control(control(2, {{7, 3, "tag=request limit=1/s"}, {8, 4, "tag=other"}}));
   sender.tick(kNow);
   trace(10);
-  ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(7).captured, 110U);
 }
 
@@ -405,9 +399,9 @@ TEST_F(SpanSenderTest, SendsOrCountsEachSpanThoughMemoryRunsOut) {
         AgentChange::Another, 0,
         control(++number, {kAsked[0], {8, 4, "tag=request slower=1ns limit=100000/s"}}));
     for (int i = 0; i < 100; ++i) {
-      const auto top = recorder.begin_traced(tag);
+      const Open top = begin();
       trace_parts(1);
-      recorder.end_traced({tag, top.begun}, top.context, false);
+      end(top);
     }
     for (int tries = 0; tries < 3; ++tries) {
       const ScarceMemory scarce(bytes);
@@ -479,7 +473,6 @@ TEST_F(SpanSenderTest, CountsWhatMayHaveBeenTakenForTheAgentThatForgot) {
     sender.on_disconnected(kNow);
   }
   sender.on_welcome(AgentChange::SameThatForgot, 0, control(1, {{9, 3, "tag=request"}}));
-  ASSERT_NE(sender.next(), nullptr);
   EXPECT_EQ(count(9), (wire::CaptureCount{.capture = 9, .captured = 1, .missed_away = 1}));
 }
 
