@@ -25,6 +25,14 @@ Delta delta_of(const std::vector<double>& values) {
   return delta;
 }
 
+TEST(LegacyValues, AreThoseThatTheTypeCanHave) {
+  using Values = std::vector<double>;
+  EXPECT_EQ(take_all(TraceType::Transact, delta_of({0.25, 0.25, 0.25})),
+            (Values{0.25, 0.25, 0.25}));
+  EXPECT_EQ(take_all(TraceType::Observe, delta_of({5, 9, 7})), (Values{7, 7, 7}));
+  EXPECT_EQ(take_all(TraceType::Point, {.count = 2}), (Values{-1, -1}));
+}
+
 TEST(LegacyValues, ATransactionsDeltaKeepsCountSumMinimumAndMaximum) {
   std::mt19937 random(7);
   std::exponential_distribution<double> duration(3.0);
@@ -66,23 +74,6 @@ TEST(LegacyValues, WhatIsLeftIsADeltaThatOurAgentTakes) {
           << delta.count << " left: " << delta.min << ' ' << delta.last << ' ' << delta.max;
     }
   }
-}
-
-TEST(LegacyValues, EqualValuesStayEqual) {
-  EXPECT_EQ(take_all(TraceType::Transact, delta_of({0.25, 0.25, 0.25})),
-            (std::vector<double>{0.25, 0.25, 0.25}));
-}
-
-TEST(LegacyValues, OfAnObservationEndWithTheLastOne) {
-  const auto sent = take_all(TraceType::Observe, delta_of({5, 9, 7}));
-  ASSERT_EQ(sent.size(), 3u);
-  EXPECT_EQ(sent.back(), 7);
-}
-
-TEST(LegacyValues, OfAPointAreMinusOne) {
-  Delta delta;
-  delta.count = 2;
-  EXPECT_EQ(take_all(TraceType::Point, delta), (std::vector<double>{-1, -1}));
 }
 
 }  // namespace
