@@ -24,9 +24,9 @@ class EveryCall:
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", TOLD))
         self.assertEqual(pmcd.values("trace.transact.count"),
                          {"named": 1, "handled": 2, "traced": 3, "noted": 1, "served": 1, "served{status=410}": 1,
-                          "across threads": 1, "forked": 1})
+                          "across threads": 1})
         self.assertEqual(pmcd.values("trace.point.count"),
-                         {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2,
+                         {"named": 1, "handled": 1, "acknowledged": 2,
                           "handled{zone=eu}": 1, "handled{route=/a%20b;zone=eu}": 1})
         self.assertEqual(pmcd.values("trace.observe.count"), {"named": 1, "handled": 2})
         self.assertEqual(pmcd.values("trace.observe.value"), {"named": 2.5, "handled": 4})

@@ -23,6 +23,7 @@ namespace pcp::trace {
 namespace {
 
 constexpr double kPatience = 60;
+const std::string kTooLong(255, 'v');
 
 // Runs `work` in a forked child, which calls `leave` with its result.
 template <typename Work>
@@ -54,19 +55,27 @@ TEST(Lifecycle, AForkedChildCountsForItself) {
   AgentHost agent;
   const pmtrace_handle inherited = pmtrace_tag("inherited");
   pmtrace_observe(inherited, 1);
+  const pmtrace_label too_long{"k", kTooLong.c_str()};
+  EXPECT_EQ(pmtrace_tag_with("inherited", &too_long, 1), inherited);
   pmtracepoint("parent");  // pending when the child is made
-  EXPECT_EQ(flushing_child([inherited] {
+  pmtrace_tx tx;
+  pmtrace_begin(inherited, &tx);
+  EXPECT_EQ(flushing_child([inherited, &tx] {
               pmtrace_stats_t stats;
               pmtrace_stats(&stats, sizeof stats);
-              if (stats.recorded != 0) ::_exit(2);
+              if (stats.recorded != 0 || stats.labels_cut != 0) ::_exit(2);
               pmtracepoint("child");
               pmtrace_observe(inherited, 2);
+              if (pmtrace_end(&tx) != 0) ::_exit(3);
             }),
             0);
+  EXPECT_EQ(pmtrace_abort(&tx), 0);
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
   EXPECT_EQ(agent.total(TraceType::Point, "parent").count, 1u);
   EXPECT_EQ(agent.total(TraceType::Point, "child").count, 1u);
   EXPECT_EQ(agent.total(TraceType::Observe, "inherited").sum, 3);
+  EXPECT_EQ(agent.total(TraceType::Transact, "inherited").count, 1u);
+  EXPECT_EQ(agent.total(TraceType::Transact, "inherited").aborts, 1u);
 }
 
 TEST(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
