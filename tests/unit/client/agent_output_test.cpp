@@ -149,6 +149,10 @@ struct AgentOutputTest : testing::Test {
     ASSERT_EQ(attempts.back(), 0);
     ASSERT_EQ(agent.hear(), std::vector{wire::PduType::Hello});
   }
+  void meet_agent() {
+    agent.come();
+    connect_to_agent();
+  }
   void hang_up() {
     agent.hang_up();
     work();
@@ -214,8 +218,7 @@ TEST_F(AgentOutputTest, PausesByTheStepsAfterARefusalAndNotAsLongAsAllOthers) {
 }
 
 TEST_F(AgentOutputTest, ComesBackSoonToAnAgentThatWasThere) {
-  agent.come();
-  connect_to_agent();
+  meet_agent();
   for (int losses = 1; losses <= 3; ++losses) {
     hang_up();
     EXPECT_EQ(put_back, losses);
@@ -226,8 +229,7 @@ TEST_F(AgentOutputTest, ComesBackSoonToAnAgentThatWasThere) {
 }
 
 TEST_F(AgentOutputTest, DoesNotComeBackSoonTwiceToAnAgentThatGreetsOnly) {
-  agent.come();
-  connect_to_agent();
+  meet_agent();
   hang_up();
   EXPECT_LE(pause(), 500 * kMs);
   be_greeted(2);
@@ -283,15 +285,13 @@ TEST_F(AgentOutputTest, HasOneAttemptWithoutAPauseAtTheEnd) {
 }
 
 TEST_F(AgentOutputTest, NeedNotHurryWhereAnAgentIs) {
-  agent.come();
-  connect_to_agent();
+  meet_agent();
   EXPECT_TRUE(output.hurry());
   EXPECT_TRUE(output.hurry());
 }
 
 TEST_F(AgentOutputTest, DeliversAndTakesItsLeave) {
-  agent.come();
-  connect_to_agent();
+  meet_agent();
   record();
   output.send_pending(pending.queued());
   work();
@@ -308,8 +308,7 @@ TEST_F(AgentOutputTest, DeliversAndTakesItsLeave) {
 
 TEST_F(AgentOutputTest, GivesAnAgentThatIsThereAllTheTimeItTakes) {
   options.connect_timeout = 500ms;
-  agent.come();
-  connect_to_agent();
+  meet_agent();
   EXPECT_EQ(output.next_call_ns(), kNever);
   now += kSecond;
   output.on_timer();
@@ -341,8 +340,7 @@ TEST_F(AgentOutputTest, SpeaksTheAgentsVersion) {
 }
 
 TEST_F(AgentOutputTest, BeginsAnewWhereThereWasNoMemory) {
-  agent.come();
-  connect_to_agent();
+  meet_agent();
   output.recover();
   work();
   EXPECT_EQ(attempts.back(), kNoMemoryToConnect);

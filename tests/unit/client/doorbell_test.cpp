@@ -36,17 +36,16 @@ TEST(Doorbell, OpensNothingUntilTheFlusherMakesItsDescriptors) {
   EXPECT_FALSE(bell.is_rung());
   bell.renew();
   bell.ring();
+  EXPECT_TRUE(is_rung(bell));
   EXPECT_TRUE(bell.is_rung());
+  EXPECT_TRUE(bell.silence());
+  EXPECT_FALSE(bell.silence());
 }
 
-TEST(Doorbell, StaysSilentWhileTheFlusherIsAwake) {
+TEST(Doorbell, WakesOnlyASleeperAndOnce) {
   Bell bell;
   bell.ring_if_asleep();
   EXPECT_FALSE(is_rung(bell));
-}
-
-TEST(Doorbell, WakesASleeperOnce) {
-  Bell bell;
   ASSERT_TRUE(bell.prepare_to_sleep());
   bell.ring_if_asleep();
   EXPECT_TRUE(is_rung(bell));
@@ -95,14 +94,6 @@ TEST(Doorbell, AFlusherThatLeavesIsAskedForByTheNextCall) {
   bell.ring_if_asleep();
   EXPECT_EQ(asked, 1);
   EXPECT_TRUE(bell.is_rung());
-}
-
-TEST(Doorbell, RingsWhetherTheFlusherSleepsOrNot) {
-  Bell bell;
-  bell.ring();
-  EXPECT_TRUE(is_rung(bell));
-  EXPECT_TRUE(bell.silence());
-  EXPECT_FALSE(bell.silence());
 }
 
 TEST(Doorbell, IsStuckWhereTheProgramHasShutItDown) {

@@ -91,6 +91,11 @@ struct SessionTest : testing::Test {
     sender.on_disconnected(kNow);
     connect();
   }
+  bool reconnect_to(std::uint64_t agent, bool knows_session, std::uint64_t last_sequence,
+                    const wire::FeatureSet& features = {}, std::uint64_t now_ns = kNow) {
+    reconnect();
+    return welcome(agent, knows_session, last_sequence, features, now_ns);
+  }
   bool acknowledge(std::uint64_t sequence, std::uint64_t now_ns = kNow) {
     return answer(pdu_of(wire::append_batch_ack, sequence), now_ns);
   }
@@ -223,8 +228,7 @@ TEST_F(SessionTest, DefinesATagOnceAConnection) {
   EXPECT_EQ(heard.take_types(), kTagsAndBatch);
   record_batches(1);
   EXPECT_EQ(heard.take_types(), std::vector{wire::PduType::Batch});
-  reconnect();
-  welcome(1, true, 2);
+  EXPECT_TRUE(reconnect_to(1, true, 2));
   record_batches(1);
   EXPECT_EQ(heard.take_types(), kTagsAndBatch);
 }
@@ -254,8 +258,7 @@ TEST_F(SessionTest, SendsAgainWhatTheAgentHasNotApplied) {
   begin();
   record_batches(3);
   EXPECT_EQ(take_sequences(), (Sequences{1, 2, 3}));
-  reconnect();
-  EXPECT_TRUE(welcome(1, true, 2));
+  EXPECT_TRUE(reconnect_to(1, true, 2));
   EXPECT_EQ(take_sequences(), Sequences{3});
   EXPECT_EQ(counters.acknowledged, 2u);
   EXPECT_EQ(counters.uncertain, 0u);
@@ -272,8 +275,7 @@ TEST_F(SessionTest, SendsAllAgainToAnotherAgent) {
       .features = wire::FeatureSet().set(wire::number_of(wire::Feature::Events)),
       .last_events = 1};
   EXPECT_FALSE(answer(pdu_of(wire::append_welcome, impossible)));
-  reconnect();
-  EXPECT_TRUE(welcome(2, false, 0));
+  EXPECT_TRUE(reconnect_to(2, false, 0));
   EXPECT_EQ(take_sequences(), (Sequences{1, 2}));
   EXPECT_EQ(counters.uncertain, 0u);
 }
@@ -282,8 +284,7 @@ TEST_F(SessionTest, SendsAllAgainToAnotherAgent) {
 TEST_F(SessionTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
   begin();
   record_batches(2);
-  reconnect();
-  EXPECT_TRUE(welcome(1, false, 0));
+  EXPECT_TRUE(reconnect_to(1, false, 0));
   EXPECT_TRUE(take_sequences().empty());
   EXPECT_EQ(counters.uncertain, 2u);
   EXPECT_TRUE(sender.has_settled(2));
@@ -294,22 +295,19 @@ TEST_F(SessionTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOnly) 
   begin();
   record_batches(3);
   EXPECT_TRUE(acknowledge(1));
-  reconnect();
-  EXPECT_TRUE(welcome(1, true, 0));
+  EXPECT_TRUE(reconnect_to(1, true, 0));
   EXPECT_TRUE(take_sequences().empty());
   EXPECT_EQ(counters.uncertain, 2u);
   EXPECT_EQ(counters.acknowledged, 1u);
   // From now on the session is like any other.
   record_batches(1);
-  reconnect();
-  EXPECT_TRUE(welcome(1, true, 0));
+  EXPECT_TRUE(reconnect_to(1, true, 0));
   EXPECT_EQ(take_sequences(), Sequences{4});
   EXPECT_TRUE(acknowledge(4));
   // The next agent finds it normal, too.
   record_batches(1);
   for (const bool knows_session : {false, true}) {
-    reconnect();
-    EXPECT_TRUE(welcome(2, knows_session, 0));
+    EXPECT_TRUE(reconnect_to(2, knows_session, 0));
     EXPECT_EQ(take_sequences(), Sequences{5});
   }
   EXPECT_EQ(counters.uncertain, 2u);
@@ -405,8 +403,7 @@ TEST_F(SpansTest, AreNoReasonToDoubtAnAgentThatTakesNone) {
   EXPECT_TRUE(answer(pdu_of(wire::append_events_ack, 1)));
   record_batches(1);
   for (const bool knows_session : {false, true}) {
-    reconnect();
-    EXPECT_TRUE(welcome(2, knows_session, 0));
+    EXPECT_TRUE(reconnect_to(2, knows_session, 0));
     EXPECT_EQ(take_sequences(), Sequences{1});
   }
 }
@@ -441,8 +438,7 @@ TEST_F(SessionTest, GivesUpTheBatchThatTheAgentCannotRead) {
   EXPECT_EQ(counters.uncertain, 1u);
   reconnect();
   EXPECT_FALSE(say_goodbye_of(wire::ByeReason::Malformed));  // nothing was sent on this connection
-  reconnect();
-  welcome(1, true, 0);
+  EXPECT_TRUE(reconnect_to(1, true, 0));
   EXPECT_EQ(take_sequences(), Sequences{2});
   EXPECT_FALSE(say_goodbye_of(wire::ByeReason::Done));
   EXPECT_EQ(counters.uncertain, 1u);
@@ -453,8 +449,7 @@ TEST_F(SessionTest, SaysHowOldItsCallsAreEachTimeItSendsThem) {
   record("old", kNow - 10);
   record("older", kNow - 30);
   flush();
-  reconnect();
-  welcome(1, true, 0, {}, kNow + 100);
+  EXPECT_TRUE(reconnect_to(1, true, 0, {}, kNow + 100));
   const wire::BatchAge age = take_batch().age;
   EXPECT_EQ(age.first_ns, 130u);
   EXPECT_EQ(age.last_ns, 110u);
@@ -500,8 +495,7 @@ TEST_F(SessionTest, SaysWhatATagStandsForOnceOnEachConnection) {
   const Said whole{"ms:" + std::string(253, 'x')};
   EXPECT_EQ(said(), whole);
   EXPECT_EQ(said(), Said{});
-  reconnect();
-  welcome(1, true, 0, {}, kNow);
+  EXPECT_TRUE(reconnect_to(1, true, 0, {}, kNow));
   EXPECT_EQ(said(), whole);
 }
 
@@ -532,8 +526,7 @@ TEST_F(SessionTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
     EXPECT_EQ(batch.sequence, 2u);
     EXPECT_FALSE(sender.has_settled(pending.popped()));
     if (now_ns == kNow) {
-      reconnect();
-      EXPECT_TRUE(welcome(1, true, 1, {}, now_ns));
+      EXPECT_TRUE(reconnect_to(1, true, 1, {}, now_ns));
     }
   }
   EXPECT_TRUE(acknowledge(2));
@@ -637,8 +630,7 @@ TEST_F(SessionTest, SendsNothingAfterItsGoodbyeButOnTheNextConnection) {
   EXPECT_FALSE(sender.say_goodbye(heard.out));
   record_batches(1);
   EXPECT_TRUE(heard.take().empty());
-  reconnect();
-  welcome(1, false, 0);
+  EXPECT_TRUE(reconnect_to(1, false, 0));
   flush();
   EXPECT_EQ(heard.take_types(), kTagsAndBatch);
   EXPECT_TRUE(sender.say_goodbye(heard.out));

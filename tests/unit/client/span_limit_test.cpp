@@ -31,8 +31,6 @@ struct SpanLimitTest : testing::Test {
   }
 };
 
-TEST_F(SpanLimitTest, TakesAllUpToItself) { EXPECT_EQ(taken_of(100, 7), 100); }
-
 TEST_F(SpanLimitTest, TakesAShareByTheTraceAlone) {
   for (const std::uint64_t id : {std::uint64_t{0}, kAllIds / 2 - 1, kAllIds * 3 / 4 - 1})
     EXPECT_EQ(limit.admits(kAllIds / 4, id, kSecond), Answer::NotAskedFor);
