@@ -105,19 +105,13 @@ TEST(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
   EXPECT_EQ(agent.total(TraceType::Point, "children").count, std::uint64_t{kChildren});
 }
 
-TEST(Lifecycle, AChildThatNeverTracesSendsNothing) {
-  AgentHost agent;
-  pmtracepoint("pending");
-  EXPECT_EQ(exit_status_of(fork_child([] { return 0; })), 0);
-  ASSERT_EQ(pmtrace_flush(kPatience), 1);
-  EXPECT_EQ(agent.total(TraceType::Point, "pending").count, 1u);
-}
-
-TEST(Lifecycle, TheEndOfAProcessDeliversWhatItRecorded) {
+TEST(Lifecycle, TheEndOfAProcessDeliversWhatItAndItsExitHandlersRecorded) {
   AgentHost agent;
   constexpr std::uint64_t kCalls = 5000;
   EXPECT_EQ(exit_status_of(fork_child(
                 [] {
+                  // Not atexit: the library's objects are in this program, and turn it off.
+                  ::on_exit([](int, void*) { pmtracepoint("in a handler"); }, nullptr);
                   const pmtrace_handle tag = pmtrace_tag("at exit");
                   for (std::uint64_t i = 0; i < kCalls; ++i) pmtrace_point(tag);
                   return 0;
@@ -125,19 +119,6 @@ TEST(Lifecycle, TheEndOfAProcessDeliversWhatItRecorded) {
                 ::exit)),
             0);
   EXPECT_EQ(agent.total(TraceType::Point, "at exit").count, kCalls);
-}
-
-TEST(Lifecycle, ExitHandlersMayTrace) {
-  AgentHost agent;
-  EXPECT_EQ(exit_status_of(fork_child(
-                [] {
-                  pmtracepoint("before");
-                  // Not atexit: the library's objects are in this program, and turn it off.
-                  ::on_exit([](int, void*) { pmtracepoint("in a handler"); }, nullptr);
-                  return 0;
-                },
-                ::exit)),
-            0);
   EXPECT_EQ(agent.total(TraceType::Point, "in a handler").count, 1u);
 }
 
@@ -207,15 +188,6 @@ TEST(Lifecycle, ThreadLocalDestructorsMayTrace) {
   EXPECT_EQ(agent.total(TraceType::Point, "thread").count, 100u);
   EXPECT_EQ(agent.total(TraceType::Point, "thread-local destructor").count, 50u);
   EXPECT_EQ(agent.total(TraceType::Point, "key destructor").count, 50u);
-}
-
-TEST(Lifecycle, AnEndOnAnotherThreadClosesWhatAnEndedThreadBegan) {
-  AgentHost agent;
-  std::thread([] { EXPECT_EQ(pmtracebegin("handed over"), 0); }).join();
-  EXPECT_EQ(pmtraceend("handed over"), 0);
-  EXPECT_EQ(pmtraceend("handed over"), PMTRACE_ERR_NOPROGRESS);
-  ASSERT_EQ(pmtrace_flush(kPatience), 1);
-  EXPECT_EQ(agent.total(TraceType::Transact, "handed over").count, 1u);
 }
 
 // Each thread reuses the recorder of the one before.
