@@ -259,14 +259,6 @@ TEST_F(FlusherTest, CallsItsOutputWhenThatWantsToBeCalled) {
   EXPECT_EQ(flusher.next_call_ns(), now - 7 + kMs);
 }
 
-TEST_F(FlusherTest, DeliversAtOnceForWhoWaits) {
-  const std::uint64_t ticket = record_and_ask();
-  EXPECT_EQ(output.taken, 1u);
-  EXPECT_FALSE(deliveries.is_settled(ticket));
-  output.acknowledge();
-  EXPECT_TRUE(has_delivered(ticket));
-}
-
 TEST_F(FlusherTest, SettlesAFlushWhereNothingIsPending) {
   EXPECT_TRUE(has_delivered(ask_for_delivery()));
 }

@@ -49,15 +49,6 @@ TEST(LegacyValues, ATransactionsDeltaKeepsCountSumMinimumAndMaximum) {
   }
 }
 
-TEST(LegacyValues, WhatIsLeftInTheMiddleIsADeltaToo) {
-  Delta delta = delta_of({1, 2, 3, 10});
-  EXPECT_EQ(take_legacy_value(TraceType::Transact, delta), 10);
-  EXPECT_EQ(delta.count, 3u);
-  EXPECT_EQ(delta.sum, 6);
-  EXPECT_EQ(delta.min, 1);
-  EXPECT_LE(delta.max, 10);
-}
-
 // A stock agent may take some of a delta's values, and our agent the rest.
 TEST(LegacyValues, WhatIsLeftIsADeltaThatOurAgentTakes) {
   for (const std::vector<double>& values :

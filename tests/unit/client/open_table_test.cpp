@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <set>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -43,29 +41,6 @@ struct OpenTableTest : testing::Test {
     return sum;
   }
 };
-
-TEST_F(OpenTableTest, ShowsWhatIsOpen) {
-  const Ref outer = table.enter(tag, 10);
-  const Ref inner = table.enter(intern_tag("inner"), 20);
-  std::map<std::string, Moment> found;
-  table.for_each([&](const Tag* each, Moment begun) { found[each->text()] = begun; });
-  EXPECT_EQ(found, (std::map<std::string, Moment>{{"open", 10}, {"inner", 20}}));
-  table.leave(tag, {20, inner});
-  table.leave(tag, {10, outer});
-  EXPECT_TRUE(open_in(table).empty());
-}
-
-TEST_F(OpenTableTest, NestedOnesUseTheSameEntriesForEver) {
-  std::set<Ref> refs;
-  for (int i = 0; i < 1000; ++i) {
-    const Ref outer = table.enter(tag, 10);
-    const Ref inner = table.enter(tag, 20);
-    refs.insert({outer, inner});
-    table.leave(tag, {20, inner});
-    table.leave(tag, {10, outer});
-  }
-  EXPECT_EQ(refs.size(), 2U);
-}
 
 TEST_F(OpenTableTest, OverlappingOnesUseEntriesAgain) {
   std::set<Ref> refs;
@@ -181,12 +156,6 @@ TEST_F(OpenTableTest, AnEntryIsFoundByItsNumber) {
   }
   EXPECT_EQ(entries.find(100'000), nullptr);
   EXPECT_EQ(entries.find(~std::uint32_t{0}), nullptr);
-}
-
-TEST_F(OpenTableTest, ClearsAll) {
-  for (int i = 0; i < 100; ++i) table.enter(tag, tick());
-  table.clear();
-  EXPECT_TRUE(open_in(table).empty());
 }
 
 // Recorders and their tables do the same.

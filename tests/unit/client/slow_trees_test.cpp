@@ -390,18 +390,6 @@ TEST_F(SlowTreesTest, PartsOfOneThatStaysOpenAreKeptIfOneAroundWasSlow) {
   detach(stays_open);
 }
 
-TEST_F(SlowTreesTest, ASlowOneIsKeptWhateverBecameOfItsParent) {
-  ask(kFast, kSlow);
-  const Open top = begin(request);
-  const Open goes_on = begin(query);
-  const Open inner = begin_inside(goes_on, part);
-  end(top);
-  end(inner);
-  end(goes_on);
-  EXPECT_EQ(kept(), (Spans{{goes_on.id(), kQuery}, {inner.id(), kQuery}}));
-  EXPECT_EQ(waiting(), 0);
-}
-
 TEST_F(SlowTreesTest, CopiesThatThreadsEndAtOnceMakeOneSpan) {
   ask(kSlow);
   constexpr int kTimes = 5'000;
