@@ -2,9 +2,9 @@
 // Deltas as whole values.
 #pragma once
 
-#include <initializer_list>
 #include <ostream>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ inline void PrintTo(const Delta& delta, std::ostream* out) {
   *out << testing::PrintToString(numbers_of(delta));
 }
 
-inline Delta delta_of(std::initializer_list<double> values, std::uint64_t unbinned = 0) {
+inline Delta delta_of(const std::vector<double>& values, std::uint64_t unbinned = 0) {
   Delta delta;
   for (const double value : values) delta.add(value);
   delta.unbinned = unbinned;

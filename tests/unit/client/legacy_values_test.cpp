@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "counts/legacy_session.hpp"
+#include "deltas.hpp"
 #include "wire/batch.hpp"
 #include "wire/frame.hpp"
 
@@ -17,12 +18,6 @@ std::vector<double> take_all(TraceType type, Delta delta) {
   std::vector<double> values;
   while (delta.count > 0) values.push_back(take_legacy_value(type, delta));
   return values;
-}
-
-Delta delta_of(const std::vector<double>& values) {
-  Delta delta;
-  for (double value : values) delta.add(value);
-  return delta;
 }
 
 TEST(LegacyValues, AreThoseThatTheTypeCanHave) {
