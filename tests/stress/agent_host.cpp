@@ -81,7 +81,7 @@ AgentHost::Counters counters_of(TestAgent& agent) {
 
 }  // namespace
 
-// What AgentHost asks, about a monitor perhaps.
+// A question of AgentHost, about a monitor perhaps.
 struct AgentHost::Asked {
   Question question;
   std::size_t monitor;

@@ -133,7 +133,7 @@ struct ForkRest : testing::Test {
   }
 };
 
-// What the child finds.
+// True if a child finds the lock free.
 bool is_heap_free_after_fork() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(heap_lock.try_lock() ? 0 : 1);

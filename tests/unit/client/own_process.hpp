@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the library says only once in a process.
+// Words that the library says only once in a process.
 #pragma once
 
 #include <cstdlib>
