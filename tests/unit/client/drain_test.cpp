@@ -60,6 +60,13 @@ TEST_F(DrainTest, TakesCellsWhereNothingIsQueued) {
   EXPECT_EQ(pending.front().delta.count, 5u);
 }
 
+TEST_F(DrainTest, TakesMoreThanItTakesAtOnce) {
+  Recorder wide(shared, doorbell, 1024);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(wide.record(tag, 1, RecordKind::Observe), 0);
+  EXPECT_TRUE(drain.drain(wide, 1));
+  EXPECT_EQ(pending.front().delta.count, 200u);
+}
+
 TEST_F(DrainTest, MakesRoomForTheCellsOfManyTags) {
   for (std::uint32_t i = 0; i < kCapacity; ++i) record(i);
   for (int i = 0; i < 1000; ++i) {
