@@ -54,24 +54,26 @@ void trace_something() {
   for (int i = 0; i < 1000; ++i) call_everything(tag, "idle by name", i);
 }
 
-TEST(Idle, AProcessThatPausesIsNotWoken) {
+// At rest, after calls that are delivered.
+struct Idle : testing::Test {
   TestAgent agent;
-  trace_something();
-  ASSERT_EQ(pmtrace_flush(60), 1);
-  ASSERT_TRUE(comes_to_rest());
 
-  // Asleep, not dead: the thread still flushes.
+  void SetUp() override {
+    trace_something();
+    ASSERT_EQ(pmtrace_flush(60), 1);
+    ASSERT_TRUE(comes_to_rest());
+  }
+};
+
+// Asleep, not dead: the thread still flushes.
+TEST_F(Idle, AProcessThatPausesIsNotWoken) {
   const int before = waits;
   trace_something();
   EXPECT_TRUE(wait_for_count(agent, TraceType::Point, "idle", 2000));
   EXPECT_TRUE(comes_to_rest(before));
 }
 
-TEST(Idle, AProcessWithNothingToSendLooksForNoAgent) {
-  TestAgent agent;
-  trace_something();
-  ASSERT_EQ(pmtrace_flush(60), 1);
-  ASSERT_TRUE(comes_to_rest());
+TEST_F(Idle, AProcessWithNothingToSendLooksForNoAgent) {
   const int before = waits;
   agent.stop();
   EXPECT_TRUE(comes_to_rest(before));

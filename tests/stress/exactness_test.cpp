@@ -29,8 +29,11 @@ void in_threads(int n, const std::function<void(int)>& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Exactness, EveryKindOfCallArrives) {
+struct Exactness : testing::Test {
   TestAgent agent;
+};
+
+TEST_F(Exactness, EveryKindOfCallArrives) {
   EXPECT_EQ(pmtracepoint("by name"), 0);
   EXPECT_EQ(pmtraceobs("by name", 2.5), 0);
   EXPECT_EQ(pmtracecounter("by name", 40), 0);
@@ -71,9 +74,8 @@ TEST(Exactness, EveryKindOfCallArrives) {
 }
 
 // A queue of a few records: most calls find it full and take the slow way.
-TEST(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
+TEST_F(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
   ::setenv("PCP_TRACE_QUEUE", "8", 1);
-  TestAgent agent;
   constexpr int kThreads = 8;
   constexpr int kRounds = 20'000;
   in_threads(kThreads, [](int t) {
@@ -111,8 +113,7 @@ TEST(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
 }
 
 // Records made while no agent runs wait, and a new agent counts them and nothing else.
-TEST(Exactness, HoldsAcrossAnOutage) {
-  TestAgent agent;
+TEST_F(Exactness, HoldsAcrossAnOutage) {
   for (int i = 0; i < 1000; ++i) pmtracepoint("outage");
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
   agent.stop();
@@ -125,9 +126,8 @@ TEST(Exactness, HoldsAcrossAnOutage) {
   EXPECT_EQ(stats().reconnects, 1u);
 }
 
-TEST(Exactness, HoldsWhileTheAgentIsReplacedAgainAndAgain) {
+TEST_F(Exactness, HoldsWhileTheAgentIsReplacedAgainAndAgain) {
   ::setenv("PCP_TRACE_FLUSH", "5", 1);
-  TestAgent agent;
   std::atomic<bool> done{false};
   std::atomic<std::uint64_t> recorded{0};
   std::thread program([&] {
@@ -157,10 +157,9 @@ TEST(Exactness, HoldsWhileTheAgentIsReplacedAgainAndAgain) {
 }
 
 // The statistics are consistent whenever they are read.
-TEST(Exactness, NeverShowsMoreSettledThanRecorded) {
+TEST_F(Exactness, NeverShowsMoreSettledThanRecorded) {
   ::setenv("PCP_TRACE_QUEUE", "2", 1);
   ::setenv("PCP_TRACE_FLUSH", "1", 1);
-  TestAgent agent;
   std::atomic<bool> done{false};
   std::thread program([&] {
     for (int i = 0; i < 300'000; ++i) pmtracepoint("balanced");
@@ -174,8 +173,7 @@ TEST(Exactness, NeverShowsMoreSettledThanRecorded) {
   program.join();
 }
 
-TEST(Exactness, ASynchronousCallReturnsAfterTheAgentHasCounted) {
-  TestAgent agent;
+TEST_F(Exactness, ASynchronousCallReturnsAfterTheAgentHasCounted) {
   pmtracestate(PMTRACE_STATE_SYNC);
   for (std::uint64_t i = 1; i <= 20; ++i) {
     EXPECT_EQ(pmtracepoint("at once"), 0);

@@ -51,8 +51,11 @@ int flushing_child(Work work) {
   }));
 }
 
-TEST(Lifecycle, AForkedChildCountsForItself) {
+struct Lifecycle : testing::Test {
   AgentHost agent;
+};
+
+TEST_F(Lifecycle, AForkedChildCountsForItself) {
   const pmtrace_handle inherited = pmtrace_tag("inherited");
   pmtrace_observe(inherited, 1);
   const pmtrace_label too_long{"k", kTooLong.c_str()};
@@ -78,9 +81,8 @@ TEST(Lifecycle, AForkedChildCountsForItself) {
   EXPECT_EQ(agent.total(TraceType::Transact, "inherited").aborts, 1u);
 }
 
-TEST(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
+TEST_F(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
   ::setenv("PCP_TRACE_QUEUE", "64", 1);
-  AgentHost agent;
   std::atomic<bool> done{false};
   std::array<std::atomic<std::uint64_t>, 3> recorded{};
   std::vector<std::thread> threads;
@@ -105,8 +107,7 @@ TEST(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
   EXPECT_EQ(agent.total(TraceType::Point, "children").count, std::uint64_t{kChildren});
 }
 
-TEST(Lifecycle, TheEndOfAProcessDeliversWhatItAndItsExitHandlersRecorded) {
-  AgentHost agent;
+TEST_F(Lifecycle, TheEndOfAProcessDeliversWhatItAndItsExitHandlersRecorded) {
   constexpr std::uint64_t kCalls = 5000;
   EXPECT_EQ(exit_status_of(fork_child(
                 [] {
@@ -122,8 +123,7 @@ TEST(Lifecycle, TheEndOfAProcessDeliversWhatItAndItsExitHandlersRecorded) {
   EXPECT_EQ(agent.total(TraceType::Point, "in a handler").count, 1u);
 }
 
-TEST(Lifecycle, AProcessWithoutAnAgentEnds) {
-  AgentHost agent;
+TEST_F(Lifecycle, AProcessWithoutAnAgentEnds) {
   agent.stop();
   EXPECT_EQ(exit_status_of(fork_child(
                 [] { return pmtracepoint("nobody listens") == -ENOENT ? 0 : 1; }, ::exit)),
@@ -131,9 +131,8 @@ TEST(Lifecycle, AProcessWithoutAnAgentEnds) {
 }
 
 // The program's handler comes before the library's own, and traces.
-TEST(Lifecycle, AnAtforkHandlerMayTrace) {
+TEST_F(Lifecycle, AnAtforkHandlerMayTrace) {
   ::pthread_atfork(nullptr, nullptr, [] { pmtracepoint("in the handler"); });
-  AgentHost agent;
   pmtracepoint("parent");
   EXPECT_EQ(flushing_child([] { pmtracepoint("after the handler"); }), 0);
   EXPECT_EQ(agent.total(TraceType::Point, "in the handler").count, 1u);
@@ -141,8 +140,7 @@ TEST(Lifecycle, AnAtforkHandlerMayTrace) {
 }
 
 // No call is a cancellation point, not even the one that wakes the flusher.
-TEST(Lifecycle, ACancelledThreadLeavesItsCallsBehind) {
-  AgentHost agent;
+TEST_F(Lifecycle, ACancelledThreadLeavesItsCallsBehind) {
   pmtracepoint("before");
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
   pthread_t thread;
@@ -168,8 +166,7 @@ struct TracesWhenItsThreadEnds {
   ~TracesWhenItsThreadEnds() { pmtracepoint("thread-local destructor"); }
 };
 
-TEST(Lifecycle, ThreadLocalDestructorsMayTrace) {
-  AgentHost agent;
+TEST_F(Lifecycle, ThreadLocalDestructorsMayTrace) {
   for (int i = 0; i < 50; ++i)
     std::thread([] {
       static thread_local TracesWhenItsThreadEnds object;
@@ -191,9 +188,8 @@ TEST(Lifecycle, ThreadLocalDestructorsMayTrace) {
 }
 
 // Each thread reuses the recorder of the one before.
-TEST(Lifecycle, AllThatEndedThreadsBeganCanBeEnded) {
+TEST_F(Lifecycle, AllThatEndedThreadsBeganCanBeEnded) {
   constexpr int kThreads = 5;
-  AgentHost agent;
   for (int i = 0; i < kThreads; ++i)
     std::thread([] { EXPECT_EQ(pmtracebegin("left behind"), 0); }).join();
   for (int i = 0; i < kThreads; ++i) EXPECT_EQ(pmtraceend("left behind"), 0) << i;
@@ -202,8 +198,7 @@ TEST(Lifecycle, AllThatEndedThreadsBeganCanBeEnded) {
   EXPECT_EQ(agent.total(TraceType::Transact, "left behind").count, std::uint64_t{kThreads});
 }
 
-TEST(Lifecycle, ANewThreadIsNotHeldUpByAnEndedOnesTransaction) {
-  AgentHost agent;
+TEST_F(Lifecycle, ANewThreadIsNotHeldUpByAnEndedOnesTransaction) {
   std::thread([] { EXPECT_EQ(pmtracebegin("left open"), 0); }).join();
   std::thread([] {
     EXPECT_EQ(pmtracebegin("left open"), 0);

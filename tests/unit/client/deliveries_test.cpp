@@ -17,16 +17,18 @@ using namespace std::chrono_literals;
 // A wait of this length fails by the test's time-out.
 constexpr auto kForEver = 24h;
 
-TEST(Deliveries, WaitsForAnAttemptThatDoesNotEndOnlyOnce) {
+struct DeliveriesTest : testing::Test {
   Deliveries deliveries;
+};
+
+TEST_F(DeliveriesTest, WaitsForAnAttemptThatDoesNotEndOnlyOnce) {
   EXPECT_EQ(deliveries.report(false, 0s), PMTRACE_ERR_TIMEOUT);
   EXPECT_EQ(deliveries.report(false, kForEver), PMTRACE_ERR_TIMEOUT);
   deliveries.attempt_ended(0);
   EXPECT_EQ(deliveries.report(false, kForEver), 0);
 }
 
-TEST(Deliveries, GivesTheLastErrorUntilAConnectionWasMadeAndNoneAfterIt) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, GivesTheLastErrorUntilAConnectionWasMadeAndNoneAfterIt) {
   EXPECT_EQ(deliveries.connection_outcome(), Deliveries::kUnknown);
   deliveries.attempt_ended(-ECONNREFUSED);
   EXPECT_EQ(deliveries.wait_for_first_attempt(kForEver), -ECONNREFUSED);
@@ -38,8 +40,7 @@ TEST(Deliveries, GivesTheLastErrorUntilAConnectionWasMadeAndNoneAfterIt) {
   EXPECT_EQ(deliveries.connection_outcome(), 0);
 }
 
-TEST(Deliveries, WakesAllWhoWaitForTheFirstAttempt) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, WakesAllWhoWaitForTheFirstAttempt) {
   std::thread others[3];
   for (std::thread& other : others)
     other = std::thread([&] { EXPECT_EQ(deliveries.wait_for_first_attempt(kForEver), 0); });
@@ -47,24 +48,21 @@ TEST(Deliveries, WakesAllWhoWaitForTheFirstAttempt) {
   for (std::thread& other : others) other.join();
 }
 
-TEST(Deliveries, ReportsAFailureToEveryCallerOrToTheFirstOnlyIfAsynchronous) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, ReportsAFailureToEveryCallerOrToTheFirstOnlyIfAsynchronous) {
   deliveries.attempt_ended(-ECONNREFUSED);
   for (const auto& [is_asynchronous, outcome] :
        {std::pair{true, -ECONNREFUSED}, {true, 0}, {false, -ECONNREFUSED}, {false, -ECONNREFUSED}})
     EXPECT_EQ(deliveries.report(is_asynchronous, kForEver), outcome);
 }
 
-TEST(Deliveries, ADeliveryEndsWhenItsTicketIsSettled) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, ADeliveryEndsWhenItsTicketIsSettled) {
   const std::uint64_t ticket = deliveries.request_delivery();
   std::thread flusher([&] { deliveries.settle(deliveries.requested(), true); });
   EXPECT_TRUE(deliveries.await(ticket, kForEver, Deliveries::Patience::Fixed));
   flusher.join();
 }
 
-TEST(Deliveries, ADeliveryFailsIfItsTicketDoesAndNoLaterOne) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, ADeliveryFailsIfItsTicketDoesAndNoLaterOne) {
   const std::uint64_t failed = deliveries.request_delivery();
   deliveries.settle(failed, false);
   EXPECT_FALSE(deliveries.await(failed, kForEver, Deliveries::Patience::Fixed));
@@ -73,8 +71,7 @@ TEST(Deliveries, ADeliveryFailsIfItsTicketDoesAndNoLaterOne) {
   EXPECT_TRUE(deliveries.await(later, kForEver, Deliveries::Patience::Fixed));
 }
 
-TEST(Deliveries, AWaitGivesUpInTimeHoweverMuchHappensInVain) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, AWaitGivesUpInTimeHoweverMuchHappensInVain) {
   const auto happens_again = [](Instant) { return true; };
   EXPECT_FALSE(deliveries.await(deliveries.request_delivery(), 20ms, Deliveries::Patience::Progress,
                                 happens_again));
@@ -93,15 +90,14 @@ int count_parts(Deliveries::Patience patience, int with_progress) {
 }
 
 // A machine that stood still uses up one part.
-TEST(Deliveries, APatientWaitGoesOnAsLongAsThereIsProgress) {
+TEST_F(DeliveriesTest, APatientWaitGoesOnAsLongAsThereIsProgress) {
   EXPECT_EQ(count_parts(Deliveries::Patience::Fixed, 3), 1);
   EXPECT_EQ(count_parts(Deliveries::Patience::Progress, 3), 3 + Deliveries::kParts);
   EXPECT_EQ(count_parts(Deliveries::Patience::Progress, 0), Deliveries::kParts);
 }
 
 // The flusher may be busy when a wait begins, and then wait for an agent that has stopped.
-TEST(Deliveries, APatientWaitLastsNoLongerThanItsPartsAfterTheLastProgress) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, APatientWaitLastsNoLongerThanItsPartsAfterTheLastProgress) {
   constexpr auto kPatience = 100ms;
   std::vector<Duration> parts;
   const auto pause = [&](Instant until) {
@@ -114,8 +110,7 @@ TEST(Deliveries, APatientWaitLastsNoLongerThanItsPartsAfterTheLastProgress) {
 }
 
 // _exit() in a signal handler relies on this.
-TEST(Deliveries, AWaitThatPollsTakesNoLock) {
-  Deliveries deliveries;
+TEST_F(DeliveriesTest, AWaitThatPollsTakesNoLock) {
   const std::uint64_t ticket = deliveries.request_delivery();
   EXPECT_TRUE(deliveries.await(ticket, kForEver, Deliveries::Patience::Fixed, [&](Instant) {
     deliveries.settle(ticket, true);  // would block if the waiter held a lock

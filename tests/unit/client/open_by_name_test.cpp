@@ -9,14 +9,17 @@
 namespace pcp::trace::client {
 namespace {
 
-// As in the library they are never destroyed; this list keeps them reachable for leak checkers.
-OpenByName& make_transactions() {
-  static auto& kept = *new std::vector<OpenByName*>;
-  return *kept.emplace_back(new OpenByName);
-}
+struct OpenByNameTest : testing::Test {
+  // As in the library never destroyed; this list keeps them reachable for leak checkers.
+  static OpenByName& make_transactions() {
+    static auto& kept = *new std::vector<OpenByName*>;
+    return *kept.emplace_back(new OpenByName);
+  }
 
-TEST(OpenByName, RememberWhenEachTagBegan) {
   OpenByName& transactions = make_transactions();
+};
+
+TEST_F(OpenByNameTest, RememberWhenEachTagBegan) {
   auto* one = transactions.find_or_make(intern_tag("open one"));
   auto* two = transactions.find_or_make(intern_tag("open two"));
   one->begin(100, false, OpenTable::kNoRef);
@@ -29,8 +32,7 @@ TEST(OpenByName, RememberWhenEachTagBegan) {
   EXPECT_EQ(two->close().moment, 200u);
 }
 
-TEST(OpenByName, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) {
-  OpenByName& transactions = make_transactions();
+TEST_F(OpenByNameTest, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) {
   const Tag* tag = intern_tag("stands for others");
   auto* own = transactions.find_or_make(tag);
   auto* one = transactions.find_or_make(tag, 1);
@@ -47,8 +49,7 @@ TEST(OpenByName, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) 
   EXPECT_EQ(transactions.find_or_make(tag), own);
 }
 
-TEST(OpenByName, KeepAnyNumberOfTags) {
-  OpenByName& transactions = make_transactions();
+TEST_F(OpenByNameTest, KeepAnyNumberOfTags) {
   for (int i = 0; i < 1000; ++i)
     transactions.find_or_make(intern_tag("many " + std::to_string(i)))
         ->begin(static_cast<std::uint64_t>(i + 1), false, OpenTable::kNoRef);
@@ -57,8 +58,7 @@ TEST(OpenByName, KeepAnyNumberOfTags) {
               static_cast<std::uint64_t>(i + 1));
 }
 
-TEST(OpenByName, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
-  OpenByName& transactions = make_transactions();
+TEST_F(OpenByNameTest, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
   auto* slot = transactions.find_or_make(intern_tag("replaceable"));
   slot->begin(300, true, OpenTable::kNoRef);
   EXPECT_TRUE(slot->is_open());
@@ -66,8 +66,7 @@ TEST(OpenByName, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
   EXPECT_EQ(slot->close().moment, 300u);
 }
 
-TEST(OpenByName, OfAllOwnersStayOpenUntilEachIsClosed) {
-  OpenByName& transactions = make_transactions();
+TEST_F(OpenByNameTest, OfAllOwnersStayOpenUntilEachIsClosed) {
   const Tag* tag = intern_tag("left open");
   for (Moment begun = 10; begun <= 50; begun += 10) {
     auto* own = transactions.find_or_make(tag);
@@ -82,8 +81,7 @@ TEST(OpenByName, OfAllOwnersStayOpenUntilEachIsClosed) {
   EXPECT_EQ(transactions.close(tag).moment, 0U);
 }
 
-TEST(OpenByName, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
-  OpenByName& transactions = make_transactions();
+TEST_F(OpenByNameTest, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
   const Tag* tag = intern_tag("left open, then closed");
   auto* left = transactions.find_or_make(tag);
   left->begin(10, false, OpenTable::kNoRef);
@@ -97,8 +95,7 @@ TEST(OpenByName, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
   EXPECT_EQ(transactions.find_or_make(tag), left);
 }
 
-TEST(OpenByName, AsManyAsAreKeptStayOpenAndTheFirstIsForgotten) {
-  OpenByName& transactions = make_transactions();
+TEST_F(OpenByNameTest, AsManyAsAreKeptStayOpenAndTheFirstIsForgotten) {
   const Tag* tag = intern_tag("left open without end");
   for (std::size_t i = 1; i <= OpenByName::kMostOrphans + 1; ++i) {
     auto* own = transactions.find_or_make(tag);

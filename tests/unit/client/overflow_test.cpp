@@ -31,26 +31,26 @@ using Cells = std::map<std::pair<std::string, RecordKind>, Delta>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Takes the contents of the cells, by tag and series.
-Cells take(Overflow& overflow, OverflowSlab& spare) {
-  Cells cells;
-  if (!overflow.is_written()) return cells;
-  EXPECT_EQ(overflow.exchange(spare, overflow.needed_room()), Overflow::Exchanged::Yes);
-  spare.for_each([&](const OverflowCell& cell) {
-    cells[{cell.tag->text(), cell.kind}].merge(cell.delta);
-  });
-  spare.clear();
-  return cells;
-}
-
-Cells take(Overflow& overflow) {
+struct OverflowTest : testing::Test {
+  Overflow overflow;
   OverflowSlab spare;
-  return take(overflow, spare);
-}
+
+  // Takes the contents of the cells, by tag and series.
+  Cells take(Overflow& from) {
+    Cells cells;
+    if (!from.is_written()) return cells;
+    EXPECT_EQ(from.exchange(spare, from.needed_room()), Overflow::Exchanged::Yes);
+    spare.for_each([&](const OverflowCell& cell) {
+      cells[{cell.tag->text(), cell.kind}].merge(cell.delta);
+    });
+    spare.clear();
+    return cells;
+  }
+  Cells take() { return take(overflow); }
+};
 
 // A histogram has seen none of them.
-TEST(Overflow, AddsUpWhatItIsGivenForEachTagAndSeries) {
-  Overflow overflow;
+TEST_F(OverflowTest, AddsUpWhatItIsGivenForEachTagAndSeries) {
   for (const Record& record : std::vector<Record>{{tag("a"), 3, RecordKind::Observe},
                                                   {tag("a"), -1, RecordKind::Observe},
                                                   {tag("a"), 2, RecordKind::Observe},
@@ -62,29 +62,27 @@ TEST(Overflow, AddsUpWhatItIsGivenForEachTagAndSeries) {
                                                   {tag("b"), 0.5, RecordKind::Transact},
                                                   {tag("b"), 9, RecordKind::Abort}})
     ASSERT_TRUE(overflow.add(record, 0));
-  EXPECT_EQ(take(overflow), (Cells{{{"a", RecordKind::Observe}, delta_of({3, -1, 2}, 3)},
-                                   {{"a", RecordKind::Counter}, delta_of({7})},
-                                   {{"a", RecordKind::Add}, delta_of({1, 2, 4})},
-                                   {{"b", RecordKind::Point}, {.count = 1}},
-                                   {{"b", RecordKind::Transact}, delta_of({0.5}, 1)},
-                                   {{"b", RecordKind::Abort}, delta_of({9}, 1)}}));
+  EXPECT_EQ(take(), (Cells{{{"a", RecordKind::Observe}, delta_of({3, -1, 2}, 3)},
+                           {{"a", RecordKind::Counter}, delta_of({7})},
+                           {{"a", RecordKind::Add}, delta_of({1, 2, 4})},
+                           {{"b", RecordKind::Point}, {.count = 1}},
+                           {{"b", RecordKind::Transact}, delta_of({0.5}, 1)},
+                           {{"b", RecordKind::Abort}, delta_of({9}, 1)}}));
 }
 
-TEST(Overflow, KeepsASumFinite) {
-  Overflow overflow;
+TEST_F(OverflowTest, KeepsASumFinite) {
   for (int i = 0; i < 3; ++i) overflow.add({tag("great"), -1e308, RecordKind::Observe}, 0);
-  const Delta delta = take(overflow)[{"great", RecordKind::Observe}];
+  const Delta delta = take()[{"great", RecordKind::Observe}];
   EXPECT_EQ(delta.sum, -std::numeric_limits<double>::max());
 }
 
-TEST(Overflow, CountsWhatIsNotFiniteApartAndKeepsItAsTheLastValue) {
-  Overflow overflow;
+TEST_F(OverflowTest, CountsWhatIsNotFiniteApartAndKeepsItAsTheLastValue) {
   for (const RecordKind kind : {RecordKind::Transact, RecordKind::Observe, RecordKind::Counter}) {
     overflow.add({tag("odd"), -kInfinity, kind}, 0);
     overflow.add({tag("even"), 2.0, kind}, 0);
     overflow.add({tag("even"), kInfinity, kind}, 0);
   }
-  const auto cells = take(overflow);
+  const auto cells = take();
   ASSERT_EQ(cells.size(), 6u);
   for (const RecordKind kind : {RecordKind::Transact, RecordKind::Observe, RecordKind::Counter}) {
     const std::uint64_t unbinned = kind == RecordKind::Counter ? 0 : 1;
@@ -94,14 +92,12 @@ TEST(Overflow, CountsWhatIsNotFiniteApartAndKeepsItAsTheLastValue) {
 }
 
 // The flusher gives a thread a slab that it took from another thread.
-TEST(Overflow, FindsNothingOfOthersInItsSlab) {
+TEST_F(OverflowTest, FindsNothingOfOthersInItsSlab) {
   Overflow first;
   Overflow second;
-  OverflowSlab spare;
-  const auto names_in = [&](Overflow& overflow) {
+  const auto names_in = [&](Overflow& from) {
     std::vector<std::string> names;
-    for (const auto& [tag_and_type, delta] : take(overflow, spare))
-      names.push_back(tag_and_type.first);
+    for (const auto& [tag_and_type, delta] : take(from)) names.push_back(tag_and_type.first);
     return names;
   };
   first.add({tag("first"), std::nan(""), RecordKind::Observe}, 0);
@@ -115,62 +111,55 @@ TEST(Overflow, FindsNothingOfOthersInItsSlab) {
   EXPECT_TRUE(spare.empty());
 }
 
-TEST(Overflow, IsInUseUntilTheFlusherTakesItsCellsOnce) {
-  Overflow overflow;
+TEST_F(OverflowTest, IsInUseUntilTheFlusherTakesItsCellsOnce) {
   for (int time = 0; time < 2; ++time) {
     EXPECT_FALSE(overflow.is_in_use());
     overflow.add({tag("once"), 1.0, RecordKind::Observe}, 0);
     EXPECT_TRUE(overflow.is_in_use());
-    EXPECT_EQ(take(overflow).size(), 1u);
-    EXPECT_TRUE(take(overflow).empty());
+    EXPECT_EQ(take().size(), 1u);
+    EXPECT_TRUE(take().empty());
   }
 }
 
-TEST(Overflow, SaysHowMuchWasQueuedBeforeItsFirstCell) {
-  Overflow overflow;
+TEST_F(OverflowTest, SaysHowMuchWasQueuedBeforeItsFirstCell) {
   for (const std::uint64_t queued : {42u, 43u, 44u})
     overflow.add({tag("p"), 1.0, RecordKind::Observe}, queued);
   EXPECT_EQ(overflow.queued_before(), 42u);
-  take(overflow);
+  take();
   overflow.add({tag("p"), 1.0, RecordKind::Observe}, 50);
   EXPECT_EQ(overflow.queued_before(), 50u);
 }
 
-TEST(Overflow, KeepsThousandsOfTagsApart) {
-  Overflow overflow;
+TEST_F(OverflowTest, KeepsThousandsOfTagsApart) {
   for (int round = 0; round < 3; ++round)
     for (int i = 0; i < 5000; ++i)
       overflow.add(
           {intern_tag("many " + std::to_string(i)), static_cast<double>(i), RecordKind::Observe},
           0);
-  auto cells = take(overflow);
+  auto cells = take();
   ASSERT_EQ(cells.size(), 5000u);
   for (int i = 0; i < 5000; ++i)
     EXPECT_EQ((cells[{"many " + std::to_string(i), RecordKind::Observe}].sum), 3.0 * i);
 }
 
 // The owner may write a cell for a tag that is newer than the room.
-TEST(Overflow, KeepsItsCellsIfThereIsANewerTagThanThereIsRoomFor) {
-  Overflow overflow;
-  OverflowSlab spare;
+TEST_F(OverflowTest, KeepsItsCellsIfThereIsANewerTagThanThereIsRoomFor) {
   overflow.add({tag("older"), 1, RecordKind::Point}, 0);
   const Overflow::Room room = overflow.needed_room();
   overflow.add({tag("newer than the room"), 1, RecordKind::Point}, 0);
   EXPECT_EQ(overflow.exchange(spare, room), Overflow::Exchanged::NoRoom);
   EXPECT_TRUE(spare.empty());
-  EXPECT_EQ(take(overflow).size(), 2u);
+  EXPECT_EQ(take().size(), 2u);
 }
 
-TEST(Overflow, KeepsItsCellsIfThereAreMoreThanThereIsRoomFor) {
-  Overflow overflow;
-  OverflowSlab spare;
+TEST_F(OverflowTest, KeepsItsCellsIfThereAreMoreThanThereIsRoomFor) {
   for (int i = 0; i < 100; ++i) tag(("crowd " + std::to_string(i)).c_str());
   overflow.add({tag("crowd 0"), 1, RecordKind::Point}, 0);
   const Overflow::Room room = overflow.needed_room();
   for (int i = 0; i < 100; ++i)
     overflow.add({tag(("crowd " + std::to_string(i)).c_str()), 1, RecordKind::Point}, 0);
   EXPECT_EQ(overflow.exchange(spare, room), Overflow::Exchanged::NoRoom);
-  EXPECT_EQ(take(overflow).size(), 100u);
+  EXPECT_EQ(take().size(), 100u);
 }
 
 #if defined(__x86_64__) && defined(TRACE_SCARCE_MEMORY)  // a sanitizer minds what look() does
@@ -190,7 +179,7 @@ void look(int) {
 }
 
 // After each instruction of the processor.
-TEST(Overflow, CanBeReadWhereverAHandlerInterruptsIt) {
+TEST_F(OverflowTest, CanBeReadWhereverAHandlerInterruptsIt) {
   constexpr std::uint64_t kStep = 1 << 8;  // the trap flag
   ASSERT_NE(std::signal(SIGTRAP, look), SIG_ERR);
   for (const std::vector<double>& values : std::vector<std::vector<double>>{
@@ -211,8 +200,7 @@ TEST(Overflow, CanBeReadWhereverAHandlerInterruptsIt) {
 #endif
 
 #ifdef TRACE_SCARCE_MEMORY
-TEST(Overflow, IsNoCancellationPointWhereItWaits) {
-  Overflow overflow;
+TEST_F(OverflowTest, IsNoCancellationPointWhereItWaits) {
   std::thread other;
   std::atomic<int> has_returned{0};
   const DuringAllocation holds(1, [&] {  // the flag
@@ -238,11 +226,10 @@ TEST(Overflow, IsNoCancellationPointWhereItWaits) {
 
 // A signal handler that ends the process does this: a thread that it interrupted in the middle of a
 // cell must not keep the flusher from the other cells.
-TEST(Overflow, ReleasesNothingThatItsOwnerDoesNotHold) {
-  Overflow overflow;
+TEST_F(OverflowTest, ReleasesNothingThatItsOwnerDoesNotHold) {
   overflow.add({tag("a"), 1, RecordKind::Point}, 0);
   overflow.release_for_exit();
-  EXPECT_EQ(take(overflow).size(), 1u);
+  EXPECT_EQ(take().size(), 1u);
 }
 
 }  // namespace

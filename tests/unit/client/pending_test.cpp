@@ -15,9 +15,13 @@ namespace {
 
 const Tag* tag(const char* name) { return intern_tag(name); }
 
-void add(Pending& pending, const Record& record, std::uint64_t now_ns) {
-  add_records(pending, std::span(&record, 1), now_ns);
-}
+struct PendingTest : testing::Test {
+  Pending pending;
+
+  void add(const Record& record, std::uint64_t now_ns) {
+    add_records(pending, std::span(&record, 1), now_ns);
+  }
+};
 
 // A thousand records of seven tags, as AddsManyRecordsAtOnce adds them.
 void expect_a_thousand(Pending& pending, std::uint64_t first_ns) {
@@ -33,8 +37,7 @@ void expect_a_thousand(Pending& pending, std::uint64_t first_ns) {
   EXPECT_TRUE(pending.empty());
 }
 
-TEST(Pending, AddsManyRecordsAtOnce) {
-  Pending pending;
+TEST_F(PendingTest, AddsManyRecordsAtOnce) {
   std::vector<Record> records;
   for (int i = 0; i < 1000; ++i)
     records.emplace_back(intern_tag("many " + std::to_string(i % 7)), i, RecordKind::Observe);
@@ -48,12 +51,11 @@ TEST(Pending, AddsManyRecordsAtOnce) {
   }
 }
 
-TEST(Pending, AddsUpPerTagAndKind) {
-  Pending pending;
-  add(pending, {tag("t"), 0.5, RecordKind::Transact}, 10);
-  add(pending, {tag("t"), 1.5, RecordKind::Transact}, 20);
-  add(pending, {tag("t"), 9.0, RecordKind::Abort}, 30);
-  add(pending, {tag("t"), 0.0, RecordKind::Point}, 40);
+TEST_F(PendingTest, AddsUpPerTagAndKind) {
+  add({tag("t"), 0.5, RecordKind::Transact}, 10);
+  add({tag("t"), 1.5, RecordKind::Transact}, 20);
+  add({tag("t"), 9.0, RecordKind::Abort}, 30);
+  add({tag("t"), 0.0, RecordKind::Point}, 40);
   EXPECT_EQ(pending.queued(), 3u);
   const Pending::Entry& entry = pending.front();
   EXPECT_EQ(entry.type(), TraceType::Transact);
@@ -70,19 +72,17 @@ TEST(Pending, AddsUpPerTagAndKind) {
   EXPECT_EQ(failed.histogram.total(), 1u);
 }
 
-TEST(Pending, KeepsWhatIsNotFiniteOutOfSumAndHistogram) {
-  Pending pending;
-  add(pending, {tag("nan"), std::nan(""), RecordKind::Observe}, 1);
-  add(pending, {tag("nan"), 4.0, RecordKind::Observe}, 1);
+TEST_F(PendingTest, KeepsWhatIsNotFiniteOutOfSumAndHistogram) {
+  add({tag("nan"), std::nan(""), RecordKind::Observe}, 1);
+  add({tag("nan"), 4.0, RecordKind::Observe}, 1);
   EXPECT_EQ(pending.front().delta, delta_of({std::nan(""), 4}));
   EXPECT_EQ(pending.front().histogram.total(), 1u);
 }
 
-TEST(Pending, KeepsIncrementsApartWithAllThatWasEverAdded) {
-  Pending pending;
-  add(pending, {tag("t"), 7, RecordKind::Counter}, 1);
-  add(pending, {tag("t"), 2, RecordKind::Add}, 2);
-  add(pending, {tag("t"), 3, RecordKind::Add}, 3);
+TEST_F(PendingTest, KeepsIncrementsApartWithAllThatWasEverAdded) {
+  add({tag("t"), 7, RecordKind::Counter}, 1);
+  add({tag("t"), 2, RecordKind::Add}, 2);
+  add({tag("t"), 3, RecordKind::Add}, 3);
   EXPECT_EQ(pending.front().delta.last, 7);
   pending.pop();
   EXPECT_TRUE(pending.front().is_added());
@@ -101,14 +101,13 @@ TEST(Pending, KeepsIncrementsApartWithAllThatWasEverAdded) {
   EXPECT_EQ(pending.front().delta, (Delta{.count = 2, .sum = 5, .last = 15}));
 }
 
-TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValueAndWidensTheTime) {
-  Pending pending;
-  add(pending, {tag("again"), 1.0, RecordKind::Observe}, 10);
-  add(pending, {tag("again"), 1.0, RecordKind::Observe}, 20);
+TEST_F(PendingTest, WhatComesBackDoesNotReplaceALaterLastValueAndWidensTheTime) {
+  add({tag("again"), 1.0, RecordKind::Observe}, 10);
+  add({tag("again"), 1.0, RecordKind::Observe}, 20);
   const Pending::Entry old = pending.front();
   pending.pop();
-  add(pending, {tag("again"), 2.0, RecordKind::Observe}, 30);
-  add(pending, {tag("again"), 2.0, RecordKind::Observe}, 40);
+  add({tag("again"), 2.0, RecordKind::Observe}, 30);
+  add({tag("again"), 2.0, RecordKind::Observe}, 40);
   pending.add_again(old);
   EXPECT_EQ(pending.front().delta, delta_of({1, 1, 2, 2}, 2));
   EXPECT_EQ(pending.front().first_ns, 10u);
@@ -119,13 +118,12 @@ TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValueAndWidensTheTime) {
   EXPECT_EQ(pending.front().last_ns, 20u);
 }
 
-TEST(Pending, WhatIsRecordedAfterAMentionIsAsOldAsItself) {
-  Pending pending;
-  add(pending, {tag("mentioned"), 3.0, RecordKind::Add}, 10);
+TEST_F(PendingTest, WhatIsRecordedAfterAMentionIsAsOldAsItself) {
+  add({tag("mentioned"), 3.0, RecordKind::Add}, 10);
   pending.pop();
   EXPECT_TRUE(pending.redefine(*tag("mentioned")));
   EXPECT_EQ(pending.front().records(), 0u);
-  add(pending, {tag("mentioned"), 4.0, RecordKind::Add}, 20);
+  add({tag("mentioned"), 4.0, RecordKind::Add}, 20);
   EXPECT_EQ(pending.front().first_ns, 20u);
   EXPECT_EQ(pending.front().delta.last, 7.0);
   pending.pop();
