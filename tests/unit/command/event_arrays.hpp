@@ -9,6 +9,7 @@
 #include "command/pcp/sample.hpp"
 #include "metrics/event_array.hpp"
 #include "metrics/span_items.hpp"
+#include "support/span_reading.hpp"
 
 namespace pcp::trace::command {
 
@@ -44,12 +45,11 @@ class MadeEvents {
 
  private:
   static agent::SpanReading reading_of(const std::vector<MadeSpan>& spans, std::uint64_t missed) {
-    agent::SpanReading reading;
-    reading.is_all = true;
     const auto source =
         std::make_shared<const agent::SpanSource>(agent::SpanSource{4711, "shop", "", ""});
+    std::vector<agent::StoredSpan> stored;
     for (const MadeSpan& made : spans) {
-      agent::StoredSpan span;
+      agent::StoredSpan& span = stored.emplace_back();
       span.tag = std::make_shared<const std::string>(made.tag);
       span.source = source;
       span.span = made.id;
@@ -60,12 +60,8 @@ class MadeEvents {
       span.attributes = made.attributes;
       span.aborted = made.aborted;
       span.value = 0.1;
-      const std::uint64_t number = reading.to.next_number++;
-      reading.to.next_key = number + 1;
-      reading.entries.push_back({number, number, std::make_shared<const agent::StoredSpan>(span)});
     }
-    reading.to.missed = missed;
-    return reading;
+    return agent::reading_of(stored, missed);
   }
 
   agent::EventArray array_;

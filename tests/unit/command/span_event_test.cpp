@@ -4,12 +4,14 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "collector/spans/span_text.hpp"
 #include "metrics/event_array.hpp"
+#include "support/span_reading.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -38,14 +40,7 @@ agent::StoredSpan stored() {
 
 // The events that the agent makes of them, and of two that were missed.
 agent::EventArray packed(const std::vector<agent::StoredSpan>& spans) {
-  agent::SpanReading reading;
-  reading.is_all = true;
-  std::uint64_t number = 0;
-  for (const agent::StoredSpan& span : spans)
-    reading.entries.push_back({number, number++, std::make_shared<const agent::StoredSpan>(span)});
-  reading.to.next_number = number;
-  reading.to.missed = 2;
-  return {10, reading, 1u << 20, WallTime(std::chrono::seconds(1))};
+  return {10, agent::reading_of(spans, 2), 1u << 20, WallTime(std::chrono::seconds(1))};
 }
 
 TEST(Events, AreReadAsTheAgentPacksThem) {
@@ -61,29 +56,22 @@ TEST(Events, AreReadAsTheAgentPacksThem) {
   ASSERT_TRUE(news);
   EXPECT_EQ(news->missed, 2U);
   ASSERT_EQ(news->spans.size(), 2U);
-  EXPECT_EQ(news->spans[0].kind, wire::SpanKind::Observe);
-  EXPECT_EQ(news->spans[0].tag, "rows");
-  EXPECT_EQ(news->spans[0].value, 2.5);
-  EXPECT_EQ(news->spans[0].span, 0xabcU);
+  const SpanEvent& rows = news->spans[0];
+  EXPECT_EQ(std::tie(rows.kind, rows.tag, rows.value, rows.span),
+            std::tuple(wire::SpanKind::Observe, "rows", 2.5, 0xabcU));
   const SpanEvent& span = news->spans[1];
-  EXPECT_EQ(span.kind, wire::SpanKind::Server);
-  EXPECT_TRUE(span.aborted);
+  EXPECT_EQ(std::tie(span.kind, span.tag, span.aborted, span.reason),
+            std::tuple(wire::SpanKind::Server, "checkout", true, "the bank is away"));
   EXPECT_EQ(span.trace, (wire::TraceId{0x0123456789abcdef, 0xfedcba9876543210}));
-  EXPECT_EQ(span.span, 0xabcU);
-  EXPECT_EQ(span.parent, 0xdefU);
-  EXPECT_EQ(span.begin_ns, 1'800'000'000'123'456'789U);
-  EXPECT_EQ(span.duration_ns, 987'654'321U);
-  EXPECT_EQ(span.pid, 11U);
-  EXPECT_EQ(span.tid, 12U);
-  EXPECT_EQ(span.flags, 0x103U);
-  EXPECT_EQ(span.left_out, 3U);
-  EXPECT_EQ(span.tag, "checkout");
-  EXPECT_EQ(span.service, "shop");
-  EXPECT_EQ(span.process, "front");
-  EXPECT_EQ(span.host, "10.0.0.1");
-  EXPECT_EQ(span.reason, "the bank is away");
-  EXPECT_EQ(span.attributes, "route=/cart rows=12");
-  EXPECT_EQ(span.links, "00000000000000010000000000000002-0000000000000003");
+  EXPECT_EQ(std::tie(span.span, span.parent), std::tuple(0xabcU, 0xdefU));
+  EXPECT_EQ(std::tie(span.begin_ns, span.duration_ns),
+            std::tuple(1'800'000'000'123'456'789U, 987'654'321U));
+  EXPECT_EQ(std::tie(span.pid, span.tid, span.flags, span.left_out),
+            std::tuple(11U, 12U, 0x103U, 3U));
+  EXPECT_EQ(std::tie(span.service, span.process, span.host),
+            std::tuple("shop", "front", "10.0.0.1"));
+  EXPECT_EQ(std::tie(span.attributes, span.links),
+            std::tuple("route=/cart rows=12", "00000000000000010000000000000002-0000000000000003"));
 }
 
 TEST(Events, ThatAreCutAnywhereAreNoEvents) {
@@ -111,8 +99,10 @@ TEST(Attributes, AreWhatTheProgramHasNoted) {
   agent::append_attribute(text, "odd key=", "");
   agent::append_attribute(text, "rows", 12.5);
   agent::append_attribute(text, "zip", "0815");
+  agent::append_attribute(text, "newline", "a\nb");
+  agent::append_attribute(text, "its escape", "a\\x0ab");
   const std::vector<ShownAttribute> attributes = attributes_of(text);
-  ASSERT_EQ(attributes.size(), 4U);
+  ASSERT_EQ(attributes.size(), 6U);
   EXPECT_EQ(attributes[0].key, "route");
   EXPECT_EQ(attributes[0].text, "/a b=c\\");
   EXPECT_FALSE(attributes[0].number);
@@ -121,27 +111,21 @@ TEST(Attributes, AreWhatTheProgramHasNoted) {
   EXPECT_EQ(attributes[2].number, 12.5);
   EXPECT_EQ(attributes[3].text, "0815");
   EXPECT_FALSE(attributes[3].number);
-}
-
-TEST(Attributes, OfANewlineAndOfItsEscapeDiffer) {
-  std::string text;
-  agent::append_attribute(text, "one", "a\nb");
-  agent::append_attribute(text, "other", "a\\x0ab");
-  const std::vector<ShownAttribute> attributes = attributes_of(text);
-  EXPECT_EQ(attributes[0].text, "a\nb");
-  EXPECT_EQ(attributes[1].text, "a\\x0ab");
-  EXPECT_EQ(shown_attributes(text), R"(one="a\nb" other="a\\x0ab")");
+  EXPECT_EQ(attributes[4].text, "a\nb");
+  EXPECT_EQ(attributes[5].text, "a\\x0ab");
 }
 
 TEST(Attributes, AreShownToPeople) {
   std::string text;
   agent::append_attribute(text, "sql", "SELECT * FROM cart\nWHERE");
+  agent::append_attribute(text, "escape", "a\\x0ab");
   agent::append_attribute(text, "status", "200");
   agent::append_attribute(text, "rows", 28.5);
   agent::append_attribute(text, "route", "/cart");
   agent::append_attribute(text, "empty", "");
   EXPECT_EQ(shown_attributes(text),
-            R"(sql="SELECT * FROM cart\nWHERE" status="200" rows=28.5 route=/cart empty="")");
+            R"(sql="SELECT * FROM cart\nWHERE" escape="a\\x0ab" status="200" rows=28.5 )"
+            R"(route=/cart empty="")");
 }
 
 }  // namespace

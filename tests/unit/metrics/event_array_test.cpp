@@ -10,12 +10,12 @@
 #include <gtest/gtest.h>
 
 #include "metrics/span_items.hpp"
+#include "support/span_reading.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
 constexpr int kDomain = 10;
-constexpr std::size_t kPlenty = 1u << 20;
 constexpr WallTime kNow{std::chrono::seconds(100)};
 
 constexpr unsigned kStart = PM_EVENT_FLAG_START | PM_EVENT_FLAG_ID;
@@ -89,55 +89,38 @@ std::vector<Record> unpack(const EventArray& array) {
   return records;
 }
 
-struct Spans {
-  void add(StoredSpan span) {
-    span.tag = tag;
-    span.source = source;
-    span.trace_low = 9;
-    const std::uint64_t number = reading.to.next_number++;
-    reading.to.next_key = number + 1;
-    reading.entries.push_back({number, number, std::make_shared<const StoredSpan>(span)});
-  }
+// Spans of one request.
+StoredSpan spanning(std::uint64_t id, std::uint64_t begin_ns, std::uint64_t duration_ns,
+                    std::uint64_t parent = 0) {
+  StoredSpan span;
+  span.tag = std::make_shared<const std::string>("request");
+  span.source = std::make_shared<const SpanSource>(SpanSource{7, "shop", "cart", ""});
+  span.trace_low = 9;
+  span.span = id;
+  span.parent = parent;
+  span.begin_ns = begin_ns;
+  span.duration_ns = duration_ns;
+  return span;
+}
 
-  void add(std::uint64_t id, std::uint64_t begin_ns, std::uint64_t duration_ns,
-           std::uint64_t parent = 0) {
-    StoredSpan span;
-    span.span = id;
-    span.parent = parent;
-    span.begin_ns = begin_ns;
-    span.duration_ns = duration_ns;
-    add(span);
-  }
-
-  std::shared_ptr<const std::string> tag = std::make_shared<const std::string>("request");
-  std::shared_ptr<const SpanSource> source =
-      std::make_shared<const SpanSource>(SpanSource{7, "shop", "cart", ""});
-  SpanReading reading = [] {
-    SpanReading all;
-    all.is_all = true;
-    return all;
-  }();
-};
+EventArray packed(const SpanReading& reading, std::size_t most_bytes = 1u << 20) {
+  return {kDomain, reading, most_bytes, kNow};
+}
+std::vector<Record> records_of(const SpanReading& reading) { return unpack(packed(reading)); }
 
 std::string id(unsigned digit) { return std::string(15, '0') + static_cast<char>('0' + digit); }
 
 TEST(EventArrayOf, ASpanHasABeginAndAnEndThatTellsAll) {
-  Spans spans;
-  StoredSpan span;
+  StoredSpan span = spanning(5, 3'000'002'001, 1'000'000'000, 4);
   span.kind = wire::SpanKind::Server;
   span.aborted = true;
-  span.span = 5;
-  span.parent = 4;
-  span.begin_ns = 3'000'002'001;
-  span.duration_ns = 1'000'000'000;
   span.tid = 8;
   span.flags = 0x101;
   span.left_out = 2;
   span.attributes = "a=b";
   span.links = "x-y";
   span.reason = "tired";
-  spans.add(span);
-  const EventArray array(kDomain, spans.reading, kPlenty, kNow);
+  const EventArray array = packed(reading_of({span}));
   EXPECT_EQ(array.taken(), 1u);
   const auto records = unpack(array);
   ASSERT_EQ(records.size(), 2u);
@@ -171,15 +154,12 @@ TEST(EventArrayOf, ASpanHasABeginAndAnEndThatTellsAll) {
 }
 
 TEST(EventArrayOf, AnEventIsAPointWithItsSpanIfItIsInOne) {
-  Spans spans;
-  StoredSpan event;
-  event.kind = wire::SpanKind::Observe;
-  event.value = 42;
-  spans.add(event);
-  event.span = 5;
-  event.kind = wire::SpanKind::Point;
-  spans.add(event);
-  const auto records = unpack(EventArray(kDomain, spans.reading, kPlenty, kNow));
+  StoredSpan observed = spanning(0, 0, 0);
+  observed.kind = wire::SpanKind::Observe;
+  observed.value = 42;
+  StoredSpan point = spanning(5, 0, 0);
+  point.kind = wire::SpanKind::Point;
+  const auto records = records_of(reading_of({observed, point}));
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].flags, kPoint);
   EXPECT_EQ(records[0].numbers.at(kValueParam), 42u);
@@ -192,24 +172,19 @@ TEST(EventArrayOf, AnEventIsAPointWithItsSpanIfItIsInOne) {
 
 // Children end before their parents, so they come first.
 TEST(EventArrayOf, SpansIsInTheOrderOfTime) {
-  Spans spans;
-  spans.add(3, 1000, 0, 2);
-  spans.add(2, 1000, 500, 1);
-  spans.add(1, 1000, 500);
-  spans.add(4, 2000, 1);
   std::string order;
-  for (const Record& record : unpack(EventArray(kDomain, spans.reading, kPlenty, kNow)))
+  for (const Record& record :
+       records_of(reading_of({spanning(3, 1000, 0, 2), spanning(2, 1000, 500, 1),
+                              spanning(1, 1000, 500), spanning(4, 2000, 1)})))
     order += ((record.flags & PM_EVENT_FLAG_START) != 0 ? "+" : "-") +
              record.texts.at(kSpanParam).substr(15);
   EXPECT_EQ(order, "+2+1+3-3-2-1+4-4");
 }
 
 TEST(EventArrayOf, WhatWasMissedBeginsWithHowMany) {
-  Spans spans;
-  spans.reading.to.next_number = 7;  // seven were dropped
-  spans.add(1, 5'000'000'000, 10);
-  spans.reading.to.missed = 4;  // and programs have missed four
-  const auto records = unpack(EventArray(kDomain, spans.reading, kPlenty, kNow));
+  SpanReading reading = reading_of({spanning(1, 5'000'000'000, 10)}, 4);  // missed by programs
+  reading.to.next_number += 7;                                            // dropped by the agent
+  const auto records = records_of(reading);
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[0].flags, PM_EVENT_FLAG_MISSED);
   EXPECT_EQ(records[0].count, 11);
@@ -217,10 +192,10 @@ TEST(EventArrayOf, WhatWasMissedBeginsWithHowMany) {
 }
 
 TEST(EventArrayOf, NothingButMissedOnesHasThePresentTime) {
-  Spans spans;
-  EXPECT_TRUE(unpack(EventArray(kDomain, spans.reading, kPlenty, kNow)).empty());
-  spans.reading.to.next_number = 7;
-  const EventArray array(kDomain, spans.reading, kPlenty, kNow);
+  SpanReading reading = reading_of({});
+  EXPECT_TRUE(records_of(reading).empty());
+  reading.to.next_number = 7;
+  const EventArray array = packed(reading);
   EXPECT_EQ(array.taken(), 0u);
   const auto records = unpack(array);
   ASSERT_EQ(records.size(), 1u);
@@ -229,22 +204,19 @@ TEST(EventArrayOf, NothingButMissedOnesHasThePresentTime) {
 }
 
 TEST(EventArrayOf, ManySpansHasNoMoreBytesThanItMay) {
-  Spans spans;
-  for (std::uint64_t i = 1; i <= 1000; ++i) spans.add(i, i, 10);
-  const EventArray all(kDomain, spans.reading, kPlenty, kNow);
-  EXPECT_EQ(all.taken(), 1000u);
-  const EventArray some(kDomain, spans.reading, 100'000, kNow);
+  std::vector<StoredSpan> spans;
+  for (std::uint64_t i = 1; i <= 1000; ++i) spans.push_back(spanning(i, i, 10));
+  const SpanReading reading = reading_of(spans);
+  EXPECT_EQ(packed(reading).taken(), 1000u);
+  const EventArray some = packed(reading, 100'000);
   EXPECT_LE(some.get()->vlen, 100'000u);
   EXPECT_GT(some.get()->vlen, 99'000u);
   EXPECT_EQ(unpack(some).size(), 2 * some.taken());
-  const EventArray one(kDomain, spans.reading, 1, kNow);
-  EXPECT_EQ(one.taken(), 1u);
+  EXPECT_EQ(packed(reading, 1).taken(), 1u);
 }
 
 TEST(EventArrayOf, TheLastCenturiesHasATimeThatPcpCanShow) {
-  Spans spans;
-  spans.add(1, wire::kLatestEndNs - 1, 1);
-  const auto records = unpack(EventArray(kDomain, spans.reading, kPlenty, kNow));
+  const auto records = records_of(reading_of({spanning(1, wire::kLatestEndNs - 1, 1)}));
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].seconds, 0x7fffffff);
   EXPECT_EQ(records[1].numbers.at(kTimeParam), wire::kLatestEndNs - 1);
