@@ -43,6 +43,14 @@ inline constexpr const char* kP999Time = "trace.transact.p999";
 inline constexpr const char* kShape = "tracing.histogram.transact";
 inline constexpr const char* kPeriod = "trace.agent.period";
 inline constexpr const char* kInterval = "trace.agent.interval";
+inline constexpr const char* kUptime = "trace.agent.uptime";
+inline constexpr const char* kStarted = "trace.agent.started";
+// Metrics of observations.
+inline constexpr const char* kSeen = "trace.observe.count";
+inline constexpr const char* kSeenSum = "trace.observe.sum";
+inline constexpr const char* kSeenLast = "trace.observe.value";
+inline constexpr const char* kSeenNonfinite = "trace.observe.nonfinite";
+inline constexpr const char* kSeenShape = "tracing.histogram.observe";
 
 // Gives the time so many seconds after 16:53:20, 1 January 2025, UTC.
 inline constexpr std::int64_t kSecond0 = 1'735'750'400;
@@ -60,6 +68,8 @@ struct ArchiveKind {
   std::string command{};  // the recorded one; empty: of an agent
   bool is_part = false;   // of a recording, without its begin and end
 };
+inline const ArchiveKind kPmloggers{.is_pmloggers = true};
+inline const ArchiveKind kOfCommand{.command = "./app"};
 
 inline bool operator==(const Extreme& one, const Extreme& other) {
   return one.value == other.value && one.is_exact == other.is_exact;
@@ -213,11 +223,19 @@ class OfArchives : public testing::Test {
   Totals totals(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
     return read_or_fail(read_totals(request(names, window)));
   }
+  Tag tag(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
+    return totals(names, window).tags.at(0);
+  }
+  std::map<std::string, double> calls(const std::vector<std::string>& names = {"run"}) {
+    std::map<std::string, double> calls;
+    for (const Tag& tag : totals(names).tags) calls[tag.name] = tag.calls;
+    return calls;
+  }
   Model model(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
     return read_or_fail(read_model(request(names, window)));
   }
 
-  ReadRequest request(const std::vector<std::string>& names, const Window& window) {
+  ReadRequest request(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
     finish_all();
     ReadRequest request;
     for (const std::string& name : names) request.archives.push_back(path(name));
@@ -236,6 +254,12 @@ class OfArchives : public testing::Test {
   std::list<ArchiveOfTags> archives_;
 };
 
+inline Histogram of_values(const std::vector<double>& values) {
+  Histogram histogram;
+  for (const double value : values) histogram.add(value);
+  return histogram;
+}
+
 // The text of a distribution since some second.
 inline std::string shape(double since, const Histogram& histogram, std::uint64_t unbinned = 0) {
   std::string packed;
@@ -243,11 +267,8 @@ inline std::string shape(double since, const Histogram& histogram, std::uint64_t
   const auto since_ns = static_cast<std::uint64_t>(moment(since).time_since_epoch().count());
   return agent::cumulative_histogram_text(since_ns, histogram.total(), unbinned, packed);
 }
-
-inline Histogram of_values(const std::vector<double>& values) {
-  Histogram histogram;
-  for (const double value : values) histogram.add(value);
-  return histogram;
+inline std::string shape(const std::vector<double>& values, std::uint64_t unbinned = 0) {
+  return shape(0, of_values(values), unbinned);
 }
 
 // The values of a series, in which -1 stands for one that is not known: NaN is not equal to itself.

@@ -16,6 +16,7 @@
 namespace pcp::trace::command {
 namespace {
 
+using enum PercentileSource;
 using Values = std::map<std::string, ArchiveOfTags::Values>;
 
 // A window of ten seconds.
@@ -24,77 +25,88 @@ Values window(double calls_so_far, double calls, double max, double p99) {
           {kLeast, max / 10}, {kMost, max},           {kP99Time, p99}};
 }
 
+// The same without a metric, or with another value of it.
+Values without(const char* metric, Values values) {
+  values.erase(metric);
+  return values;
+}
+Values with(const char* metric, const ArchiveOfTags::Values& value, Values values) {
+  values[metric] = value;
+  return values;
+}
+
 class RunTotalsOf : public OfArchives {
  protected:
-  // Makes a run with one sample after its begin.
+  // Makes a run of a host with one sample after its begin.
   std::string one_sample(const std::string& host, double second, const Values& values) {
     begun(host, {host}).sample(second, values);
     return host;
   }
-  Tag tag(const std::vector<std::string>& names) { return totals(names).tags.at(0); }
+  // The tag of a run with a sample each second.
+  Tag tag_after(const std::vector<Values>& samples) {
+    ArchiveOfTags& archive = begun();
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      archive.sample(static_cast<double>(i + 1), samples[i]);
+    return tag();
+  }
+  // The same of a recording whose first sample is that of second 0.
+  Tag tag_from(const std::vector<Values>& samples, const ArchiveKind& kind = {}) {
+    ArchiveOfTags& archive = make("run", kind);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      archive.sample(static_cast<double>(i), samples[i]);
+    return tag();
+  }
 };
 
 TEST_F(RunTotalsOf, TheWindowWithAllCallsCountsNotThoseBeforeAndAfter) {
-  begun()
-      .sample(1, window(5, 5, 1, 1))
-      .sample(2, window(10, 10, 3, 2))
-      .sample(3, window(10, 5, 1, 9));
-  const Tag all = tag({"run"});
-  EXPECT_EQ(all.percentile_source, PercentileSource::OneWindow);
+  const Tag all = tag_after({window(5, 5, 1, 1),
+                             window(10, 10, 3, 2),
+                             window(10, 5, 1, 9),
+                             {{kPeriod, 10}, {kCalls, 10}}});
+  EXPECT_EQ(all.percentile_source, OneWindow);
   EXPECT_EQ(all.percentiles[kP99], 2);
   EXPECT_EQ(all.max, (Extreme{3, true}));
-  EXPECT_TRUE(all.min && all.min->is_exact);
+  EXPECT_EQ(all.min, (Extreme{0.3, true}));
 }
 
 TEST_F(RunTotalsOf, AWindowWithoutPercentilesGivesNone) {
-  Values values = window(10, 10, 3, 2);
-  values.erase(kP99Time);
-  EXPECT_EQ(tag({one_sample("saturn", 1, values)}).percentile_source,
-            PercentileSource::NotRecorded);
+  EXPECT_EQ(tag_after({without(kP99Time, window(10, 10, 3, 2))}).percentile_source, NotRecorded);
 }
 
 TEST_F(RunTotalsOf, WindowsOfUnknownLengthSayNothing) {
-  Values values = window(10, 10, 3, 2);
-  values.erase(kPeriod);
-  ArchiveOfTags& archive = make("run", {"saturn", true}).sample(0, values);
-  values[kCalls] = 20;
-  archive.sample(60, values);
-  EXPECT_FALSE(tag({"run"}).max);
+  const auto sample = [](double calls) { return without(kPeriod, window(calls, 10, 3, 2)); };
+  make("run", kPmloggers).sample(0, sample(10)).sample(60, sample(20));
+  EXPECT_FALSE(tag().max);
 }
 
 // An agent's window ended up to an interval before the sample.
 TEST_F(RunTotalsOf, AWindowIsOfTheRunIfItBeganInTheRunForSure) {
   for (const auto& [command, second] : {std::pair("", 12), std::pair("", 11), std::pair("a", 10)}) {
-    ArchiveKind kind{"saturn", true};
-    kind.command = command;
-    Values last = window(11, 10, 3, 2);
-    last[kInterval] = 2;
-    make("run", kind).sample(0, window(1, 1, 5, 5)).sample(second, last);
-    EXPECT_EQ(tag({"run"}).max.has_value(), second != 11);
-    EXPECT_EQ(tag({"run"}).percentiles[kP99] == 2, second != 11);
+    make("run", {.is_pmloggers = true, .command = command})
+        .sample(0, window(1, 1, 5, 5))
+        .sample(second, with(kInterval, 2, window(11, 10, 3, 2)));
+    EXPECT_EQ(tag().max.has_value(), second != 11);
+    EXPECT_EQ(tag().slowest.has_value(), second != 11);
+    EXPECT_EQ(tag().percentiles[kP99] == 2, second != 11);
   }
 }
 
 TEST_F(RunTotalsOf, WindowsThatOverlapShowNotAllCallsThoughTheirSumIsTheSame) {
-  begun().sample(1, window(2, 2, 1, 1)).sample(2, window(4, 2, 1, 1));
-  ASSERT_TRUE(tag({"run"}).max);
-  EXPECT_FALSE(tag({"run"}).max->is_exact);
+  EXPECT_EQ(tag_after({window(2, 2, 1, 1), window(4, 2, 1, 1)}).max, (Extreme{1, false}));
 }
 
 TEST_F(RunTotalsOf, RatesAreAsPreciseAsTheyAre) {
-  EXPECT_TRUE(tag({one_sample("saturn", 1, window(1e8, 1e8 + 5, 3, 2))}).max->is_exact);
+  EXPECT_TRUE(tag_after({window(1e8, 1e8 + 5, 3, 2)}).max->is_exact);
 }
 
 TEST_F(RunTotalsOf, TheSlowestMomentIsThatOfTheGreatestMaximum) {
-  Values p99_only = window(5, 5, 1, 7);
-  p99_only.erase(kMost);
-  p99_only[kP999Time] = 8;
-  EXPECT_EQ(tag({one_sample("jupiter", 1, p99_only)}).slowest->value, 7);
-  begun().sample(1, p99_only).sample(2, window(10, 5, 3, 4));
-  const Tag all = tag({"run"});
-  ASSERT_TRUE(all.slowest);
-  EXPECT_FALSE(all.slowest->is_p99);
-  EXPECT_EQ(all.slowest->value, 3);
+  const Values p99_only = with(kP999Time, 8, without(kMost, window(5, 5, 1, 7)));
+  const SlowestMoment of_p99 = tag_after({p99_only}).slowest.value();
+  EXPECT_EQ(of_p99.value, 7);
+  EXPECT_TRUE(of_p99.is_p99);
+  const SlowestMoment of_maximum = tag_after({p99_only, window(10, 5, 3, 4)}).slowest.value();
+  EXPECT_EQ(of_maximum.value, 3);
+  EXPECT_FALSE(of_maximum.is_p99);
 }
 
 TEST_F(RunTotalsOf, ExtremesOfSeveralHostsAreThoseOfTheFarthest) {
@@ -102,6 +114,8 @@ TEST_F(RunTotalsOf, ExtremesOfSeveralHostsAreThoseOfTheFarthest) {
   const std::string slow = one_sample("slow", 2, window(10, 10, 8, 8));
   for (const auto& hosts : {std::vector{fast, slow}, std::vector{slow, fast}}) {
     const Tag all = tag(hosts);
+    EXPECT_EQ(all.calls, 20);
+    EXPECT_EQ(all.percentile_source, SeveralHosts);
     EXPECT_EQ(all.min, (Extreme{0.2, true}));
     EXPECT_EQ(all.max, (Extreme{8, true}));
     EXPECT_EQ(all.slowest->at, moment(2));
@@ -123,17 +137,14 @@ TEST_F(RunTotalsOf, AHostWithoutCallsTakesNothingAway) {
   const std::string busy = one_sample("busy", 1, window(10, 10, 3, 2));
   for (const auto& hosts : {std::vector{idle, busy}, std::vector{busy, idle}}) {
     const Tag all = tag(hosts);
-    EXPECT_EQ(all.percentile_source, PercentileSource::OneWindow);
+    EXPECT_EQ(all.percentile_source, OneWindow);
     EXPECT_TRUE(all.max->is_exact);
   }
-  EXPECT_EQ(tag({idle}).percentile_source, PercentileSource::NoCalls);
+  EXPECT_EQ(tag({idle}).percentile_source, NoCalls);
   EXPECT_FALSE(tag({idle}).mean);
-}
-
-TEST_F(RunTotalsOf, ManyWindowsOfOneBusyHostAreNotThoseOfSeveralHosts) {
-  EXPECT_EQ(tag({one_sample("idle", 1, {{kCalls, 0}}), one_sample("busy", 1, window(10, 5, 3, 2))})
-                .percentile_source,
-            PercentileSource::SeveralWindows);
+  const std::string partly = one_sample("partly", 1, window(10, 5, 3, 2));
+  EXPECT_EQ(tag({idle, partly}).percentile_source, SeveralWindows);
+  EXPECT_EQ(tag({idle, partly}).percentiles[kP99], std::nullopt);
 }
 
 TEST_F(RunTotalsOf, WhatOneOfSeveralDoesNotSayIsUnknown) {
@@ -147,20 +158,16 @@ TEST_F(RunTotalsOf, WhatOneOfSeveralDoesNotSayIsUnknown) {
 }
 
 TEST_F(RunTotalsOf, TheLastValueIsTheOneThatCameLast) {
-  const auto value = [](double last) {
-    return Values{{"trace.observe.count", {{"o", 1.0}}}, {"trace.observe.value", {{"o", last}}}};
-  };
-  const std::string early = one_sample("early", 1, value(7));
-  const std::string late = one_sample("late", 2, value(8));
+  const std::string early = one_sample("early", 1, {{kSeen, 1}, {kSeenLast, 7}});
+  const std::string late = one_sample("late", 2, {{kSeen, 1}, {kSeenLast, 8}});
   EXPECT_EQ(tag({early, late}).last, 8);
   EXPECT_EQ(tag({late, early}).last, 8);
 }
 
 TEST_F(RunTotalsOf, OneHostMayHaveSeveralArchives) {
-  for (const auto& [name, begin, end] : std::vector<std::tuple<std::string, int, int>>{
-           {"all", 0, 20}, {"part", 5, 10}, {"next", 20, 40}}) {
-    make(name, {"saturn"}).begin(begin).sample(end, {{kCalls, 10}});
-  }
+  for (const auto& [name, begin, end] :
+       {std::tuple("all", 0, 20), {"part", 5, 10}, {"next", 20, 40}})
+    make(name).begin(begin).sample(end, {{kCalls, 10}});
   const Totals all = totals({"all", "part", "next"});
   EXPECT_EQ(all.run.hosts, std::vector<std::string>{"saturn"});
   EXPECT_EQ(all.tags.at(0).hosts, std::vector<std::uint16_t>{0});
@@ -171,9 +178,9 @@ TEST_F(RunTotalsOf, OneHostMayHaveSeveralArchives) {
 }
 
 TEST_F(RunTotalsOf, TheIntervalIsTheLongestOfAll) {
-  EXPECT_EQ(totals({one_sample("seldom", 9, {{kCalls, 1}}), one_sample("often", 1, {{kCalls, 1}})})
-                .run.interval,
-            std::chrono::seconds(9));
+  const std::string seldom = one_sample("seldom", 9, {{kCalls, 1}});
+  const std::string often = one_sample("often", 1, {{kCalls, 1}});
+  EXPECT_EQ(totals({seldom, often}).run.interval, std::chrono::seconds(9));
 }
 
 TEST_F(RunTotalsOf, AGapIsOneOfItsHost) {
@@ -198,39 +205,30 @@ TEST_F(RunTotalsOf, OfOneSampleThereAreNoRates) {
 }
 
 TEST_F(RunTotalsOf, AHistogramOfEachHostIsNeeded) {
-  const std::string with =
-      one_sample("with", 1, {{kCalls, 3}, {kShape, shape(0, of_values({1, 2, 3}))}});
-  const std::string too_many =
-      one_sample("too many", 1, {{kCalls, 1}, {kShape, shape(0, of_values({1, 2}))}});
+  const std::string with = one_sample("with", 1, {{kCalls, 3}, {kShape, shape({1, 2, 3})}});
+  const std::string much = one_sample("too much", 1, {{kCalls, 1}, {kShape, shape({1, 2})}});
   const std::string without = one_sample("without", 1, {{kCalls, 1}});
-  EXPECT_EQ(tag({with}).percentile_source, PercentileSource::Histogram);
-  EXPECT_EQ(tag({with, without}).percentile_source, PercentileSource::IncompleteHistogram);
-  EXPECT_EQ(tag({too_many, without}).percentile_source, PercentileSource::IncompleteHistogram);
+  EXPECT_EQ(tag({with}).percentile_source, Histogram);
+  EXPECT_EQ(tag({with, without}).percentile_source, IncompleteHistogram);
+  EXPECT_EQ(tag({much, without}).percentile_source, IncompleteHistogram);
 }
 
 TEST_F(RunTotalsOf, AWindowsPercentilesLackWhatTheHistogramLacks) {
-  ArchiveOfTags& archive = make();
-  auto values = window(10, 10, 3, 2);
-  values[kShape] = shape(0, of_values({1, 2, 3}), 7);
-  archive.begin(0).sample(1, values);
-  EXPECT_EQ(tag({"run"}).percentile_source, PercentileSource::IncompleteHistogram);
+  EXPECT_EQ(tag_after({with(kShape, shape({1, 2, 3}, 7), window(10, 10, 3, 2))}).percentile_source,
+            IncompleteHistogram);
 }
 
 TEST_F(RunTotalsOf, AHistogramOfATagThatIsNewIsOfTheRunWhateverItsBegin) {
-  one_sample("saturn", 1, {{kCalls, 2}, {kShape, shape(-9, of_values({1, 2}))}});
-  EXPECT_EQ(tag({"saturn"}).percentile_source, PercentileSource::Histogram);
+  EXPECT_EQ(tag_after({{{kCalls, 2}, {kShape, shape(-9, of_values({1, 2}))}}}).percentile_source,
+            Histogram);
 }
 
 // An agent's has the whole interval that was running when it began.
 TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRunUnlessItIsAnAgents) {
-  for (const char* const command : {"", "./app"}) {
-    ArchiveKind kind{"saturn", true};
-    kind.command = command;
-    make("run", kind)
-        .sample(0, {{kCalls, 5}})
-        .sample(1, {{kCalls, 7}, {kShape, shape(0.5, of_values({1, 2}))}});
-    EXPECT_EQ(tag({"run"}).percentile_source == PercentileSource::Histogram, kind.command != "");
-  }
+  const std::vector<Values> samples{{{kCalls, 5}},
+                                    {{kCalls, 7}, {kShape, shape(0.5, of_values({1, 2}))}}};
+  EXPECT_NE(tag_from(samples, kPmloggers).percentile_source, Histogram);
+  EXPECT_EQ(tag_from(samples, kOfCommand).percentile_source, Histogram);
 }
 
 // A slow call comes just before the run, and one in the agent's last interval. As many calls lie
@@ -239,14 +237,10 @@ TEST_F(RunTotalsOf, AnAgentsDistributionIsOfItsIntervalsInTheRun) {
   const auto sample = [](double calls, const std::vector<double>& values) -> Values {
     return {{kCalls, calls}, {kShape, shape(-9, of_values(values))}};
   };
-  make("run", {"saturn", true})
-      .sample(0, sample(2, {1}))
-      .sample(1, sample(3, {1}))
-      .sample(2, sample(4, {1, 9, 2}))
-      .sample(3, sample(8, {1, 9, 2, 3, 3, 3, 3}))
-      .sample(4, sample(9, {1, 9, 2, 3, 3, 3, 3}));
-  const Tag all = tag({"run"});
-  EXPECT_EQ(all.percentile_source, PercentileSource::WholeIntervals);
+  const Tag all = tag_from({sample(2, {1}), sample(3, {1}), sample(4, {1, 9, 2}),
+                            sample(8, {1, 9, 2, 3, 3, 3, 3}), sample(9, {1, 9, 2, 3, 3, 3, 3})},
+                           kPmloggers);
+  EXPECT_EQ(all.percentile_source, WholeIntervals);
   EXPECT_EQ(all.distribution.value().total(), 4U);
   EXPECT_NEAR(all.percentiles[kP99].value(), 3, 0.06);
   EXPECT_NEAR(all.max.value().value, 3, 0.06);
@@ -256,15 +250,13 @@ TEST_F(RunTotalsOf, AnAgentsDistributionIsOfItsIntervalsInTheRun) {
 }
 
 TEST_F(RunTotalsOf, AMaximumOfSomeCallsIsNoLessThanTheDistributionsHighestBin) {
-  Values values = window(10, 5, 2, 2);
-  values[kShape] = shape(0, of_values({1, 1, 1, 1, 1, 1, 1, 1, 2, 39}));
-  const Tag all = tag({one_sample("some", 1, values)});
+  const Values some = window(10, 5, 2, 2);
+  const Tag all = tag_after({with(kShape, shape({1, 1, 1, 1, 1, 1, 1, 1, 2, 39}), some)});
   ASSERT_TRUE(all.slowest);
   EXPECT_EQ(all.max, (Extreme{39, false}));  // the lower bound of a bin
   EXPECT_EQ(all.slowest->value, 39);
   EXPECT_FALSE(all.slowest->at);
-  values[kShape] = shape(0, of_values({1.99}));
-  const Tag higher = tag({one_sample("higher", 1, values)});
+  const Tag higher = tag_after({with(kShape, shape({1.99}), some)});
   EXPECT_EQ(higher.max->value, 2);
   EXPECT_EQ(higher.slowest->at, moment(1));
   EXPECT_EQ(higher.slowest->within_s, 1);  // the run is shorter than the window
@@ -273,138 +265,121 @@ TEST_F(RunTotalsOf, AMaximumOfSomeCallsIsNoLessThanTheDistributionsHighestBin) {
 // A percentile from the distribution is the middle of a bin, which may lie above a value in the
 // bin.
 TEST_F(RunTotalsOf, NoPercentileIsAboveTheMaximum) {
-  const auto check = [&](const std::string& name, const std::string& what, double most,
-                         const std::vector<double>& values, bool is_exact) {
-    Values of_window = window(static_cast<double>(values.size()),
-                              static_cast<double>(values.size()) - (is_exact ? 0 : 1), most, most);
-    of_window[kShape] = shape(0, of_values(values));
-    const Tag all = tag({one_sample(name, 1, of_window)});
-    ASSERT_TRUE(all.max) << what;
-    EXPECT_EQ(all.max->is_exact, is_exact) << what;
-    for (const std::optional<double>& each : all.percentiles) {
-      ASSERT_TRUE(each) << what;
-      EXPECT_LE(*each, all.max->value) << what;
-    }
+  struct Case {
+    const char* what;
+    double most;
+    std::vector<double> values;
+    bool is_exact;
   };
-  check("one", "exact, at the bin's lower edge", 39, {1, 39, 39, 39}, true);
-  check("two", "not exact, at the bin's lower edge", 2, {1, 2, 39, 39}, false);
-  check("three", "not exact, in the highest bin", 39.05, {1, 39.5, 39.5, 39.5}, false);
+  for (const auto& [what, most, values, is_exact] :
+       {Case{"exact, at the bin's lower edge", 39, {1, 39, 39, 39}, true},
+        Case{"not exact, at the bin's lower edge", 2, {1, 2, 39, 39}, false},
+        Case{"not exact, in the highest bin", 39.05, {1, 39.5, 39.5, 39.5}, false}}) {
+    SCOPED_TRACE(what);
+    const Tag all =
+        tag_after({with(kShape, shape(values), window(4, is_exact ? 4 : 3, most, most))});
+    ASSERT_TRUE(all.max);
+    EXPECT_EQ(all.max->is_exact, is_exact);
+    for (const std::optional<double>& each : all.percentiles)
+      EXPECT_LE(each.value(), all.max->value);
+  }
 }
 
 TEST_F(RunTotalsOf, AnExactMaximumStaysAsItIs) {
-  Values values = window(10, 10, 2, 2);
-  values[kShape] = shape(0, of_values({39}));
-  EXPECT_EQ(tag({one_sample("all", 1, values)}).max, (Extreme{2, true}));
+  EXPECT_EQ(tag_after({with(kShape, shape({39}), window(10, 10, 2, 2))}).max, (Extreme{2, true}));
 }
 
 TEST_F(RunTotalsOf, ADistributionOfNegativeValuesRaisesNothing) {
-  EXPECT_FALSE(
-      tag({one_sample("negative", 1, {{kCalls, 1}, {kShape, shape(0, of_values({-3}))}})}).max);
+  EXPECT_FALSE(tag_after({{{kCalls, 1}, {kShape, shape({-3})}}}).max);
 }
 
 TEST_F(RunTotalsOf, AllThatIsKnownOfASingleValueIsThatValue) {
   const std::string time = one_sample("time", 1, {{kCalls, 1}, {kTime, 1.01}});
-  const std::string observed = one_sample(
-      "observed", 1,
-      {{"trace.observe.count", 1}, {"trace.observe.sum", 1.01}, {"trace.observe.value", 1.01}});
-  for (const std::string& each : {time, observed}) {
+  const std::string seen = one_sample("seen", 1, {{kSeen, 1}, {kSeenSum, 1.01}, {kSeenLast, 1.01}});
+  for (const std::string& each : {time, seen}) {
     const Tag all = tag({each});
     EXPECT_EQ(all.min, (Extreme{1.01, true})) << each;
     EXPECT_EQ(all.max, (Extreme{1.01, true}));
     EXPECT_EQ(all.percentiles[kP50], 1.01);
     EXPECT_EQ(all.percentiles[kP999], 1.01);
-    EXPECT_EQ(all.percentile_source, PercentileSource::OneValue);
+    EXPECT_EQ(all.percentile_source, OneValue);
   }
   EXPECT_FALSE(tag({time, one_sample("other", 1, {{kCalls, 1}, {kTime, 2}})}).max);
 }
 
 TEST_F(RunTotalsOf, OfASumThatHasNotBegunInTheRunNoValueIsKnown) {
-  make().sample(0, {{kCalls, 7}, {kTime, 1e9}}).sample(1, {{kCalls, 8}, {kTime, 1e9 + 0.01}});
-  EXPECT_FALSE(tag({"run"}).max);
+  EXPECT_FALSE(tag_from({{{kCalls, 7}, {kTime, 1e9}}, {{kCalls, 8}, {kTime, 1e9 + 0.01}}}).max);
 }
 
 TEST_F(RunTotalsOf, ASingleValueThatIsNoNumberIsNone) {
-  const Tag all = tag({one_sample("nan", 1,
-                                  {{"trace.observe.count", 1},
-                                   {"trace.observe.sum", 0},
-                                   {"trace.observe.value", std::nan("")}})});
+  const Tag all = tag_after({{{kSeen, 1}, {kSeenSum, 0}, {kSeenLast, std::nan("")}}});
   EXPECT_FALSE(all.max);
   EXPECT_FALSE(all.percentiles[kP50]);
 }
 
-TEST_F(RunTotalsOf, ASumThatWasTooGreatIsUnknown) {
+TEST_F(RunTotalsOf, ASumThatWasOrBecomesTooGreatIsUnknown) {
   constexpr double kGreatest = std::numeric_limits<double>::max();
-  const auto observed = [this](const std::string& name, double sum) {
-    return one_sample(name, 1, {{"trace.observe.count", 4}, {"trace.observe.sum", sum}});
+  const auto seen = [this](const std::string& name, double sum) {
+    return one_sample(name, 1, {{kSeen, 4}, {kSeenSum, sum}});
   };
-  const std::string great = observed("great", kGreatest);
-  const std::string known = observed("known", 1.7e308);
+  const std::string great = seen("great", kGreatest);
+  const std::string known = seen("known", 1.7e308);
   EXPECT_EQ(tag({known}).mean, 1.7e308 / 4);
   for (const auto& archives :
        {std::vector{great}, std::vector{great, known}, std::vector{known, great},
-        std::vector{known, observed("more", 1e308)}}) {
+        std::vector{known, seen("more", 1e308)}}) {
     EXPECT_EQ(tag(archives).sum, std::nullopt);
     EXPECT_EQ(tag(archives).mean, std::nullopt);
   }
-}
-
-TEST_F(RunTotalsOf, ASumThatBecomesTooGreatInTheRunIsUnknown) {
-  ArchiveOfTags& archive = make();
-  const auto sample = [&](double second, double count, double sum) {
-    archive.sample(second, {{"trace.observe.count", count}, {"trace.observe.sum", sum}});
-  };
-  sample(0, 1, 1.7e308);
-  sample(1, 2, std::numeric_limits<double>::max());
-  sample(2, 3, std::numeric_limits<double>::max());
-  EXPECT_EQ(tag({"run"}).calls, 2);
-  EXPECT_EQ(tag({"run"}).sum, std::nullopt);
+  const Tag becomes = tag_from({{{kSeen, 1}, {kSeenSum, 1.7e308}},
+                                {{kSeen, 2}, {kSeenSum, kGreatest}},
+                                {{kSeen, 3}, {kSeenSum, kGreatest}}});
+  EXPECT_EQ(becomes.calls, 2);
+  EXPECT_EQ(becomes.sum, std::nullopt);
 }
 
 // Other values are counted separately.
 TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
-  begun().sample(1, {{"trace.observe.count", {{"a", 4.0}, {"n", 2.0}}},
-                     {"trace.observe.sum", {{"a", 6.0}, {"n", 0.0}}},
-                     {"trace.observe.nonfinite", {{"a", 1.0}, {"n", 2.0}}},
-                     {"tracing.histogram.observe",
-                      {{"a", shape(0, of_values({1, 2, 3}))}, {"n", shape(0, Histogram())}}}});
+  begun().sample(1, {{kSeen, {{"a", 4.0}, {"n", 2.0}}},
+                     {kSeenSum, {{"a", 6.0}, {"n", 0.0}}},
+                     {kSeenNonfinite, {{"a", 1.0}, {"n", 2.0}}},
+                     {kSeenShape, {{"a", shape({1, 2, 3})}, {"n", shape({})}}}});
   const Totals all = totals();
-  const Tag& tag = tag_of(all.tags, "a");
-  EXPECT_EQ(tag.nonfinite, 1);
-  EXPECT_EQ(tag.mean, 2);
-  EXPECT_EQ(tag.percentile_source, PercentileSource::Histogram);
-  EXPECT_NEAR(tag.percentiles[kP50].value(), 2, 0.04);
-  EXPECT_EQ(tag_of(all.tags, "n").nonfinite, 2);
-  EXPECT_EQ(tag_of(all.tags, "n").percentile_source, PercentileSource::NoFiniteValues);
-  EXPECT_FALSE(tag_of(all.tags, "n").percentiles[kP50]);
+  const Tag& some = tag_of(all.tags, "a");
+  EXPECT_EQ(some.nonfinite, 1);
+  EXPECT_EQ(some.mean, 2);
+  EXPECT_EQ(some.percentile_source, Histogram);
+  EXPECT_NEAR(some.percentiles[kP50].value(), 2, 0.04);
+  const Tag& none = tag_of(all.tags, "n");
+  EXPECT_EQ(none.nonfinite, 2);
+  EXPECT_EQ(none.percentile_source, NoFiniteValues);
+  EXPECT_FALSE(none.percentiles[kP50]);
 }
 
 // In the wanted time there are ten values of 10 and five that are not finite.
 TEST_F(RunTotalsOf, AMeanIsOfTheFiniteValuesWhateverTheDistributionLacks) {
-  const auto values = [](double count, double sum, double nonfinite) -> Values {
-    return {{"trace.observe.count", count},
-            {"trace.observe.sum", sum},
-            {"trace.observe.nonfinite", nonfinite}};
-  };
-  begun().sample(1, values(7, 4, 3)).sample(2, values(22, 104, 8));
-  const Tag all = totals({"run"}, {moment(1), moment(2)}).tags.at(0);
+  begun()
+      .sample(1, {{kSeen, 7}, {kSeenSum, 4}, {kSeenNonfinite, 3}})
+      .sample(2, {{kSeen, 22}, {kSeenSum, 104}, {kSeenNonfinite, 8}});
+  const Tag all = tag({"run"}, {moment(1), moment(2)});
   EXPECT_EQ(all.nonfinite, 5);
   EXPECT_EQ(all.mean, 10);
 }
 
 TEST_F(RunTotalsOf, AMeanIsUnknownIfSomeValuesMayNotBeFinite) {
-  ArchiveKind old;
-  old.command = "./app";
-  old.metrics = {"trace.observe.count", "trace.observe.sum",  "trace.observe.max",
-                 "trace.observe.rate",  "trace.agent.period", "tracing.histogram.observe"};
+  const char* const rate = "trace.observe.rate";
+  const char* const most = "trace.observe.max";
+  const ArchiveKind old{.metrics = {kSeen, kSeenSum, most, rate, kPeriod, kSeenShape},
+                        .command = "./app"};
   for (const double count : {3.0, 4.0}) {
     begun("run", old)
         .sample(1, {{kPeriod, 1},
-                    {"trace.observe.count", count},
-                    {"trace.observe.sum", 6},
-                    {"trace.observe.rate", count},
-                    {"trace.observe.max", 3},
-                    {"tracing.histogram.observe", shape(0, of_values({1, 2, 3}))}});
-    const Tag all = tag({"run"});
+                    {kSeen, count},
+                    {kSeenSum, 6},
+                    {rate, count},
+                    {most, 3},
+                    {kSeenShape, shape({1, 2, 3})}});
+    const Tag all = tag();
     EXPECT_EQ(all.nonfinite.has_value(), count == 3);
     EXPECT_EQ(all.mean, count == 3 ? std::optional(2.0) : std::nullopt);
     EXPECT_EQ(all.max->is_exact, count == 3);
@@ -421,48 +396,36 @@ TEST_F(RunTotalsOf, AWantedTimeHasTheDistributionsThatAreNearest) {
     std::uint64_t binned;
     double outside;
   };
-  const std::vector<Case> cases{
-      {{0, 10, 10, 110, 110}, {1, 4}, 2, 3, PercentileSource::Histogram, 100, 0},
-      {{0, 10, 12, 112, 115}, {1, 4}, 2, 3, PercentileSource::NearbyTimes, 105, 5},
-      {{0, 10, 12, 1012, 1015}, {1, 4}, 2, 3, PercentileSource::NearlyAllCalls, 1005, 5},
-      {{0, 10, 70, 72, 172, 174, 184, 300},
-       {1, 3, 5, 7},
-       2,
-       6,
-       PercentileSource::NearbyTimes,
-       102,
-       0},
-      {{0, 10, 70, 80, 150}, {1, 4}, 2, 3, PercentileSource::IncompleteHistogram, 0, 0}};
-  for (const Case& each : cases) {
-    ArchiveKind kind;
-    kind.command = "./app";
-    ArchiveOfTags& archive = begun("run", kind);
+  for (const Case& each : std::vector<Case>{
+           {{0, 10, 10, 110, 110}, {1, 4}, 2, 3, Histogram, 100, 0},
+           {{0, 10, 12, 112, 115}, {1, 4}, 2, 3, NearbyTimes, 105, 5},
+           {{0, 10, 12, 1012, 1015}, {1, 4}, 2, 3, NearlyAllCalls, 1005, 5},
+           {{0, 10, 70, 72, 172, 174, 184, 300}, {1, 3, 5, 7}, 2, 6, NearbyTimes, 102, 0},
+           {{0, 10, 70, 80, 150}, {1, 4}, 2, 3, IncompleteHistogram, 0, 0}}) {
+    SCOPED_TRACE(each.calls.back());
+    ArchiveOfTags& archive = begun("run", kOfCommand);
     for (std::size_t second = 1; second < each.calls.size(); ++second) {
       Values values{{kCalls, each.calls[second]}};
       const auto count = static_cast<std::size_t>(each.calls[second]);
-      if (each.with_text.contains(second))
-        values[kShape] = shape(0, of_values(std::vector<double>(count, 2)));
+      if (each.with_text.contains(second)) values[kShape] = shape(std::vector<double>(count, 2));
       archive.sample(static_cast<double>(second), values);
     }
-    const Tag all = totals({"run"}, {moment(each.from), moment(each.to)}).tags.at(0);
-    EXPECT_EQ(all.percentile_source, each.source) << each.calls.back();
-    EXPECT_EQ(all.distribution.value().total(), each.binned) << each.calls.back();
-    EXPECT_EQ(all.outside, each.outside) << each.calls.back();
+    const Tag all = tag({"run"}, {moment(each.from), moment(each.to)});
+    EXPECT_EQ(all.percentile_source, each.source);
+    EXPECT_EQ(all.distribution.value().total(), each.binned);
+    EXPECT_EQ(all.outside, each.outside);
   }
 }
 
 // The middle of a bin may lie beyond all values.
 TEST_F(RunTotalsOf, PercentilesLieBetweenExactExtremes) {
   for (const double value : {1.001, 1.03}) {
-    Values values = window(10, 10, value, value);
-    values[kLeast] = value;
-    values[kShape] = shape(0, of_values(std::vector<double>(10, value)));
-    EXPECT_EQ(tag({one_sample("all " + std::to_string(value), 1, values)}).percentiles[kP50],
-              value);
-    values[kRate] = 0.5;  // the window has some of the calls
-    const std::string some = one_sample("some " + std::to_string(value), 1, values);
-    // The minimum may be less, and the maximum is never below a percentile.
-    EXPECT_EQ(tag({some}).percentiles[kP50] == value, value == 1.001);
+    const Values all = with(kShape, shape(std::vector<double>(10, value)),
+                            with(kLeast, value, window(10, 10, value, value)));
+    EXPECT_EQ(tag_after({all}).percentiles[kP50], value);
+    // With a window of some calls the minimum may be less, and the maximum is never below a
+    // percentile.
+    EXPECT_EQ(tag_after({with(kRate, 0.5, all)}).percentiles[kP50] == value, value == 1.001);
   }
 }
 
