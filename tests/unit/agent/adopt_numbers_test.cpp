@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
-
 namespace {
 
 using Row = std::tuple<TraceType, std::string, std::int32_t>;
@@ -38,5 +37,4 @@ TEST(AdoptedNumbers, BeatThoseOfTheSameTag) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -9,7 +9,6 @@
 #include "support/error_of.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -67,27 +66,10 @@ TEST_F(OptionsTest, NameTheLabelsThatSplitTags) {
 }
 
 TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
-  const AgentOptions options = good({"-d",
-                                     "11",
-                                     "-l",
-                                     "some.log",
-                                     "-M",
-                                     "root",
-                                     "-I",
-                                     "4444",
-                                     "-i",
-                                     "/tmp/s",
-                                     "-T",
-                                     "30 seconds",
-                                     "-N",
-                                     "6",
-                                     "--max-tags=5",
-                                     "--histogram-memory=3",
-                                     "-U",
-                                     "1,0,0,1,0,0",
-                                     "-V",
-                                     "0,1,0,0,3,0",
-                                     "--stable-labels"});
+  const AgentOptions options =
+      good({"-d11", "-lsome.log", "-Mroot", "-I", "4444", "-i", "/tmp/s", "-T", "30 seconds", "-N6",
+            "--max-tags=5", "--histogram-memory=3", "-U", "1,0,0,1,0,0", "-V", "0,1,0,0,3,0",
+            "--stable-labels"});
   EXPECT_TRUE(options.stable_labels);
   EXPECT_FALSE(options.capture_remote);
   EXPECT_EQ(options.domain, 11);
@@ -176,12 +158,12 @@ TEST_F(OptionsTest, KnowTheLogOfAnErrorThatComesBeforeIt) {
 }
 
 TEST_F(OptionsTest, TellWhenHelpOrTheVersionIsWanted) {
-  EXPECT_EQ(parse({"--help"}).wanted, CommandLine::Wanted::Help);
-  EXPECT_EQ(parse({"-h", "--version"}).wanted, CommandLine::Wanted::Help);
-  EXPECT_EQ(parse({"--version"}).wanted, CommandLine::Wanted::Version);
-  EXPECT_EQ(parse({}).wanted, CommandLine::Wanted::Agent);
+  using enum CommandLine::Wanted;
+  EXPECT_EQ(parse({"--help"}).wanted, Help);
+  EXPECT_EQ(parse({"-h", "--version"}).wanted, Help);
+  EXPECT_EQ(parse({"--version"}).wanted, Version);
+  EXPECT_EQ(parse({}).wanted, Agent);
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

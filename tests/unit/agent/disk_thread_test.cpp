@@ -5,7 +5,6 @@
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 using DiskThreadTest = MetricsFixture;
@@ -23,5 +22,4 @@ TEST_F(DiskThreadTest, HasReservedNumbersWhenTheFirstSaveIsOver) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -11,7 +11,6 @@
 #include "base/clock.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 constexpr int kSeconds = 2;
@@ -55,5 +54,4 @@ TEST(EndWhenStuck, EndsWhoeverHasComputedAndWaits) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -6,7 +6,6 @@
 #include "agent/disk_thread.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 constexpr Instant kNow{};
@@ -57,5 +56,4 @@ TEST(LogQueue, EndsItsWaitWhenItIsWoken) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -10,7 +10,6 @@
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 std::vector<std::string> warnings;
@@ -153,5 +152,4 @@ TEST_F(NumberKeeperTest, TriesAgainLaterIfThereIsNoMemory) {
 #endif
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

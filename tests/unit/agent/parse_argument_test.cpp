@@ -6,7 +6,6 @@
 #include "support/error_of.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -80,5 +79,4 @@ TEST(ParseUnits, WantsSixOfThem) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

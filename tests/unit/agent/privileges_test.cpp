@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
-
 namespace {
 
 // As long as one exists, this process has another name.
@@ -107,5 +106,4 @@ TEST(Privileges, AreToSeeAllSpansFromElsewhereIfTheAgentIsToldSo) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -10,7 +10,6 @@
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 constexpr int kRoot = 1;  // contexts
@@ -139,5 +138,4 @@ TEST_F(StoreTest, TakesDebugOptionsAsItShowsThem) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

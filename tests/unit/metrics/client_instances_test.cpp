@@ -3,7 +3,6 @@
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 using std::chrono::seconds;
@@ -85,5 +84,4 @@ TEST_F(ClientInstancesTest, SeesAllHoweverManyThereAre) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

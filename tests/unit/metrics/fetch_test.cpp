@@ -4,7 +4,6 @@
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 using std::chrono::seconds;
@@ -203,5 +202,4 @@ TEST_F(Fetch, GivesTheIngestsCounters) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

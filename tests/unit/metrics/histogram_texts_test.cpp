@@ -4,7 +4,6 @@
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 using std::chrono::seconds;
@@ -201,5 +200,4 @@ TEST_F(HistogramTextsTest, ForWhichTheAgentHadNoRoomAreLeftOutAndCounted) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -5,7 +5,6 @@
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 class Instances : public MetricsFixture {
@@ -231,5 +230,4 @@ TEST_F(Labels, AreAnnouncedWhenTheyChange) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -11,7 +11,6 @@
 #include "metrics/label_sets.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 // Processes with some instances each, and the numbers of instances that show their labels.
@@ -102,5 +101,4 @@ TEST_F(LabelBudgetTest, GivesAllToSessionsOfDifferentSizesIfThereIsEnough) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -10,7 +10,6 @@
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
-
 namespace {
 
 struct FreeOne {
@@ -104,5 +103,4 @@ TEST(LabelSets, OfAProcessSayWhoItIsAsTheKernelKnowsIt) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
-
 namespace {
 
 std::string committed(const std::string& name) {
@@ -104,5 +103,4 @@ TEST(MetricTable, TakesUnitsOverForWhatProgramsReport) {
 }
 
 }  // namespace
-
 }  // namespace pcp::trace::agent
