@@ -2,7 +2,6 @@
 // Reads the archives of a run from files.
 #include "command/run/archive_reader.hpp"
 
-#include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>

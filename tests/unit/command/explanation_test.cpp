@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/command/made_tags.hpp"
 #include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
@@ -39,41 +40,33 @@ TEST(Explanation, IsThatNoProgramIsThere) {
                 std::string(kEnd));
 }
 
-TEST(Explanation, IsThatNoTagMatches) {
-  EXPECT_EQ(explained(a_shop(), "tag=chekout"),
-            "no span has arrived yet. On saturn:\n"
-            "  2 programs are connected to the agent\n"
-            "  the filter matches none of the tags there: checkout, pay{zone=eu}\n" +
-                std::string(kEnd));
-}
-
-TEST(Explanation, IsThatNoProgramMatches) {
-  EXPECT_TRUE(has(explained(a_shop(), "service=shpo tag=pay"),
-                  "\n  the filter matches no program; services: bank, shop\n"));
-  EXPECT_TRUE(
-      has(explained(a_shop(), "service=shop tag=pay"), "\n  the filter matches 1 program\n"));
-  EXPECT_TRUE(has(explained(a_shop(), "process=front"), "\n  the filter matches 1 program\n"));
-  EXPECT_TRUE(has(explained(a_shop(), "pid=12"), "\n  the filter matches 1 program\n"));
-}
-
-TEST(Explanation, SaysNothingOfTagsOfOtherPrograms) {
-  EXPECT_EQ(explained(a_shop(), "pid=13 slower=1s"),
-            "no span has arrived yet. On saturn:\n"
-            "  2 programs are connected to the agent\n"
-            "  the filter matches no program; pids: 11, 12\n" +
-                std::string(kEnd));
+TEST(Explanation, IsThatNoTagOrNoProgramMatches) {
+  const std::string programs =
+      "no span has arrived yet. On saturn:\n  2 programs are connected to the agent\n";
+  for (const auto& [filter, why] :
+       {std::pair("tag=chekout", "none of the tags there: checkout, pay{zone=eu}"),
+        {"pid=13 slower=1s", "no program; pids: 11, 12"}})  // nothing of tags of other programs
+    EXPECT_EQ(explained(a_shop(), filter), programs + "  the filter matches " + why + "\n" + kEnd);
+  for (const auto& [filter, what] :
+       {std::pair("service=shpo tag=pay", "no program; services: bank, shop"),
+        {"service=shop tag=pay", "1 program"},
+        {"process=front", "1 program"},
+        {"pid=12", "1 program"}})
+    EXPECT_TRUE(
+        has(explained(a_shop(), filter), "\n  the filter matches " + std::string(what) + "\n"));
 }
 
 TEST(Explanation, IsThatProgramsHaveAnotherLibrary) {
   HostFacts facts = a_shop();
   facts.clients = 5;
-  EXPECT_TRUE(has(explained(facts, "tag=*"),
-                  "\n  3 programs have come in the last 5 s, or use PCP's "
-                  "own library, which has no spans\n"));
+  EXPECT_TRUE(
+      has(explained(facts, "tag=*"),
+          "\n  3 programs have come in the last 5 s, or use PCP's own library, which has no "
+          "spans\n"));
   facts.clients = 3;
   EXPECT_TRUE(has(explained(facts, "tag=*"),
-                  "\n  1 program has come in the last 5 s, or uses PCP's "
-                  "own library, which has no spans\n"));
+                  "\n  1 program has come in the last 5 s, or uses PCP's own library, which has no "
+                  "spans\n"));
 }
 
 TEST(Explanation, IsThatNoneHasEnded) {
@@ -103,10 +96,7 @@ TEST(Explanation, NamesAFewOfMany) {
 std::string why_unmatched(const std::string& filter, const std::vector<std::string>& names,
                           TraceType type = TraceType::Transact) {
   std::vector<Tag> tags;
-  for (const std::string& name : names) {
-    tags.emplace_back().name = name;
-    tags.back().type = type;
-  }
+  for (const std::string& name : names) tags.push_back(made_tag(type, name, 0));
   return unmatched_filter(filter, tags, Shown({false, false, 80}));
 }
 

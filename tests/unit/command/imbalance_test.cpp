@@ -6,18 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/command/made_tags.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
-Tag timed(const std::string& name, double seconds) {
-  Tag tag;
-  tag.name = name;
-  tag.type = TraceType::Transact;
-  tag.failed = 0;
-  tag.calls = 1;
-  tag.sum = seconds;
-  return tag;
-}
+Tag timed(const std::string& name, double seconds) { return made_transaction(name, 1, seconds); }
 
 TEST(Imbalance, ComparesTheGreatestTotalWithTheMeanOverTheValues) {
   const auto found = imbalances_of({timed("compute{rank=0}", 1), timed("compute{rank=1}", 2),
@@ -48,13 +42,14 @@ TEST(Imbalance, AddsUpTheOtherLabels) {
 TEST(Imbalance, ThatIsUnknownIsNone) {
   Tag unknown = timed("a{x=1}", 1);
   unknown.sum.reset();
-  EXPECT_TRUE(imbalances_of({unknown, timed("a{x=2}", 1)}).empty());
   Tag infinite = timed("a{x=1}", 1);
   infinite.nonfinite = 1;
-  EXPECT_TRUE(imbalances_of({infinite, timed("a{x=2}", 1)}).empty());
-  EXPECT_TRUE(imbalances_of({timed("a{x=1}", 1)}).empty());
-  EXPECT_TRUE(imbalances_of({timed("a{x=1}", 0), timed("a{x=2}", 0)}).empty());
-  EXPECT_TRUE(imbalances_of({timed("a{x=1}", -1), timed("a{x=2}", 3)}).empty());
+  for (const auto& tags : {std::vector{unknown, timed("a{x=2}", 1)},
+                           {infinite, timed("a{x=2}", 1)},
+                           {timed("a{x=1}", 1)},
+                           {timed("a{x=1}", 0), timed("a{x=2}", 0)},
+                           {timed("a{x=1}", -1), timed("a{x=2}", 3)}})
+    EXPECT_TRUE(imbalances_of(tags).empty()) << tags[0].sum.value_or(0);
 }
 
 TEST(Imbalance, NamesTheGreatestHundredValues) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/markdown.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "unit/command/made_tags.hpp"
 #include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
 namespace {
 
 using Outcome = Condition::Outcome;
-
-Tag transaction(const std::string& name, double calls, double mean) {
-  Tag tag;
-  tag.name = name;
-  tag.type = TraceType::Transact;
-  tag.calls = calls;
-  tag.failed = 0;
-  tag.sum = calls * mean;
-  tag.mean = mean;
-  return tag;
-}
 
 Model run_of(std::vector<Tag> tags) {
   Model model;
@@ -33,7 +22,7 @@ Model run_of(std::vector<Tag> tags) {
 }
 
 TEST(Markdown, OfARunHasItsTagsAndFindings) {
-  const std::string text = markdown(run_of({transaction("checkout", 200, 0.01)}),
+  const std::string text = markdown(run_of({made_transaction("checkout", 200, 0.01)}),
                                     {{Outcome::Passed, "passed: a", "a"},
                                      {Outcome::True, "true: b", "b"},
                                      {Outcome::Unknown, "unknown: c", "c"}});
@@ -50,10 +39,10 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
 }
 
 TEST(Markdown, BeginsWithWhatHadNoRoom) {
-  Model run = run_of({transaction("a", 2, 1)});
+  Model run = run_of({made_transaction("a", 2, 1)});
   run.run.without_room = 2;
   run.run.folded = run.tags;
-  run.run.folded.push_back(transaction("b", 3, 1));
+  run.run.folded.push_back(made_transaction("b", 3, 1));
   run.run.folded.back().is_folded = true;
   EXPECT_TRUE(
       markdown(run, {}).starts_with("**folded:** `the agent had no room for the tags or labels of "
@@ -64,8 +53,8 @@ TEST(Markdown, BeginsWithWhatHadNoRoom) {
 }
 
 TEST(Markdown, OfAComparisonMarksWhatIsReal) {
-  const Model before = run_of({transaction("checkout", 200, 0.01)});
-  const Model now = run_of({transaction("checkout", 300, 0.012)});
+  const Model before = run_of({made_transaction("checkout", 200, 0.01)});
+  const Model now = run_of({made_transaction("checkout", 300, 0.012)});
   const Divisors divisors{2, 3, TagKey(TraceType::Transact, "a`b")};
   Comparison comparison = compare(Side{before, {}, {}}, Side{now, {}, {}}, divisors);
   comparison.tags[0].changes[index_of(Figure::Mean)].verdict = Verdict::Real;
@@ -83,7 +72,7 @@ TEST(Markdown, KeepsEachNameInItsCell) {
   EXPECT_EQ(markdown_code("a`b"), "``a`b``");
   EXPECT_EQ(markdown_code("``"), "``` `` ```");
   EXPECT_EQ(markdown_code(" a"), "`  a `");
-  EXPECT_TRUE(has(markdown(run_of({transaction("a|b\n@user <b>\\|\xff", 1, 1)}), {}),
+  EXPECT_TRUE(has(markdown(run_of({made_transaction("a|b\n@user <b>\\|\xff", 1, 1)}), {}),
                   "\n| `a\\|b\\x0a@user <b>\\\\|\\xff` | 1 |"));
 }
 
@@ -92,7 +81,8 @@ TEST(Markdown, IsShortEnoughForAComment) {
   const auto run = [](double calls, double mean) {
     std::vector<Tag> tags;
     for (int i = 1000; i < 2000; ++i)
-      tags.push_back(transaction(std::string(200, '|') + "`" + std::to_string(i), calls, mean));
+      tags.push_back(
+          made_transaction(std::string(200, '|') + "`" + std::to_string(i), calls, mean));
     return run_of(tags);
   };
   const Model before = run(1, 1);

@@ -70,10 +70,7 @@ TEST(Name, IsCutInTheMiddle) {
   EXPECT_EQ(kUtf8.name("request{route=/cart}", 9), "requ…art}");
   EXPECT_EQ(kAscii.name("request{route=/cart}", 9), "requ..rt}");
   EXPECT_EQ(kUtf8.name("abc", 0), "…");
-}
-
-TEST(Name, IsCutWithoutBlanksAtTheCut) {
-  EXPECT_EQ(kUtf8.name("read the whole file", 12), "read t…file");
+  EXPECT_EQ(kUtf8.name("read the whole file", 12), "read t…file");  // no blank at the cut
   EXPECT_EQ(kUtf8.name("read a whole file", 10), "read…file");
 }
 

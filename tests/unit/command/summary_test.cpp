@@ -2,12 +2,12 @@
 #include "command/show/summary.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "unit/command/made_tags.hpp"
 #include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
@@ -28,12 +28,8 @@ Run an_hour() {
 }
 
 Tag transaction(const std::string& name) {
-  Tag tag;
-  tag.name = name;
-  tag.type = TraceType::Transact;
-  tag.calls = 12'345;
+  Tag tag = made_transaction(name, 12'345);
   tag.rate = 3.43;
-  tag.failed = 0;
   tag.sum = 16.2;
   tag.mean = 0.00131;
   tag.busy = 0.27;
@@ -50,13 +46,24 @@ std::vector<Tag> numbered(int count) {
   return tags;
 }
 
-Tag of_type(TraceType type, const std::string& name) {
-  Tag tag;
-  tag.name = name;
-  tag.type = type;
-  tag.calls = 5;
+Tag of_type(TraceType type, const std::string& name, const std::string& unit = "") {
+  Tag tag = made_tag(type, name, 5);
   tag.rate = 1;
+  tag.unit = unit;
   return tag;
+}
+
+std::string shown(const std::vector<Tag>& tags, const Run& run = an_hour()) {
+  return summary({run, tags}, "", kPlain);
+}
+
+void expect_at_most_25_lines_of_80_columns(const std::vector<std::string>& lines) {
+  EXPECT_LE(lines.size(), 25U);
+  for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
+}
+
+bool has_line(const std::vector<std::string>& lines, const std::string& beginning) {
+  return std::ranges::any_of(lines, [&](const auto& line) { return line.starts_with(beginning); });
 }
 
 TEST(Summary, ShowsOfATagWhatOneWantsToKnow) {
@@ -78,15 +85,14 @@ TEST(Summary, ShowsOfATagWhatOneWantsToKnow) {
 TEST(Summary, SaysFirstThatCallsMayBeMissing) {
   auto run = an_hour();
   run.incomplete = {{"app.trace/trace", "its end is missing"}};
-  const std::string line = "incomplete: app.trace/trace: its end is missing";
-  EXPECT_EQ(lines_of(summary({run, {transaction("checkout")}}, "", kPlain)).front(), line);
-  EXPECT_EQ(lines_of(summary({run, {}}, "", kPlain)).front(), line);
+  for (const auto& tags : {std::vector{transaction("checkout")}, {}})
+    EXPECT_TRUE(shown(tags, run).starts_with("incomplete: app.trace/trace: its end is missing\n"));
 }
 
 TEST(Summary, ShowsFailuresWhereThereAreAny) {
   Tag tag = transaction("checkout");
   tag.failed = 17;
-  const std::string text = summary({an_hour(), {tag, transaction("login")}}, "", kPlain);
+  const std::string text = shown({tag, transaction("login")});
   EXPECT_TRUE(has(text, "failed"));
   EXPECT_TRUE(has(text, "checkout                   12,345     17  16.2 s 3.40 ms"));
 }
@@ -96,92 +102,71 @@ TEST(Summary, SaysWhatHadNotEnded) {
   hung.vanished = 1;
   Tag leaked = transaction("session");
   leaked.vanished = 12;
-  const auto text = [](const std::vector<Tag>& tags) {
-    return summary({an_hour(), tags}, "", kPlain);
-  };
-  EXPECT_TRUE(has(text({hung, leaked}),
-                  "\nopen     not ended with their program: 12 session, 1 checkout\n"));
-  EXPECT_TRUE(has(text({hung}), "\nopen     not ended with their program: 1 checkout\n"));
-  EXPECT_FALSE(has(text({transaction("ended")}), "not ended"));
+  const std::string words = "\nopen     not ended with their program: ";
+  EXPECT_TRUE(has(shown({hung, leaked}), words + "12 session, 1 checkout\n"));
+  EXPECT_TRUE(has(shown({hung}), words + "1 checkout\n"));
+  EXPECT_FALSE(has(shown({transaction("ended")}), "not ended"));
   hung.vanished = 1'000'000;
   hung.name = "checkout of a name that is long";
-  for (const std::string& line : lines_of(text({hung, hung, hung}))) EXPECT_LE(line.size(), 100U);
+  for (const std::string& line : lines_of(shown({hung, hung, hung}))) EXPECT_LE(line.size(), 100U);
 }
 
 TEST(Summary, HasAtMostTwentyFiveLinesHoweverManyArchivesAreIncomplete) {
-  const std::vector<Tag> tags = numbered(40);
   for (const std::size_t archives : {4U, 9U, 30U}) {
     auto run = an_hour();
     run.incomplete.assign(archives, {"app.trace/trace", "its end is missing"});
-    EXPECT_LE(lines_of(summary({run, tags}, "", kPlain)).size(), 25U) << archives;
+    EXPECT_LE(lines_of(shown(numbered(40), run)).size(), 25U) << archives;
   }
-}
-
-TEST(Summary, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
-  Tag tag = transaction("checkout");
-  tag.max = Extreme{0.039, false};
-  tag.slowest = SlowestMoment{{}, 0.039, false};
-  EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain), "\nslowest  >39.0 ms in checkout\n"));
 }
 
 TEST(Summary, KnowsTheTimeInWhichTheSlowestCallEndedIfNotItsBegin) {
   Tag tag = transaction("checkout");
-  const auto line = [&](std::optional<double> within_s) {
+  const std::string time = Shown::time(WallTime(std::chrono::seconds(1'800'000'060)));
+  for (const auto& [within_s, when] : std::vector<std::pair<std::optional<double>, std::string>>{
+           {1, "in the second before " + time},
+           {60, "in the 60.0 s before " + time},
+           {0.1, "in the 100 ms before " + time + ".120"},
+           {{}, "before " + time}}) {
     tag.slowest = SlowestMoment{WallTime(std::chrono::milliseconds(1'800'000'060'120)), 0.0201,
                                 false, false, within_s};
-    const std::string text = summary({an_hour(), {tag}}, "", kPlain);
-    const std::size_t begin = text.find("\nslowest ") + 1;
-    return text.substr(begin, text.find('\n', begin) - begin);
-  };
-  const std::string time = Shown::time(WallTime(std::chrono::seconds(1'800'000'060)));
-  EXPECT_EQ(line(1), "slowest  20.1 ms in checkout, in the second before " + time);
-  EXPECT_EQ(line(60), "slowest  20.1 ms in checkout, in the 60.0 s before " + time);
-  EXPECT_EQ(line(0.1), "slowest  20.1 ms in checkout, in the 100 ms before " + time + ".120");
-  EXPECT_EQ(line({}), "slowest  20.1 ms in checkout, before " + time);
+    EXPECT_TRUE(has(shown({tag}), "\nslowest  20.1 ms in checkout, " + when + "\n"));
+  }
+  tag.max = Extreme{0.039, false};  // from the distribution, which knows no times
+  tag.slowest = SlowestMoment{{}, 0.039, false};
+  EXPECT_TRUE(has(shown({tag}), "\nslowest  >39.0 ms in checkout\n"));
 }
 
 TEST(Summary, SaysOfWhichCallsTimesAre) {
   Tag tag = transaction("checkout");
   tag.failed = 1;
-  struct Run run = an_hour();
-  EXPECT_FALSE(has(summary({run, {tag}}, "", kPlain), "Times are of"));
+  EXPECT_FALSE(has(shown({tag}), "Times are of"));
+  auto run = an_hour();
   run.times_of = Ending::Failed;
-  EXPECT_TRUE(has(summary({run, {tag}}, "", kPlain), "\nTimes are of failed calls only.\n"));
+  EXPECT_TRUE(has(shown({tag}, run), "\nTimes are of failed calls only.\n"));
   tag.lacks_times = true;
-  EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain),
-                  "some failed calls have no duration; --completed shows those of completed ones"));
+  EXPECT_TRUE(has(shown({tag}),
+                  "some failed calls have no duration; --completed shows those of "
+                  "completed ones"));
   tag.failed.reset();
-  EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain), "those were not recorded"));
+  EXPECT_TRUE(has(shown({tag}), "those were not recorded"));
 }
 
 TEST(Summary, SaysWhereTheOtherTagsAreAndHowManyHaveFailed) {
   std::vector<Tag> tags = numbered(40);
-  for (const std::size_t failed : {38U, 39U}) tags[failed].failed = 2;
+  EXPECT_TRUE(has(shown(tags), " more tags: --all, or the page (--html FILE)\n"));
+  tags[38].failed = tags[39].failed = 2;
   EXPECT_TRUE(has(summary({an_hour(), tags}, "page.html", kPlain),
                   " more tags, 2 of them with failed calls: see the page, or --all\n"));
-  tags[38].failed = tags[39].failed = 0;
-  EXPECT_TRUE(has(summary({an_hour(), tags}, "", kPlain),
-                  " more tags: --all, or the page (--html FILE)\n"));
 }
 
 TEST(Summary, ShowsTheUnitOfValues) {
-  Tag tag = of_type(TraceType::Observe, "queue");
-  tag.unit = "job";
-  Tag other = of_type(TraceType::Counter, "sent");
-  other.unit = "KiB";
-  Tag with_much = of_type(TraceType::Observe, std::string(100, 'x'));
-  with_much.unit = "\033[31mred and far too long";
-  Tag point = of_type(TraceType::Point, "point");
-  point.unit = "none of its own";
-  const auto lines = lines_of(summary({an_hour(), {tag, other, with_much, point}}, "", kPlain));
-  const auto starts = [&lines](const std::string& text) {
-    return std::any_of(lines.begin(), lines.end(),
-                       [&text](const auto& line) { return line.starts_with(text); });
-  };
-  EXPECT_TRUE(starts("queue [job]       "));
-  EXPECT_TRUE(starts("sent [KiB]        "));
-  EXPECT_TRUE(starts("point             "));
-  EXPECT_TRUE(starts("xxxxxx..xxxxx [\\x1b[..g] ")) << lines[5];
+  const auto lines = lines_of(shown(
+      {of_type(TraceType::Observe, "queue", "job"), of_type(TraceType::Counter, "sent", "KiB"),
+       of_type(TraceType::Observe, std::string(100, 'x'), "\033[31mred and far too long"),
+       of_type(TraceType::Point, "point", "none of its own")}));
+  for (const char* const beginning : {"queue [job]       ", "sent [KiB]        ",
+                                      "point             ", "xxxxxx..xxxxx [\\x1b[..g] "})
+    EXPECT_TRUE(has_line(lines, beginning)) << beginning;
   for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
 }
 
@@ -190,10 +175,9 @@ TEST(Summary, SaysWhyAValueIsUnknown) {
   tag.percentiles = {};
   tag.percentile_source = PercentileSource::SeveralHosts;
   tag.max->is_exact = false;
-  const std::string text = summary({an_hour(), {tag}}, "", kPlain);
-  EXPECT_TRUE(has(text, "       -       -       - >20.1 ms"));
-  EXPECT_TRUE(has(text, "-        percentiles of several hosts"));
-  EXPECT_TRUE(has(text, ">        at least this"));
+  for (const char* const part : {"       -       -       - >20.1 ms",
+                                 "-        percentiles of several hosts", ">        at least this"})
+    EXPECT_TRUE(has(shown({tag}), part));
 }
 
 TEST(Summary, SaysThatAnAgentsIntervalsLackCallsAtBothEnds) {
@@ -201,10 +185,10 @@ TEST(Summary, SaysThatAnAgentsIntervalsLackCallsAtBothEnds) {
   tag.calls = 4;
   tag.percentile_source = PercentileSource::WholeIntervals;
   tag.distribution.emplace().add(1);
-  EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain),
+  EXPECT_TRUE(has(shown({tag}),
                   "miss up to 75% of a tag's calls: those of the agent's first and last int"));
   tag.percentile_source = PercentileSource::NearlyAllCalls;
-  EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", kPlain), "calls: no recorded distribution has"));
+  EXPECT_TRUE(has(shown({tag}), "calls: no recorded distribution has"));
 }
 
 TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
@@ -220,19 +204,16 @@ TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
     tags.push_back(of_type(TraceType::Counter, "counter" + std::to_string(i)));
     tags.push_back(of_type(TraceType::Point, "point\n" + std::to_string(i)));
   }
-  command::Run run = an_hour();
+  auto run = an_hour();
   run.command = std::string(300, 'c');
   run.hosts = {"a", std::string(300, 'h')};
   run.archives = std::vector<std::string>(9, std::string(300, 'a'));
   for (const bool is_utf8 : {false, true}) {
     const auto lines = lines_of(summary({run, tags}, std::string(300, 'p'), {is_utf8, false, 80}));
-    EXPECT_LE(lines.size(), 25U);
+    expect_at_most_25_lines_of_80_columns(lines);
     EXPECT_GE(lines.size(), 22U);
-    for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
     for (const char* const title : {"Transactions", "Observations", "Points, counters"})
-      EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [title](const auto& line) {
-        return line.starts_with(title);
-      })) << title;
+      EXPECT_TRUE(has_line(lines, title)) << title;
   }
 }
 
@@ -248,30 +229,25 @@ std::vector<std::string> table_of(const std::vector<Tag>& tags, const TableChoic
 TEST(Summary, NamesGapsButNotTheTimeBetweenTwoRecordingsOfAProgram) {
   auto run = an_hour();
   run.gaps = {{run.begin, run.end, 0}};
-  EXPECT_TRUE(has(summary({run, {}}, "", kPlain), ", 1 gap\n"));
+  EXPECT_TRUE(has(shown({}, run), ", 1 gap\n"));
   run.archives.push_back("app2.trace/trace");
-  EXPECT_FALSE(has(summary({run, {}}, "", kPlain), ", 1 gap\n"));
-  EXPECT_TRUE(has(summary({run, {}}, "", kPlain), ", 3601 samples of 2 archives, 1.00 s apart\n"));
+  EXPECT_TRUE(has(shown({}, run), ", 3601 samples of 2 archives, 1.00 s apart\n"));
   run.command.clear();
-  EXPECT_TRUE(has(summary({run, {}}, "", kPlain), ", 1 gap\n"));
+  EXPECT_TRUE(has(shown({}, run), ", 1 gap\n"));
 }
 
 TEST(Summary, ShowsMoreColumnsOnAWideTerminal) {
-  const auto heading = [](std::size_t columns) {
-    return table_of({transaction("a")}, {}, columns).front().substr(12);
-  };
-  const auto shows = [&](std::size_t columns, const char* name) {
-    return heading(columns).find(name) != std::string::npos;
+  const auto shows = [](std::size_t columns, const char* name) {
+    return has(table_of({transaction("a")}, {}, columns).front().substr(12), name);
   };
   for (const char* const name :
        {"calls", "/s", "total", "mean", "p50", "p95", "p99", "max", "busy"})
-    EXPECT_TRUE(shows(96, name)) << name;
+    EXPECT_TRUE(shows(96, name));
   EXPECT_FALSE(shows(95, "/s"));
   EXPECT_TRUE(shows(88, "mean"));
   EXPECT_FALSE(shows(87, "mean"));
   EXPECT_TRUE(shows(80, "p50"));
-  TableChoice by_rate;
-  by_rate.sort = Figure::Rate;
+  const TableChoice by_rate{.sort = Figure::Rate};
   EXPECT_TRUE(has(table_of({transaction("a")}, by_rate, 40).front(), "/s"));
 }
 
@@ -293,8 +269,7 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
   good.name = "request";
   EXPECT_TRUE(table_of({good, bad})[2].starts_with("  (no labels) "));
   good.name = "request{status=200}";
-  TableChoice all;
-  all.shows_all = true;
+  const TableChoice all{.shows_all = true};
   EXPECT_TRUE(table_of({good, bad}, all)[1].starts_with("request{status=200} "));
   good.name = "request{route=/user/:id/orders;status=200}";
   const std::vector<std::string> lines_of_all = table_of({good, bad}, all);
@@ -305,8 +280,7 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
 TEST(Summary, LeavesOutWhatTransactionsOnlyBeganAs) {
   Tag begun = transaction("request");
   begun.calls = 0;
-  TableChoice all;
-  all.shows_all = true;
+  const TableChoice all{.shows_all = true};
   const Tag ended = transaction("request{status=200}");
   EXPECT_EQ(table_of({ended, begun}, all).size(), 2U);
   begun.folded = std::make_shared<const Tag>(ended);
@@ -320,17 +294,12 @@ TEST(Summary, ShowsAsManyTagsAsOneAsksForInTheOrderThatOneAsksFor) {
   tags[70].max = Extreme{5, true};
   tags[80].max = Extreme{4, true};
   tags[90].max.reset();
-  TableChoice choice;
-  choice.sort = *parse_column("max");
-  choice.top = 2;
-  auto lines = table_of(tags, choice);
+  auto lines = table_of(tags, {.top = 2, .sort = *parse_column("max")});
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_TRUE(lines[1].starts_with("checkout70 "));
   EXPECT_TRUE(lines[2].starts_with("checkout80 "));
   EXPECT_EQ(lines[3], "and 98 more tags: --all, or the page (--html FILE)");
-  choice.top.reset();
-  choice.shows_all = true;
-  lines = table_of(tags, choice);
+  lines = table_of(tags, {.shows_all = true, .sort = *parse_column("max")});
   EXPECT_EQ(lines.size(), 101U);
   EXPECT_TRUE(lines.back().starts_with("checkout90 "));
   EXPECT_FALSE(parse_column("p42"));
@@ -360,17 +329,14 @@ TEST(Summary, SaysWhichTotalsAreUneven) {
   totals.tags = {transaction("compute{rank=3}"), transaction("compute{rank=7}")};
   totals.tags[0].percentiles[kP99] = 5;
   EXPECT_TRUE(has(summary(totals, "", kPlain), "\n  {rank=7} "));
-  TableChoice choice;
-  choice.by = {"route"};
+  const TableChoice choice{.by = {{"route"}}};
   EXPECT_TRUE(has(summary(totals, "", kPlain, choice), "routes: "));
   totals.tags = numbered(100);
   EXPECT_TRUE(has(summary(totals, "", kPlain, choice), "\ncheckout99 "));
   totals.imbalances.assign(50, totals.imbalances[0]);
   totals.imbalances[0].name = std::string(200, 'x');
   totals.imbalances[1].values[0].value = "\033[31m" + std::string(200, 'x');
-  const auto lines = lines_of(summary(totals, "", kPlain));
-  EXPECT_LE(lines.size(), 25U);
-  for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
+  expect_at_most_25_lines_of_80_columns(lines_of(summary(totals, "", kPlain)));
 }
 
 TEST(Summary, ShowsTheRowsOfUnevenNamesHoweverFewLinesAreLeft) {
@@ -386,15 +352,9 @@ TEST(Summary, ShowsTheRowsOfUnevenNamesHoweverFewLinesAreLeft) {
     totals.run.incomplete.assign(incomplete, {"app.trace/trace", "its end is missing"});
     const auto lines = lines_of(summary(totals, "", kPlain));
     EXPECT_LE(lines.size(), 25U);
-    EXPECT_EQ(std::ranges::count_if(lines,
-                                    [](const auto& line) {
-                                      return line.starts_with("uneven") &&
-                                             line.find(" {2 sets} ") != line.npos;
-                                    }),
-              3);
-    const auto heading = [](const auto& line) { return line.starts_with("Observations "); };
-    const auto at = std::ranges::find_if(lines, heading);
-    EXPECT_TRUE(at == lines.end() || (at + 1)->starts_with("queue ")) << *(at + 1);
+    for (const char* const name : {"uneven0", "uneven1", "uneven2"})
+      EXPECT_TRUE(has_line(lines, name + std::string(" {2 sets} "))) << name;
+    EXPECT_EQ(has_line(lines, "Observations "), has_line(lines, "queue "));
   }
 }
 
@@ -413,7 +373,7 @@ TEST(Summary, FitsANarrowTerminal) {
 }
 
 TEST(Summary, SaysHowManyCallsAreFoldedOnAnyTerminal) {
-  command::Run run = an_hour();
+  auto run = an_hour();
   run.folded = {transaction("request")};
   run.folded[0].is_folded = true;
   for (const std::size_t columns : {40U, 80U})
@@ -423,24 +383,17 @@ TEST(Summary, SaysHowManyCallsAreFoldedOnAnyTerminal) {
 }
 
 TEST(Summary, OfNothingSaysWhatToDo) {
-  const std::string text = summary({an_hour(), {}}, "", kPlain);
-  EXPECT_TRUE(has(text, "Nothing was traced."));
-  EXPECT_TRUE(has(text, "PCP_TRACE_DEBUG"));
-}
-
-TEST(Summary, SaysThatNoTagMatches) {
-  TableChoice choice;
-  choice.chosen_by = "--where";
-  EXPECT_TRUE(has(summary({an_hour(), {}}, "", kPlain, choice), "\nNo tag matches --where.\n"));
+  EXPECT_TRUE(has(shown({}), "Nothing was traced."));
+  EXPECT_TRUE(has(shown({}), "PCP_TRACE_DEBUG"));
+  EXPECT_TRUE(has(summary({an_hour(), {}}, "", kPlain, {.chosen_by = "--where"}),
+                  "\nNo tag matches --where.\n"));
 }
 
 TEST(Summary, IsPlainTextWithoutColoursWhateverTagsAreCalled) {
   Tag tag = transaction("\033[31m\xff\xe2\x80\xae");
   tag.failed = 1;
-  const std::string text = summary({an_hour(), {tag}}, "", kPlain);
-  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) {
-    return c == '\n' || (c >= ' ' && c <= '~');
-  })) << text;
+  const auto is_plain = [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); };
+  EXPECT_TRUE(std::ranges::all_of(shown({tag}), is_plain)) << shown({tag});
   EXPECT_TRUE(has(summary({an_hour(), {tag}}, "", {false, true, 80}), "\033[31m"));
 }
 

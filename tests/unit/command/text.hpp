@@ -2,7 +2,6 @@
 // Questions about a text; the answer shows it where a test fails.
 #pragma once
 
-#include <algorithm>
 #include <sstream>
 #include <string>
 #include <string_view>

@@ -124,8 +124,7 @@ TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
   const auto lines = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
   };
-  const std::vector<std::ptrdiff_t> expected{20, 19, 19};
-  for (const std::ptrdiff_t most : expected) {
+  for (const std::ptrdiff_t most : {20, 19, 19}) {
     spans.slowest.push_back(trace_of(many));
     const std::string text = slowest_trees(spans, kPlain);
     EXPECT_LE(lines(text), most);
@@ -151,7 +150,6 @@ TEST(Waterfall, KeepsTheLongestOfManySpans) {
   EXPECT_TRUE(has(waterfall(trace_of(spans), kPlain), "culprit"));
 }
 
-// A program may say anything, and its clock may be wrong.
 // The call of the bank was given up.
 TEST(Waterfall, KeepsWhatALongSpanIsInside) {
   const SpanTrace trace = trace_of({span_of("request", 1, 0, 0, 10), span_of("sql", 2, 1, 0, 5),
@@ -162,6 +160,7 @@ TEST(Waterfall, KeepsWhatALongSpanIsInside) {
   EXPECT_TRUE(text.starts_with("request  10.0 ms")) << text;
 }
 
+// A program may say anything, and its clock may be wrong.
 TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
   ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
   for (const std::size_t columns : {40u, 59u, 60u, 79u, 80u, 120u}) {
@@ -182,11 +181,7 @@ TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
     const std::string text = waterfall(trace_of(spans), shown);
     EXPECT_TRUE(has(text, " = -1.5e-300"));
     EXPECT_FALSE(has(text, "\033"));
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = text.find('\n', at);
-      EXPECT_LE(columns_of(text.substr(at, end - at)), columns) << text.substr(at, end - at);
-      at = end + 1;
-    }
+    for (const std::string& line : lines_of(text)) EXPECT_LE(columns_of(line), columns) << line;
   }
 }
 
@@ -213,9 +208,8 @@ TEST(Waterfall, CutsNotesAtTheirEndAndNoEscape) {
   SpanEvent span = span_of("a", 1, 0);
   span.attributes = "sql=x" + std::string(65, 'y') + "\\x0a\\x0a\\x0a\\x0a\\x0a";
   for (std::size_t columns = 66; columns < 90; ++columns) {
-    const std::string text = waterfall(trace_of({span}), Shown(Terminal{false, false, columns}));
     const std::string line =
-        text.substr(0, text.size() - 1).substr(text.rfind('\n', text.size() - 2) + 1);
+        lines_of(waterfall(trace_of({span}), Shown(Terminal{false, false, columns}))).back();
     EXPECT_LE(line.size(), columns);
     EXPECT_FALSE(has(line, "\\.."));
     EXPECT_TRUE(line.starts_with("  sql=\"xyyy")) << line;
