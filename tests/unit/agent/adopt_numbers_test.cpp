@@ -26,12 +26,9 @@ TEST(AdoptedNumbers, LeaveAloneWhatDoesNotContradict) {
             (std::vector<Row>{{kPoint, "a", 1}, {kPoint, "b", 2}, {TraceType::Observe, "a", 1}}));
 }
 
-TEST(AdoptedNumbers, TakeTheirPlaceFromOtherTags) {
+TEST(AdoptedNumbers, TakeTheirPlaceFromOtherTagsAndBeatThoseOfTheSameTag) {
   EXPECT_EQ(merged({{kPoint, "a", 1, 0}}, {{kPoint, "b", 1, 0}}),
             (std::vector<Row>{{kPoint, "a", 1}}));
-}
-
-TEST(AdoptedNumbers, BeatThoseOfTheSameTag) {
   EXPECT_EQ(merged({{kPoint, "a", 1, 0}}, {{kPoint, "a", 7, 0}, {kPoint, "b", 2, 0}}),
             (std::vector<Row>{{kPoint, "a", 1}, {kPoint, "b", 2}}));
 }

@@ -34,52 +34,55 @@ class NumberKeeperTest : public MetricsFixture {
     return InstanceFile(directory_ + "/" + name);
   }
 
+  void add(const std::string& tag) { apply(TraceType::Point, tag, -1); }
+
+  void expect_that_nothing_is_saved() {
+    std::filesystem::remove(directory_ + "/10.trace");
+    keeper_.save_new();
+    EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  }
+
   // Each of these tags gets a number, because of resets in between.
   void add_tags(int first, int last) {
     const int at_once = static_cast<int>(engine_options().max_tags);
     for (int i = first; i < last; ++i) {
       if (i % at_once == 0) shared_.engine.reset(now);
-      apply(TraceType::Point, "tag" + std::to_string(i), -1);
+      add("tag" + std::to_string(i));
     }
   }
 
   const ScratchDirectory scratch_;
   const std::string directory_ = scratch_.path();
+  NumberKeeper keeper_ = keeper();
 };
 
 TEST_F(NumberKeeperTest, WritesNothingAsLongAsThereIsNothingNew) {
-  NumberKeeper keeper = this->keeper();
-  keeper.save_new();
-  std::filesystem::remove(directory_ + "/10.trace");
-  keeper.save_new();
-  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  keeper_.save_new();
+  expect_that_nothing_is_saved();
 }
 
 TEST_F(NumberKeeperTest, ReservesNumbersBeforeTheyAreGiven) {
-  NumberKeeper keeper = this->keeper();
-  keeper.save_new();
+  keeper_.save_new();
   EXPECT_EQ(file().load().reserved, (Numbers{1000, 1000, 1000, 1000}));
-  apply(TraceType::Point, "a", -1);
-  keeper.save_new();
+  add("a");
+  keeper_.save_new();
   EXPECT_EQ(file().load().reserved, (Numbers{1000, 1001, 1000, 1000}));
 }
 
 TEST_F(NumberKeeperTest, LeavesNoneReservedAtTheEnd) {
-  NumberKeeper keeper = this->keeper();
-  apply(TraceType::Point, "a", -1);
-  keeper.save_new();
-  apply(TraceType::Point, "b", -1);
-  keeper.save_at_end();
+  add("a");
+  keeper_.save_new();
+  add("b");
+  keeper_.save_at_end();
   EXPECT_EQ(file().load().reserved, (Numbers{0, 2, 0, 0}));
 }
 
 TEST_F(NumberKeeperTest, DoesNotRestWhenTheReserveRunsOut) {
   clock_step = std::chrono::minutes(1);  // as with a slow disk: the keeper rests for five minutes
-  NumberKeeper keeper = this->keeper();
-  keeper.save_new();
+  keeper_.save_new();
   const auto add = [&](int first, int last) {
     add_tags(first, last);
-    keeper.save_new();
+    keeper_.save_new();
     return file().load().reserved[index_of(TraceType::Point)];
   };
   EXPECT_EQ(add(0, 500), 1000);
@@ -88,9 +91,8 @@ TEST_F(NumberKeeperTest, DoesNotRestWhenTheReserveRunsOut) {
 }
 
 TEST_F(NumberKeeperTest, KeepsTheNumbersOfAsManyTagsAsMayBeShown) {
-  NumberKeeper keeper = this->keeper();
   add_tags(0, 1000);
-  keeper.save_at_end();
+  keeper_.save_at_end();
   const auto known = file().load().instances;
   ASSERT_EQ(known.size(), shared_.engine.options().most_tags());
   EXPECT_EQ(known.back().tag, "tag999");
@@ -98,23 +100,20 @@ TEST_F(NumberKeeperTest, KeepsTheNumbersOfAsManyTagsAsMayBeShown) {
 }
 
 TEST_F(NumberKeeperTest, SavesNewNumbersOnce) {
-  NumberKeeper keeper = this->keeper();
-  apply(TraceType::Point, "a", -1);
-  keeper.save_new();
+  add("a");
+  keeper_.save_new();
   const auto known = file().load().instances;
   ASSERT_EQ(known.size(), 1);
   EXPECT_EQ(known[0].tag, "a");
   EXPECT_EQ(known[0].instance, 1);
-  std::filesystem::remove(directory_ + "/10.trace");
-  keeper.save_new();
-  EXPECT_TRUE(std::filesystem::is_empty(directory_));
-  keeper.save_at_end();
+  expect_that_nothing_is_saved();
+  keeper_.save_at_end();
   EXPECT_EQ(file().load().instances.size(), 1);
 }
 
 TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
   NumberKeeper keeper = this->keeper("missing/10.trace");
-  apply(TraceType::Point, "a", -1);
+  add("a");
   const Instant again = keeper.save_new();
   EXPECT_GT(again, now);
   EXPECT_LT(again, kNever);
@@ -138,15 +137,14 @@ TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
 
 #ifdef TRACE_SCARCE_MEMORY
 TEST_F(NumberKeeperTest, TriesAgainLaterIfThereIsNoMemory) {
-  NumberKeeper keeper = this->keeper();
-  for (int i = 0; i < 100; ++i) apply(TraceType::Point, std::to_string(i), -1);
+  for (int i = 0; i < 100; ++i) add(std::to_string(i));
   {
     const ScarceMemory scarce(1000);
-    now = keeper.save_new();
+    now = keeper_.save_new();
   }
   ASSERT_LT(now, kNever);
   EXPECT_EQ(warnings.size(), 1);
-  EXPECT_EQ(keeper.save_new(), kNever);
+  EXPECT_EQ(keeper_.save_new(), kNever);
   EXPECT_EQ(file().load().instances.size(), 100);
 }
 #endif

@@ -44,6 +44,14 @@ class SpanMonitorsTest : public testing::Test {
   }
   int ask_for_all(const std::string& filter) { return monitors_.store_common_filter(filter, now_); }
 
+  // Has so many contexts of the user, from 100 on, ask for different spans.
+  void ask_as(const char* uid, int count) {
+    for (int context = 100; context < 100 + count; ++context) {
+      note(context, uid);
+      EXPECT_EQ(ask(context, "pid=" + std::to_string(context)), 0);
+    }
+  }
+
   void send_spans(std::size_t count) {
     std::vector<StoredSpan> spans(count);
     for (StoredSpan& span : spans) span.capture_bits = 1;
@@ -145,8 +153,7 @@ TEST_F(SpanMonitorsTest, OfOtherHostsSeeNone) {
   EXPECT_EQ(captured(), Filters{});
 }
 
-class RemoteMonitors : public SpanMonitorsTest {
- protected:
+struct RemoteMonitors : SpanMonitorsTest {
   RemoteMonitors() : SpanMonitorsTest(true) {}
 };
 
@@ -156,10 +163,7 @@ TEST_F(RemoteMonitors, SeeAllIfTheAgentSaysSo) {
 }
 
 TEST_F(SpanMonitorsTest, MayNotAllAskForSomethingElse) {
-  for (int context = 100; context < 132; ++context) {
-    note(context, "0");
-    EXPECT_EQ(ask(context, "pid=" + std::to_string(context)), 0);
-  }
+  ask_as("0", 32);
   EXPECT_EQ(ask(kRoot, "tag=a"), -EUSERS);
   EXPECT_EQ(log_lines.size(), 1u);
   monitors_.forget(100);
@@ -167,10 +171,7 @@ TEST_F(SpanMonitorsTest, MayNotAllAskForSomethingElse) {
 }
 
 TEST_F(SpanMonitorsTest, OfOneUserAreToldThatTheyHaveAskedForAllThatHeMay) {
-  for (int context = 100; context < 104; ++context) {
-    note(context, "1000");
-    EXPECT_EQ(ask(context, "pid=" + std::to_string(context)), 0);
-  }
+  ask_as("1000", 4);
   EXPECT_EQ(ask(kAlice, "tag=a"), -EDQUOT);
   ASSERT_EQ(log_lines.size(), 1u);
   EXPECT_NE(log_lines[0].find("its user"), std::string::npos) << log_lines[0];
@@ -178,7 +179,7 @@ TEST_F(SpanMonitorsTest, OfOneUserAreToldThatTheyHaveAskedForAllThatHeMay) {
 }
 
 TEST_F(SpanMonitorsTest, LeaveNothingBehind) {
-  EXPECT_EQ(ask(kRoot, "tag=a"), 0);
+  ask(kRoot, "tag=a");
   monitors_.forget(kRoot);
   EXPECT_EQ(captured(), Filters{});
   EXPECT_EQ(fetch(kRoot).monitor, nullptr);  // a new context with the same number

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/label_budget.hpp"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
