@@ -65,9 +65,7 @@ TEST_F(ArchiveChangesOf, ATagThatComesLateBeginsAtZero) {
 // that comes late may be older.
 TEST_F(ArchiveChangesOf, NoTagBeginsInAPartOfARecording) {
   for (const bool begins_after_gap : {false, true}) {
-    ArchiveKind kind;
-    kind.is_part = true;
-    ArchiveOfTags& archive = make("run", kind);
+    ArchiveOfTags& archive = make("run", {.is_part = true});
     if (begins_after_gap) archive.say(0, kHasAll);
     archive.sample(0, {{kCalls, 7}}).sample(1, {{kCalls, {{"b", 90.0}}}});
     archive.sample(2, {{kCalls, {{"b", 91.0}}}});
@@ -82,26 +80,26 @@ TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
 }
 
 TEST_F(ArchiveChangesOf, AMetricThatTheFirstSampleOmitsHasNoValuesThen) {
-  make().sample(0, {{"trace.agent.uptime", 0.5}}).sample(1, {{kCalls, 5}, {kMost, 9}});
+  make().sample(0, {{kUptime, 0.5}}).sample(1, {{kCalls, 5}, {kMost, 9}});
   EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 10 9 0-1"}));
 }
 
 TEST_F(ArchiveChangesOf, ATagThatComesInTheWantedTimeBeginsAtZeroThere) {
-  begun().sample(5, {{"trace.agent.period", 1}}).sample(6, {{kCalls, 3}});
+  begun().sample(5, {{kPeriod, 1}}).sample(6, {{kCalls, 3}});
   EXPECT_EQ(told({moment(4)}), (Lines{"a 0 3 5-6 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, WhatHasNotChangedNeedNotBeInASample) {
   begun()
       .sample(1, {{kCalls, 1}})
-      .sample(2, {{"trace.agent.period", 1}})
+      .sample(2, {{kPeriod, 1}})
       .sample(3, {{kCalls, {{"b", 1.0}}}})
       .sample(4, {{kCalls, 2}});
   EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 2-3 from zero", "a 0 1 3-4"}));
 }
 
 TEST_F(ArchiveChangesOf, APmloggerMayLogMetricsAtTheirOwnTimes) {
-  make("run", {"saturn", true})
+  make("run", kPmloggers)
       .sample(0, {{kCalls, 1}, {kTime, 1}})
       .sample(1, {{kCalls, 2}})
       .sample(2, {{kCalls, 3}, {kTime, 5}});
@@ -115,63 +113,40 @@ TEST_F(ArchiveChangesOf, WhatFallsHasBegunAnew) {
 }
 
 TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
-  ArchiveOfTags& archive = make();
-  const std::string uptime = "trace.agent.uptime";
-  archive.begin(0).sample(1, {{uptime, 100}, {kCalls, 10}});
-  archive.sample(2, {{uptime, 1}, {kCalls, 12}});
+  begun().sample(1, {{kUptime, 100}, {kCalls, 10}}).sample(2, {{kUptime, 1}, {kCalls, 12}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1-2 from zero"}));
 }
 
 // Calls between the last sample and the reset are unknown; the agent's clock tells when it was.
 TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
-  ArchiveOfTags& archive = make();
-  const auto sample = [&](double second, double reset, double calls) {
-    archive.sample(second, {{"trace.agent.uptime", 100 + second},
-                            {"trace.agent.started", 5000},
-                            {"trace.agent.reset", reset},
-                            {kCalls, calls}});
-  };
-  archive.begin(0);
-  sample(1, 5000, 10);
-  sample(2, 5101.5, 12);
-  sample(3, 5101.5, 15);
+  begun()
+      .sample(1, {{kUptime, 101}, {kStarted, 5000}, {kReset, 5000}, {kCalls, 10}})
+      .sample(2, {{kUptime, 102}, {kStarted, 5000}, {kReset, 5101.5}, {kCalls, 12}})
+      .sample(3, {{kUptime, 103}, {kStarted, 5000}, {kReset, 5101.5}, {kCalls, 15}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1.5-2 from zero", "a 0 3 2-3"}));
 }
 
 TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsForLonger) {
-  ArchiveOfTags& archive = make();
-  const auto sample = [&](double second, double started, double uptime, double calls) {
-    archive.sample(
-        second,
-        {{"trace.agent.uptime", uptime}, {"trace.agent.started", started}, {kCalls, calls}});
-  };
-  archive.begin(0);
-  sample(1, 5000, 1, 10);
-  sample(9, 5003, 6, 12);
+  begun()
+      .sample(1, {{kUptime, 1}, {kStarted, 5000}, {kCalls, 10}})
+      .sample(9, {{kUptime, 6}, {kStarted, 5003}, {kCalls, 12}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 3-9 from zero"}));
 }
 
 // A pmlogger may log the agent's facts after the tags: then the tags are already new.
 TEST_F(ArchiveChangesOf, WhatIsLoggedBeforeTheNewsOfAResetIsNotCountedTwice) {
-  ArchiveOfTags& archive = make("run", {"saturn", true});
-  const auto facts = [&](double second, double reset) {
-    archive.sample(second, {{"trace.agent.uptime", 100 + second},
-                            {"trace.agent.started", 5000},
-                            {"trace.agent.reset", reset}});
-  };
-  archive.sample(0, {{kCalls, 10}});
-  facts(0.5, 5000);
-  archive.sample(2, {{kCalls, 4}});
-  facts(2.5, 5101);
-  archive.sample(3, {{kCalls, 5}});
+  make("run", kPmloggers)
+      .sample(0, {{kCalls, 10}})
+      .sample(0.5, {{kUptime, 100.5}, {kStarted, 5000}, {kReset, 5000}})
+      .sample(2, {{kCalls, 4}})
+      .sample(2.5, {{kUptime, 102.5}, {kStarted, 5000}, {kReset, 5101}})
+      .sample(3, {{kCalls, 5}});
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 4 0-2 from zero", "a 0 1 2-3"}));
 }
 
 TEST_F(ArchiveChangesOf, ASumOfObservationsMayFall) {
-  begun()
-      .sample(1, {{"trace.observe.count", {{"o", 1.0}}}, {"trace.observe.sum", {{"o", 5.0}}}})
-      .sample(2, {{"trace.observe.count", {{"o", 2.0}}}, {"trace.observe.sum", {{"o", -3.0}}}});
-  EXPECT_EQ(told().back(), "o 2 -8 1-2");
+  begun().sample(1, {{kSeen, 1}, {kSeenSum, 5}}).sample(2, {{kSeen, 2}, {kSeenSum, -3}});
+  EXPECT_EQ(told().back(), "a 2 -8 1-2");
 }
 
 // Another recording, or a part of it, may follow the mark.
@@ -190,7 +165,7 @@ TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
 }
 
 TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
-  make("run", {"saturn", true})
+  make("run", kPmloggers)
       .sample(0, {{kCalls, 1}})
       .mark(2)
       .sample(5, {{kCalls, 50}})
@@ -199,13 +174,14 @@ TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
 }
 
 TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
-  ArchiveOfTags& archive = make();
-  const std::string uptime = "trace.agent.uptime";
-  archive.begin(0);
-  archive.sample(1, {{uptime, 100}, {kCalls, {{"a", 10.0}, {"b", 3.0}}}}).mark(2);
-  archive.sample(5, {{uptime, 1}, {kCalls, 12}}).mark(6);
-  archive.say(9, kHasAll).sample(9, {{uptime, 5}, {kCalls, 20}});
-  archive.sample(10, {{kCalls, {{"b", 1.0}}}});
+  begun()
+      .sample(1, {{kUptime, 100}, {kCalls, {{"a", 10.0}, {"b", 3.0}}}})
+      .mark(2)
+      .sample(5, {{kUptime, 1}, {kCalls, 12}})
+      .mark(6)
+      .say(9, kHasAll)
+      .sample(9, {{kUptime, 5}, {kCalls, 20}})
+      .sample(10, {{kCalls, {{"b", 1.0}}}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 0-1 from zero", "a 0 12 4-5 from zero",
                            "a 0 0 9-9", "b 0 1 9-10 from zero"}));
 }
@@ -248,7 +224,7 @@ TEST_F(ArchiveChangesOf, AWindowHasTheTagsThatDoNotChangeInIt) {
 }
 
 TEST_F(ArchiveChangesOf, TextsComeAsTheyAre) {
-  begun().sample(1, {{"tracing.histogram.transact", std::string("1 2 3")}});
+  begun().sample(1, {{kShape, std::string("1 2 3")}});
   EXPECT_EQ(told(), (Lines{"a 1 2 3"}));
 }
 

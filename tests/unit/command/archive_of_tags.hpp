@@ -45,6 +45,7 @@ inline constexpr const char* kPeriod = "trace.agent.period";
 inline constexpr const char* kInterval = "trace.agent.interval";
 inline constexpr const char* kUptime = "trace.agent.uptime";
 inline constexpr const char* kStarted = "trace.agent.started";
+inline constexpr const char* kReset = "trace.agent.reset";
 // Metrics of observations.
 inline constexpr const char* kSeen = "trace.observe.count";
 inline constexpr const char* kSeenSum = "trace.observe.sum";

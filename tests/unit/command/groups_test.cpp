@@ -3,28 +3,27 @@
 #include "command/run/groups.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "command/run/label_choice.hpp"
 #include "unit/command/archive_of_tags.hpp"
+#include "unit/command/made_tags.hpp"
 
 namespace pcp::trace::command {
 namespace {
 
 // A transaction whose calls all have these durations.
 Tag tag_with(const std::string& name, const std::vector<double>& values) {
-  Tag tag;
-  tag.name = name;
-  tag.type = TraceType::Transact;
+  Tag tag = made_transaction(name, static_cast<double>(values.size()));
   tag.unit = "s";
-  tag.calls = static_cast<double>(values.size());
   tag.failed = 1;
-  tag.sum = 0;
-  for (const double value : values) *tag.sum += value;
+  tag.sum = std::accumulate(values.begin(), values.end(), 0.0);
   tag.rate = tag.calls / 10;
   tag.busy = *tag.sum / 10;
   tag.percentile_source = PercentileSource::NoCalls;
@@ -63,19 +62,15 @@ TEST(Groups, AddUpExactlyAndMergeDistributions) {
     tags.push_back(tag_with("compute{rank=" + std::to_string(rank) + "}", its));
   }
   const Tag sum = sum_of(tags);
-  EXPECT_EQ(sum.name, "compute");
-  EXPECT_EQ(sum.calls, 36'000);
-  EXPECT_EQ(sum.failed, 8);
+  EXPECT_EQ(std::tie(sum.name, sum.calls, sum.failed), std::tuple("compute", 36'000, 8));
   EXPECT_DOUBLE_EQ(*sum.rate, 3600);
   std::ranges::sort(all);
-  double time = 0;
-  for (const double each : all) time += each;
+  const double time = std::accumulate(all.begin(), all.end(), 0.0);
   EXPECT_NEAR(*sum.sum, time, time * 1e-12);
   EXPECT_NEAR(*sum.mean, time / 36'000, time * 1e-12);
   EXPECT_NEAR(*sum.busy, time / 10, time * 1e-12);
-  EXPECT_EQ(sum.min->value, all.front());
-  EXPECT_EQ(sum.max->value, all.back());
-  EXPECT_TRUE(sum.min->is_exact && sum.max->is_exact);
+  EXPECT_EQ(sum.min, (Extreme{all.front(), true}));
+  EXPECT_EQ(sum.max, (Extreme{all.back(), true}));
   EXPECT_EQ(sum.percentile_source, PercentileSource::Histogram);
   for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
     const double truth = all[static_cast<std::size_t>(kPercentiles[i] * 36'000) - 1];
@@ -88,9 +83,7 @@ TEST(Groups, KnowNothingThatOneMemberDoesNotKnow) {
   other.failed.reset();
   other.max.reset();
   const Tag sum = sum_of({tag_with("a{x=1}", {1, 2}), other});
-  EXPECT_EQ(sum.calls, 4);
-  EXPECT_EQ(sum.failed, std::nullopt);
-  EXPECT_EQ(sum.sum, 10);
+  EXPECT_EQ(std::tie(sum.calls, sum.failed, sum.sum), std::tuple(4, std::nullopt, 10));
   EXPECT_EQ(sum.percentile_source, PercentileSource::SeveralTags);
   EXPECT_EQ(sum.percentiles[kP50], std::nullopt);
   EXPECT_FALSE(sum.distribution);
@@ -238,11 +231,9 @@ TEST(LabelChoice, RefusesWhatIsNoLabel) {
 class ChosenTags : public OfArchives {
  protected:
   Model read(const std::vector<std::string>& names, LabelChoice choice) {
-    ReadRequest asked = request(names, {});
+    ReadRequest asked = request(names);
     asked.choice = std::move(choice);
-    Result<Model> model = read_model(asked);
-    EXPECT_TRUE(model) << model.error().message;
-    return model ? *std::move(model) : Model();
+    return read_or_fail(read_model(asked));
   }
 };
 
