@@ -23,6 +23,7 @@
 #include "metrics/label_sets.hpp"
 #include "support/scratch_directory.hpp"
 #include "unit/command/archive_fixture.hpp"
+#include "unit/command/event_arrays.hpp"
 
 namespace pcp::trace::command {
 
@@ -68,6 +69,7 @@ struct ArchiveKind {
   double begin = 0;
   std::string command{};  // the recorded one; empty: of an agent
   bool is_part = false;   // of a recording, without its begin and end
+  bool has_spans = false;
 };
 inline const ArchiveKind kPmloggers{.is_pmloggers = true};
 inline const ArchiveKind kOfCommand{.command = "./app"};
@@ -108,6 +110,9 @@ class ArchiveOfTags {
       metrics_[what.metric] = described(pmID_build(10, 0, item), type, domain);
       writer_.add_metric(metrics_[what.metric], what.metric);
     }
+    if (!kind.has_spans) return;
+    writer_.add_metric(described_events(), kEventsMetric);
+    writer_.add_metric(described(kLapses, PM_TYPE_U32, PM_INDOM_NULL), "tracing.lapses");
   }
 
   // Values by tag. One alone is the tag "a"'s, or the agent's.
@@ -138,6 +143,22 @@ class ArchiveOfTags {
     for (const auto& [domain, added] : added_) writer_.add_instances(stamp(second), domain, added);
     added_.clear();
     add(second, reading.sample());
+    return *this;
+  }
+
+  ArchiveOfTags& spans(double second, const std::vector<MadeSpan>& spans,
+                       std::uint64_t missed = 0) {
+    writer_.add_sample(stamp(second), MadeEvents(spans, missed).sample());
+    return *this;
+  }
+
+  // Says for how long the agent has run, and how often the recorder was late.
+  ArchiveOfTags& uptime(double second, double uptime_s, int lapses = 0) {
+    const int alone = static_cast<int>(PM_IN_NULL);
+    writer_.add_sample(stamp(second), Reading()
+                                          .add(metrics_.at(kUptime).pmid, {{alone, uptime_s}})
+                                          .add(kLapses, {{alone, lapses}})
+                                          .sample());
     return *this;
   }
 
@@ -174,6 +195,7 @@ class ArchiveOfTags {
 
  private:
   static inline const pmID kState = pmID_build(10, 4095, 0);
+  static inline const pmID kLapses = pmID_build(10, 5, 41);
 
   static Stamp stamp(double second) {
     const auto since_1970 = moment(second).time_since_epoch();

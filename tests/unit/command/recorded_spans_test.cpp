@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 #include "command/run/run_totals.hpp"
 #include "support/error_of.hpp"
 #include "unit/command/archive_of_tags.hpp"
-#include "unit/command/event_arrays.hpp"
+#include "unit/command/made_tags.hpp"
 #include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
@@ -22,68 +23,30 @@ std::uint64_t ns_at(double second) {
   return static_cast<std::uint64_t>(moment(second).time_since_epoch().count());
 }
 
-const pmID kUptime = pmID_build(10, 3, 24);
-const pmID kLapses = pmID_build(10, 5, 41);
-
 class RecordedSpansOf : public OfArchives {
  protected:
-  struct Written {
-    double second;
-    std::vector<MadeSpan> spans;
-    std::uint64_t missed = 0;
-    std::optional<double> uptime_s{};  // instead of spans
-    bool is_mark = false;              // likewise
-    int lapses = 0;                    // beside the uptime
-  };
-
-  void write(const std::vector<Written>& records, const std::string& name = "run",
-             const std::string& host = "saturn") {
-    ArchiveWriter writer =
-        *ArchiveWriter::create(path(name), {ArchiveVersion::V3, 1, stamp(0), host, "UTC"});
-    writer.add_metric(described(kCount, PM_TYPE_U64), "trace.transact.count");
-    writer.add_metric(described(kUptime, PM_TYPE_DOUBLE, PM_INDOM_NULL), "trace.agent.uptime");
-    writer.add_metric(described(kLapses, PM_TYPE_U32, PM_INDOM_NULL), "tracing.lapses");
-    writer.add_metric(described_events(), "tracing.events");
-    writer.add_sample(stamp(0), Reading().add(kCount, {}).sample());
-    for (const Written& record : records) {
-      Reading uptime;
-      uptime.add(kUptime, {{static_cast<int>(PM_IN_NULL), record.uptime_s.value_or(0)}});
-      uptime.add(kLapses, {{static_cast<int>(PM_IN_NULL), record.lapses}});
-      writer.add_sample(stamp(record.second),
-                        record.is_mark    ? Sample()
-                        : record.uptime_s ? uptime.sample()
-                                          : MadeEvents(record.spans, record.missed).sample());
-    }
-    ASSERT_TRUE(writer.finish());
+  // Makes an archive whose only sample is that of its begin.
+  ArchiveOfTags& begun(const std::string& name = "run", const std::string& host = "saturn") {
+    return OfArchives::begun(name, {.host = host, .has_spans = true});
   }
 
   RecordedSpans spans(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
-    Result<std::optional<RecordedSpans>> read = read_spans(request(names, window));
-    EXPECT_TRUE(read && *read);
-    return read && *read ? **std::move(read) : RecordedSpans();
-  }
-
- private:
-  static Stamp stamp(double second) {
-    const std::uint64_t ns = ns_at(second);
-    return {static_cast<std::int64_t>(ns / 1'000'000'000),
-            static_cast<std::int32_t>(ns % 1'000'000'000)};
+    return read_or_fail(read_spans(request(names, window))).value();
   }
 };
 
 TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
-  write({{1, {{"fast", 1, 0, ns_at(0.5), kMs, 1}, {"part", 3, 2, ns_at(0.7), kMs, 2, "rows=12"}}},
-         {2, {{"slow", 2, 0, ns_at(0.6), 900 * kMs, 2}}, 17}});
+  begun()
+      .spans(1, {{"fast", 1, 0, ns_at(0.5), kMs, 1}, {"part", 3, 2, ns_at(0.7), kMs, 2, "rows=12"}})
+      .spans(2, {{"slow", 2, 0, ns_at(0.6), 900 * kMs, 2}}, 17);
   const RecordedSpans found = spans();
-  EXPECT_EQ(found.traces, 2U);
-  EXPECT_EQ(found.spans, 3U);
-  EXPECT_EQ(found.missed, 17U);
+  EXPECT_EQ(std::tie(found.traces, found.spans, found.missed), std::tuple(2U, 3U, 17U));
   ASSERT_EQ(found.slowest.size(), 2U);
   const std::vector<Node> nodes = nodes_of(found.slowest[0]);
   ASSERT_EQ(nodes.size(), 2U);
-  EXPECT_EQ(nodes[0].span->tag, "slow");
-  EXPECT_EQ(nodes[0].span->duration_ns, 900 * kMs);
-  EXPECT_EQ(nodes[0].span->host, "saturn");
+  const SpanEvent& slow = *nodes[0].span;
+  EXPECT_EQ(std::tie(slow.tag, slow.duration_ns, slow.host),
+            std::tuple("slow", 900 * kMs, "saturn"));
   EXPECT_EQ(nodes[1].span->attributes, "rows=12");
   EXPECT_EQ(nodes[1].depth, 1U);
   EXPECT_EQ(found.is_nested,
@@ -91,24 +54,23 @@ TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
 }
 
 TEST_F(RecordedSpansOf, ChosenTagsAreTheTracesThatHaveOne) {
-  write({{1,
-          {{"request{status=200}", 1, 0, ns_at(0.5), kMs, 1},
-           {"db{table=a}", 3, 2, ns_at(0.7), kMs, 2},
-           {"request{status=504}", 2, 0, ns_at(0.6), 9 * kMs, 2}}}});
+  begun().spans(1, {{"request{status=200}", 1, 0, ns_at(0.5), kMs, 1},
+                    {"db{table=a}", 3, 2, ns_at(0.7), kMs, 2},
+                    {"request{status=504}", 2, 0, ns_at(0.6), 9 * kMs, 2}});
   for (const char* const where : {"status=504", "table=a"}) {
-    ReadRequest chosen = request({"run"}, {});
+    ReadRequest chosen = request();
     chosen.choice.where = *parse_where(where);
-    const auto found = read_spans(chosen);
-    ASSERT_TRUE(found && *found);
-    ASSERT_EQ((*found)->slowest.size(), 1U) << where;
-    EXPECT_EQ((*found)->slowest[0].id.low, 2U);
-    EXPECT_EQ((*found)->requests.size(), where[0] == 's' ? 1U : 0U);
+    const RecordedSpans found = read_or_fail(read_spans(chosen)).value();
+    ASSERT_EQ(found.slowest.size(), 1U) << where;
+    EXPECT_EQ(found.slowest[0].id.low, 2U);
+    EXPECT_EQ(found.requests.size(), where[0] == 's' ? 1U : 0U);
   }
 }
 
 TEST_F(RecordedSpansOf, AnArchiveSayWhereTheyAreTorn) {
-  write({{1, {{"torn", 1, 0, ns_at(0.1), 900 * kMs, 1}, {"part", 3, 2, ns_at(0.2), kMs, 1}}},
-         {2, {{"whole", 4, 0, ns_at(1), kMs, 2}, {"part", 5, 4, ns_at(1), kMs, 2}}}});
+  begun()
+      .spans(1, {{"torn", 1, 0, ns_at(0.1), 900 * kMs, 1}, {"part", 3, 2, ns_at(0.2), kMs, 1}})
+      .spans(2, {{"whole", 4, 0, ns_at(1), kMs, 2}, {"part", 5, 4, ns_at(1), kMs, 2}});
   const RecordedSpans found = spans();
   ASSERT_EQ(found.slowest.size(), 2U);
   EXPECT_EQ(found.slowest[0].torn, (std::map<std::uint64_t, std::string>{{3, "shop"}}));
@@ -116,12 +78,12 @@ TEST_F(RecordedSpansOf, AnArchiveSayWhereTheyAreTorn) {
 }
 
 TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {
-  write({{5, {{"request", 1, 0, ns_at(1), 800 * kMs, 1}}}});
-  write({{3, {{"reserve", 2, 1, ns_at(1.2), 300 * kMs, 1}}},
-         {400, {{"other", 9, 0, ns_at(399), 1, 9}}}},
-        "other", "jupiter");
+  begun().spans(5, {{"request", 1, 0, ns_at(1), 800 * kMs, 1}});
+  begun("other", "jupiter")
+      .spans(3, {{"reserve", 2, 1, ns_at(1.2), 300 * kMs, 1}})
+      .spans(400, {{"other", 9, 0, ns_at(399), 1, 9}});
   std::vector<SpanTrace> traces;
-  ASSERT_TRUE(read_traces(request({"other", "run"}, {}), [&](SpanTrace&& trace) {
+  ASSERT_TRUE(read_traces(request({"other", "run"}), [&](SpanTrace&& trace) {
     traces.push_back(std::move(trace));
     return true;
   }));
@@ -131,24 +93,19 @@ TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {
 }
 
 TEST_F(RecordedSpansOf, APartOfTheTimeAreTheTracesThatBeganInIt) {
-  write({{2, {{"early", 1, 0, ns_at(1), 5000 * kMs, 1}}, 3},
-         {9, {{"child", 3, 2, ns_at(8.5), kMs, 2}, {"late", 2, 0, ns_at(8), 1000 * kMs, 2}}, 4}});
+  begun()
+      .spans(2, {{"early", 1, 0, ns_at(1), 5000 * kMs, 1}}, 3)
+      .spans(9, {{"child", 3, 2, ns_at(8.5), kMs, 2}, {"late", 2, 0, ns_at(8), 1000 * kMs, 2}}, 4);
   const RecordedSpans found = spans({"run"}, {moment(5), moment(10)});
-  EXPECT_EQ(found.traces, 1U);
-  EXPECT_EQ(found.spans, 2U);
-  EXPECT_EQ(found.missed, 4U);
+  EXPECT_EQ(std::tie(found.traces, found.spans, found.missed), std::tuple(1U, 2U, 4U));
   EXPECT_EQ(found.slowest.size(), 1U);
 }
 
 TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
-  write({{2,
-          {{"a", 1, 0, ns_at(0.5), 900 * kMs, 1},
-           {"a", 2, 0, ns_at(0.5), 30 * kMs, 2},
-           {"other", 3, 0, ns_at(0.5), 950 * kMs, 3}}}});
-  Tag tag;
-  tag.name = "a";
-  tag.type = TraceType::Transact;
-  tag.calls = 9;
+  begun().spans(2, {{"a", 1, 0, ns_at(0.5), 900 * kMs, 1},
+                    {"a", 2, 0, ns_at(0.5), 30 * kMs, 2},
+                    {"other", 3, 0, ns_at(0.5), 950 * kMs, 3}});
+  Tag tag = made_tag(TraceType::Transact, "a", 9);
   tag.max = Extreme{0.2, false};
   tag.slowest = SlowestMoment{moment(1), 0.2, false};
   Tag exact = tag;
@@ -164,16 +121,13 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   raise_to_spans(run, spans(), {});
   EXPECT_EQ(run.tags[0].max, (Extreme{0.9, false}));
   EXPECT_EQ(run.tags[0].slowest->value, 0.9);
-  EXPECT_EQ(run.tags[0].slowest->at, moment(0.5));
-  EXPECT_TRUE(run.tags[0].slowest->is_begin);
   EXPECT_EQ(run.tags[1].max->value, 0.8999);
   EXPECT_EQ(run.tags[1].slowest->value, 0.8999);
-  EXPECT_TRUE(run.tags[1].slowest->is_begin);
-  EXPECT_EQ(run.tags[2].slowest->at, moment(1));
-  EXPECT_FALSE(run.tags[2].slowest->is_begin);
   EXPECT_EQ(run.tags[3].max->value, static_cast<float>(0.9));
-  EXPECT_EQ(run.tags[3].slowest->at, moment(0.5));
-  EXPECT_TRUE(run.tags[3].slowest->is_begin);
+  for (std::size_t i = 0; i < run.tags.size(); ++i) {
+    EXPECT_EQ(run.tags[i].slowest->is_begin, i != 2) << i;
+    EXPECT_EQ(run.tags[i].slowest->at, moment(i != 2 ? 0.5 : 1)) << i;
+  }
   run.tags = {tag};
   run.run.end = moment(1);  // the span has ended later
   raise_to_spans(run, spans(), {});
@@ -183,13 +137,13 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
 TEST_F(RecordedSpansOf, AnAbortedOneIsAFailedCallOfItsTag) {
   MadeSpan aborted{"a", 1, 0, ns_at(0.5), 900 * kMs, 1};
   aborted.aborted = true;
-  write({{2, {aborted, {"a", 2, 0, ns_at(0.5), 30 * kMs, 2}}}});
-  ReadRequest wanted = request({"run"}, {});
+  begun().spans(2, {aborted, {"a", 2, 0, ns_at(0.5), 30 * kMs, 2}});
+  ReadRequest wanted = request();
   for (const auto& [times_of, longest] : {std::pair(std::optional<Ending>(), 900 * kMs),
                                           std::pair(std::optional(Ending::Failed), 900 * kMs),
                                           std::pair(std::optional(Ending::Completed), 30 * kMs)}) {
     wanted.times_of = times_of;
-    const RecordedSpans found = **read_spans(wanted);
+    const RecordedSpans found = read_or_fail(read_spans(wanted)).value();
     EXPECT_EQ(found.longest.at("a").duration_ns, longest);
     EXPECT_EQ(found.slowest.size(), times_of ? 1U : 2U);
     EXPECT_EQ(found.slowest.front().spans.front().duration_ns, longest);
@@ -198,29 +152,28 @@ TEST_F(RecordedSpansOf, AnAbortedOneIsAFailedCallOfItsTag) {
 
 TEST_F(RecordedSpansOf, OneAgentHaveNoGapUnlessTheRecorderWasLate) {
   const MadeSpan span{"a", 1, 0, ns_at(0.5)};
-  write({{1, {}, 0, 10.0, false, 1}, {2, {span}}, {3, {}, 0, 12.0, false, 1}});
-  EXPECT_FALSE(spans().has_gap);
-  write({{1, {}, 0, 10.0, false, 1}, {2, {span}}, {3, {}, 0, 12.0, false, 2}}, "late");
-  EXPECT_TRUE(spans({"late"}).has_gap);
+  for (const int lapses : {1, 2}) {
+    begun().uptime(1, 10, 1).spans(2, {span}).uptime(3, 12, lapses);
+    EXPECT_EQ(spans().has_gap, lapses == 2);
+  }
 }
 
 TEST_F(RecordedSpansOf, TwoAgentsHaveAGapBetweenThem) {
-  write({{1, {}, 0, 10.0}, {2, {{"a", 1, 0, ns_at(0.5)}}}, {3, {}, 0, 2.0}});
+  begun().uptime(1, 10).spans(2, {{"a", 1, 0, ns_at(0.5)}}).uptime(3, 2);
   EXPECT_TRUE(spans().has_gap);
   EXPECT_EQ(spans().traces, 1U);
   EXPECT_FALSE(spans({"run"}, {moment(0), moment(2)}).has_gap);
 }
 
 TEST_F(RecordedSpansOf, ATimeOfWhichNothingIsKnownAreAGap) {
-  write(
-      {{1, {{"a", 1, 0, ns_at(0.5)}}}, {2, {}, 0, {}, true}, {3, {{"b", 2, 0, ns_at(2.5), 1, 2}}}});
+  begun().spans(1, {{"a", 1, 0, ns_at(0.5)}}).mark(2).spans(3, {{"b", 2, 0, ns_at(2.5), 1, 2}});
   EXPECT_TRUE(spans().has_gap);
   EXPECT_EQ(spans().traces, 2U);
 }
 
 TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {
-  begun();
-  const auto read = read_spans(request({"run"}, {}));
+  OfArchives::begun();
+  const auto read = read_spans(request());
   ASSERT_TRUE(read);
   EXPECT_FALSE(*read);
   EXPECT_FALSE(model().spans);
@@ -228,7 +181,10 @@ TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {
 
 // Records of spans between two samples change nothing else.
 TEST_F(RecordedSpansOf, ARunAreNoSamplesOfIt) {
-  write({{1, {{"a", 1, 0, ns_at(0.5)}}}, {1, {{"b", 2, 0, ns_at(0.5), 1, 2}}}, {5, {}, 3}});
+  begun()
+      .spans(1, {{"a", 1, 0, ns_at(0.5)}})
+      .spans(1, {{"b", 2, 0, ns_at(0.5), 1, 2}})
+      .spans(5, {}, 3);
   const Model read = model();
   EXPECT_EQ(read.run.samples, 1U);
   EXPECT_EQ(read.run.end, moment(0));
@@ -237,24 +193,27 @@ TEST_F(RecordedSpansOf, ARunAreNoSamplesOfIt) {
 }
 
 TEST_F(RecordedSpansOf, ACutArchiveAreThoseThatAreWhole) {
-  write({{1, {{"a", 1, 0, ns_at(0.5), kMs, 1}}}, {2, {{"b", 2, 0, ns_at(0.5), kMs, 2}}}});
+  begun()
+      .spans(1, {{"a", 1, 0, ns_at(0.5), kMs, 1}})
+      .spans(2, {{"b", 2, 0, ns_at(0.5), kMs, 2}})
+      .end("")
+      .finish();
   const std::string volume = path() + ".0";
   std::filesystem::resize_file(volume, std::filesystem::file_size(volume) - 9);
   EXPECT_EQ(spans().traces, 1U);
 }
 
 TEST_F(RecordedSpansOf, AnArchiveThatIsNotThereCannotBeRead) {
-  EXPECT_TRUE(has(error_of(read_spans(request({"no such"}, {}))),
-                  "no such: not a readable archive of PCP: "));
+  EXPECT_TRUE(
+      has(error_of(read_spans(request({"no such"}))), "no such: not a readable archive of PCP: "));
 }
 
 TEST_F(RecordedSpansOf, ALargeArchiveNeedNotBeReadToItsEnd) {
-  std::vector<Written> records;
+  ArchiveOfTags& archive = begun();
   for (unsigned i = 0; i < 10; ++i)
-    records.push_back({i * 100.0, {{"a", i + 1, 0, ns_at(i * 100.0), kMs, i + 1}}});
-  write(records);
+    archive.spans(i * 100.0, {{"a", i + 1, 0, ns_at(i * 100.0), kMs, i + 1}});
   int taken = 0;
-  const auto read = read_traces(request({"run"}, {}), [&](SpanTrace&&) { return ++taken < 3; });
+  const auto read = read_traces(request(), [&](SpanTrace&&) { return ++taken < 3; });
   ASSERT_TRUE(read && *read);
   EXPECT_EQ(taken, 3);
   EXPECT_EQ((*read)->traces, 3U);
