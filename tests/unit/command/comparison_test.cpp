@@ -6,12 +6,16 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "unit/command/made_tags.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -37,22 +41,17 @@ class MadeRun {
 
   // Adds a transaction.
   MadeRun& add(const std::string& name, const std::function<Second(std::size_t)>& second) {
-    Tag tag;
-    tag.name = name;
-    tag.type = TraceType::Transact;
-    tag.failed = tag.sum = 0;
+    Tag tag = made_transaction(name, 0);
+    tag.sum = 0;
     tag.distribution.emplace();
     tag.percentile_source = PercentileSource::Histogram;
     Series series;
     series.tag = model_.tags.size();
     for (std::size_t i = 0; i < seconds_; ++i) {
       const Second its = second(i);
+      const double sum = std::accumulate(its.durations.begin(), its.durations.end(), 0.0);
       Histogram values;
-      double sum = 0;
-      for (const double each : its.durations) {
-        values.add(each);
-        sum += each;
-      }
+      for (const double each : its.durations) values.add(each);
       tag.calls += static_cast<double>(its.durations.size());
       *tag.failed += its.failed;
       *tag.sum += sum;
@@ -94,18 +93,26 @@ MadeRun::Second some(Random& random, double factor, int calls = 100, double fail
   return second;
 }
 
+// Ten calls a second, each of this duration.
+MadeRun steady(double duration) {
+  return MadeRun().add("a", [=](auto) {
+    return MadeRun::Second{std::vector<double>(10, duration), 0};
+  });
+}
+
 Verdict verdict(const Comparison& comparison, Figure figure, std::size_t tag = 0) {
   return comparison.tags.at(tag).of(figure).verdict;
 }
 
 TEST(Comparison, FindsATagThatIsAFifthSlower) {
   Random random(1);
-  MadeRun before;
-  MadeRun now;
-  before.add("a", [&](auto) { return some(random, 1); });
-  before.add("b", [&](auto) { return some(random, 1); });
-  now.add("a", [&](auto) { return some(random, 1); });
-  now.add("b", [&](auto) { return some(random, 1.2); });
+  const auto run = [&](double factor_of_b) {
+    return MadeRun().add("a", [&](auto) { return some(random, 1); }).add("b", [&](auto) {
+      return some(random, factor_of_b);
+    });
+  };
+  const MadeRun before = run(1);
+  const MadeRun now = run(1.2);
   const Comparison found = compare(before.side(), now.side());
   EXPECT_EQ(found.tags.at(0).now->name, "b");  // it lost more
   for (const Figure figure : {Figure::Mean, Figure::P50, Figure::P90}) {
@@ -170,8 +177,7 @@ TEST(Comparison, HasSumsAsTheyAreUnlessTheyAreDivided) {
 
 TEST(Comparison, SetsNoCompletedCallsAgainstAllCalls) {
   Random random(1);
-  MadeRun run;
-  run.add("a", [&](auto) { return some(random, 1); });
+  const MadeRun run = MadeRun().add("a", [&](auto) { return some(random, 1); });
   Model stock = run.model();
   stock.tags[0].failed.reset();
   const Comparison found = compare(Side{stock, {}, {}}, run.side());
@@ -181,32 +187,22 @@ TEST(Comparison, SetsNoCompletedCallsAgainstAllCalls) {
 }
 
 TEST(Comparison, IsPerCallsThatAreKnownInBothRuns) {
-  const auto tag = [](const std::string& name, TraceType type, double calls) {
-    Tag made;
-    made.name = name;
-    made.type = type;
-    made.calls = calls;
-    if (type == TraceType::Transact) made.failed = 0;
-    return made;
-  };
   const auto run = [&](double calls) {
-    Totals made;
-    made.tags = {tag("a", TraceType::Observe, 1), tag("a", TraceType::Transact, calls),
-                 tag("none", TraceType::Point, calls - 3), tag("b", TraceType::Transact, calls),
-                 tag("s{n=0}", TraceType::Point, 1)};
-    return made;
+    return Totals{{},
+                  {made_tag(TraceType::Observe, "a", 1), made_transaction("a", calls),
+                   made_tag(TraceType::Point, "none", calls - 3), made_transaction("b", calls),
+                   made_tag(TraceType::Point, "s{n=0}", 1)}};
   };
   Totals before = run(3);
   Totals now = run(7);
   const Divisors divisors = *calls_of("a", before, now);
-  EXPECT_EQ(divisors.before, 3);
-  EXPECT_EQ(divisors.now, 7);
+  EXPECT_EQ(std::tie(divisors.before, divisors.now), std::tuple(3, 7));
   EXPECT_EQ(divisors.tag, TagKey(TraceType::Transact, "a"));
   EXPECT_TRUE(calls_of("s{n=0}", before, now));
   now.tags[3].failed.reset();
-  now.tags.push_back(tag("new", TraceType::Point, 1));
-  now.tags[4].folded = std::make_shared<const Tag>(tag("s", TraceType::Point, 1));
-  now.tags[1].folded = std::make_shared<const Tag>(tag("a", TraceType::Transact, 2));
+  now.tags.push_back(made_tag(TraceType::Point, "new", 1));
+  now.tags[4].folded = std::make_shared<const Tag>(made_tag(TraceType::Point, "s", 1));
+  now.tags[1].folded = std::make_shared<const Tag>(made_transaction("a", 2));
   now.tags[1].is_folded = true;
   for (const auto& [name, why] :
        {std::pair("a", "calls of label sets that had no room may count for it"),
@@ -224,16 +220,14 @@ TEST(Comparison, IsPerCallsThatAreKnownInBothRuns) {
 
 // One in twenty is slow: the 95th percentile jumps from the fast ones to the slow ones.
 TEST(Comparison, IsNotMisledByAPercentileInAGap) {
-  MadeRun before;
-  MadeRun now;
   const auto second = [](std::size_t slow) {
     MadeRun::Second made{std::vector<double>(100, 0.002), 0};
     for (std::size_t i = 0; i < slow; ++i) made.durations[i] = 0.040;
     return made;
   };
   constexpr std::array<std::size_t, kSeconds> kSlow{9, 1, 2, 6, 8, 1, 3, 7, 0, 5, 9, 3};
-  before.add("a", [&](std::size_t i) { return second(kSlow[i]); });
-  now.add("a", [&](std::size_t i) { return second(kSlow[i] + 1); });
+  const MadeRun before = MadeRun().add("a", [&](std::size_t i) { return second(kSlow[i]); });
+  const MadeRun now = MadeRun().add("a", [&](std::size_t i) { return second(kSlow[i] + 1); });
   const Comparison found = compare(before.side(), now.side());
   const Difference& p95 = found.tags.at(0).of(Figure::P95);
   EXPECT_GT(*p95.now, 10 * *p95.before);
@@ -242,10 +236,8 @@ TEST(Comparison, IsNotMisledByAPercentileInAGap) {
 
 TEST(Comparison, FindsFailuresThatAreNew) {
   Random random(4);
-  MadeRun before;
-  MadeRun now;
-  before.add("a", [&](auto) { return some(random, 1); });
-  now.add("a", [&](auto) { return some(random, 1, 100, 10); });
+  const MadeRun before = MadeRun().add("a", [&](auto) { return some(random, 1); });
+  const MadeRun now = MadeRun().add("a", [&](auto) { return some(random, 1, 100, 10); });
   const Comparison found = compare(before.side(), now.side());
   EXPECT_EQ(verdict(found, Figure::FailedShare), Verdict::Real);
   EXPECT_EQ(verdict(found, Figure::Failed), Verdict::NotJudged);
@@ -253,10 +245,8 @@ TEST(Comparison, FindsFailuresThatAreNew) {
 
 TEST(Comparison, OfFewIntervalsJudgesNothing) {
   Random random(5);
-  MadeRun before(9);
-  MadeRun now(9);
-  before.add("a", [&](auto) { return some(random, 1); });
-  now.add("a", [&](auto) { return some(random, 9); });
+  const MadeRun before = MadeRun(9).add("a", [&](auto) { return some(random, 1); });
+  const MadeRun now = MadeRun(9).add("a", [&](auto) { return some(random, 9); });
   const Comparison found = compare(before.side(), now.side());
   EXPECT_EQ(verdict(found, Figure::Mean), Verdict::NotJudged);
   EXPECT_EQ(verdict(found, Figure::P50), Verdict::NotJudged);
@@ -265,13 +255,9 @@ TEST(Comparison, OfFewIntervalsJudgesNothing) {
 // So little differs between two runs of one program.
 TEST(Comparison, OfOneRunEachNeedsAChangeOfATwentieth) {
   for (const auto& [factor, expected] :
-       {std::pair(1.045, Verdict::Noise), std::pair(1.055, Verdict::Real)}) {
-    MadeRun before;
-    MadeRun now;
-    before.add("a", [](auto) { return MadeRun::Second{std::vector<double>(10, 1.0), 0}; });
-    now.add("a", [f = factor](auto) { return MadeRun::Second{std::vector<double>(10, f), 0}; });
-    EXPECT_EQ(verdict(compare(before.side(), now.side()), Figure::Mean), expected) << factor;
-  }
+       {std::pair(1.045, Verdict::Noise), std::pair(1.055, Verdict::Real)})
+    EXPECT_EQ(verdict(compare(steady(1).side(), steady(factor).side()), Figure::Mean), expected)
+        << factor;
 }
 
 Side of_runs(const std::vector<MadeRun>& runs) {
@@ -283,10 +269,7 @@ Side of_runs(const std::vector<MadeRun>& runs) {
 TEST(Comparison, OfSeveralRunsIsJudgedByTheirSpread) {
   const auto runs = [](const std::vector<double>& durations) {
     std::vector<MadeRun> made;
-    for (const double each : durations)
-      made.emplace_back().add("a", [&](auto) {
-        return MadeRun::Second{std::vector<double>(10, each), 0};
-      });
+    for (const double each : durations) made.push_back(steady(each));
     return made;
   };
   const auto before = runs({1.0, 1.001, 0.999});
@@ -310,8 +293,7 @@ TEST(Comparison, OfSeveralRunsIsJudgedByTheirSpread) {
 // Ranks of a job: several archives of the same time.
 TEST(Comparison, PutsPiecesOfSeveralArchivesInTheOrderOfTime) {
   Random random(6);
-  MadeRun one;
-  one.add("a", [&](auto) { return some(random, 1); });
+  const MadeRun one = MadeRun().add("a", [&](auto) { return some(random, 1); });
   RunPieces pieces;
   pieces.add(one.model());
   pieces.add(one.model());
@@ -325,8 +307,7 @@ TEST(Comparison, PutsPiecesOfSeveralArchivesInTheOrderOfTime) {
 }
 
 TEST(Comparison, KeepsFewPiecesOfALongRun) {
-  MadeRun run(3600);
-  run.add("a", [](auto) { return MadeRun::Second{{1}, 0}; });
+  const MadeRun run = MadeRun(3600).add("a", [](auto) { return MadeRun::Second{{1}, 0}; });
   const Side side = run.side();
   const TagPieces* const a = side.pieces.find(TraceType::Transact, "a");
   ASSERT_NE(a, nullptr);

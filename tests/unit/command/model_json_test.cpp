@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "command/show/trace_json.hpp"
+#include "unit/command/made_tags.hpp"
 #include "unit/command/span_samples.hpp"
 #include "unit/command/text.hpp"
 
@@ -22,12 +23,9 @@ Model a_run() {
   totals.run.end = totals.run.begin + std::chrono::seconds(2);
   totals.run.gaps = {{totals.run.begin, totals.run.end, 0}};
   totals.run.incomplete = {{"trace", "no \"room\""}};
-  Tag tag;
-  tag.name = "say \"hi\"\n{rank=7}";
-  tag.type = TraceType::Transact;
+  Tag tag = made_tag(TraceType::Transact, "say \"hi\"\n{rank=7}", 3);
   tag.unit = "s";
   tag.description = "what <is> \"said\"";
-  tag.calls = 3;
   tag.max = Extreme{0.25, false};
   tag.slowest = SlowestMoment{totals.run.end, 0.25, true};
   tag.percentile_source = PercentileSource::SeveralHosts;
@@ -54,10 +52,14 @@ const std::string kTags =
     R"("min":1,"least":"3","mean":2,"max":3,"ratio":1.5,"uneven":true,"greatest":[{"value":"7","total":3}]}])";
 
 TEST(ReportAsJson, HasAllThatIsKnown) {
+  using Outcome = Condition::Outcome;
   EXPECT_EQ(
-      report_json(a_run(), {{Condition::Outcome::Unknown, "why"}}),
+      report_json(a_run(),
+                  {{Outcome::Unknown, "why"}, {Outcome::Passed, "one"}, {Outcome::True, "other"}}),
       "{\"format\":2," + kRun + "," + kTags +
-          R"(,"base":null,"comparison":null,"conditions":[{"outcome":"unknown","text":"why"}],"spans":null})" +
+          R"(,"base":null,"comparison":null,"conditions":[{"outcome":"unknown","text":"why"},)"
+          R"({"outcome":"passed","text":"one"},{"outcome":"broken","text":"other"}],)"
+          R"("spans":null})" +
           "\n");
 }
 
@@ -131,13 +133,6 @@ TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
   Model run = a_run();
   run.tags.front().type = TraceType::Point;
   EXPECT_FALSE(has(report_json(run), "percentiles_from"));
-}
-
-TEST(ReportAsJson, HasWhatBecameOfConditions) {
-  using Outcome = Condition::Outcome;
-  EXPECT_TRUE(has(report_json({}, {{Outcome::Passed, "one"}, {Outcome::True, "other"}}),
-                  R"("conditions":[{"outcome":"passed","text":"one"},)"
-                  R"({"outcome":"broken","text":"other"}])"));
 }
 
 TEST(ReportAsJson, TimesAreOfNoZone) {

@@ -12,6 +12,7 @@
 
 #include "command/show/page/page.hpp"
 #include "command/show/trace_json.hpp"
+#include "unit/command/made_tags.hpp"
 #include "unit/command/span_samples.hpp"
 
 namespace pcp::trace::command {
@@ -50,18 +51,14 @@ TEST(PageData, HasTheSlowestTracesIfSpansWereAskedFor) {
   Model model;
   EXPECT_FALSE(unpacked(model).has(R"("spans":)"));
   const SpanTrace trace = trace_of({span_of("request", 1, 0)});
-  model.spans = RecordedSpans{3, 1000, 7, {trace}};
+  model.spans = RecordedSpans{3, 1000, 7, {trace}};  // as in model_json_test.cpp
   const std::string line = trace_json(trace);
-  EXPECT_TRUE(unpacked(model).has(
-      R"("spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"not_in_requests":0,"requests":[],"slowest":[)" +
-      line.substr(0, line.size() - 1) + "]}"));
+  EXPECT_TRUE(unpacked(model).has(R"("spans":{"traces":3,"spans":1000,"missed":7,)"));
+  EXPECT_TRUE(unpacked(model).has(R"("slowest":[)" + line.substr(0, line.size() - 1) + "]}"));
 }
 
 Tag transaction(const std::string& name, double calls, std::initializer_list<double> values = {}) {
-  Tag tag;
-  tag.name = name;
-  tag.type = TraceType::Transact;
-  tag.calls = calls;
+  Tag tag = made_transaction(name, calls);
   tag.failed = 1;
   tag.percentile_source = PercentileSource::SeveralWindows;
   if (values.size() == 0) return tag;

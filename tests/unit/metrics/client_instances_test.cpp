@@ -40,24 +40,19 @@ TEST_F(ClientInstancesTest, ShowsAProcessOnceItHasStayedForMoreThanFiveSeconds) 
   EXPECT_EQ(names(), Names{});
 }
 
-TEST_F(ClientInstancesTest, TellsProcessesOfTheSamePidApart) {
+TEST_F(ClientInstancesTest, TellsProcessesOfTheSamePidApartAsLongAsTheyStay) {
   connect(1, 77, "one");
   connect(2, 77, "two");
   connect(3, 77, "three");
   now_ += seconds(6);
   EXPECT_EQ(names(), (Names{{77, "77 one"}, {1 << 22, "77#2 two"}, {(1 << 22) + 1, "77#3 three"}}));
-}
-
-TEST_F(ClientInstancesTest, LetsAProcessKeepItsNumberAsLongAsItStays) {
-  connect(1, 77, "one");
-  connect(2, 77, "two");
-  now_ += seconds(6);
-  const Names before = names();
+  // Each keeps its number as long as it stays.
   shared_.clients.erase(1);
+  shared_.clients.erase(3);
   EXPECT_EQ(names(), (Names{{1 << 22, "77#2 two"}}));
-  connect(3, 77, "three");
+  connect(4, 77, "four");
   now_ += seconds(6);
-  EXPECT_EQ(names(), (Names{{77, "77 three"}, {1 << 22, "77#2 two"}}));
+  EXPECT_EQ(names(), (Names{{77, "77 four"}, {1 << 22, "77#2 two"}}));
 }
 
 TEST_F(ClientInstancesTest, TakesAnyPidThatAPeerClaims) {

@@ -9,7 +9,13 @@ namespace {
 using std::chrono::seconds;
 using Values = std::map<int, double>;
 
-class Fetch : public MetricsFixture {};
+class Fetch : public MetricsFixture {
+ protected:
+  Values fetched(const std::string& name) { return fetch("trace.transact." + name); }
+  void expect_none(const std::vector<std::string>& names) {
+    for (const std::string& name : names) EXPECT_EQ(fetched(name), Values{}) << name;
+  }
+};
 
 TEST_F(Fetch, GivesCountsTotalsAndLastValuesAtOnce) {
   EXPECT_EQ(fetch("trace.observe.count"), Values{});
@@ -23,18 +29,16 @@ TEST_F(Fetch, GivesCountsTotalsAndLastValuesAtOnce) {
 
 TEST_F(Fetch, GivesWindowMetricsOnceTheIntervalIsCompleteAndForOnePeriod) {
   for (const double value : {1.0, 2.0, 6.0}) apply(TraceType::Transact, "a", value);
-  EXPECT_EQ(fetch("trace.transact.rate"), Values{});
+  EXPECT_EQ(fetched("rate"), Values{});
   now_ += seconds(2);
-  EXPECT_NEAR(fetch("trace.transact.rate")[1], 0.3, 1e-6);
-  EXPECT_EQ(fetch("trace.transact.ave_time"), (Values{{1, 3}}));
-  EXPECT_EQ(fetch("trace.transact.min_time"), (Values{{1, 1}}));
-  EXPECT_EQ(fetch("trace.transact.max_time"), (Values{{1, 6}}));
-  EXPECT_NEAR(fetch("trace.transact.p50")[1], 2, 0.04);
+  EXPECT_NEAR(fetched("rate")[1], 0.3, 1e-6);
+  EXPECT_EQ(fetched("ave_time"), (Values{{1, 3}}));
+  EXPECT_EQ(fetched("min_time"), (Values{{1, 1}}));
+  EXPECT_EQ(fetched("max_time"), (Values{{1, 6}}));
+  EXPECT_NEAR(fetched("p50")[1], 2, 0.04);
   now_ += seconds(10);
-  for (const char* name : {"rate", "ave_time", "min_time", "max_time", "p50"}) {
-    EXPECT_EQ(fetch(std::string("trace.transact.") + name), Values{}) << name;
-  }
-  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 3}}));
+  expect_none({"rate", "ave_time", "min_time", "max_time", "p50"});
+  EXPECT_EQ(fetched("count"), (Values{{1, 3}}));
 }
 
 TEST_F(Fetch, SaysHowFarOffPercentilesMayBe) {
@@ -43,17 +47,16 @@ TEST_F(Fetch, SaysHowFarOffPercentilesMayBe) {
   delta.add(1);
   Histogram coarse;
   coarse.add(1);
-  coarse.coarsen();
-  coarse.coarsen();
+  for (int i = 0; i < 2; ++i) coarse.coarsen();
   std::string packed;
   coarse.pack(packed);
   shared_.engine.apply(shared_.engine.tag(TraceType::Observe, "a"), delta, packed, {}, now_);
-  EXPECT_EQ(fetch("trace.transact.percentile_error"), Values{});
+  EXPECT_EQ(fetched("percentile_error"), Values{});
   now_ += seconds(2);
-  EXPECT_EQ(fetch("trace.transact.percentile_error"), (Values{{1, 1 / 64.0}}));
+  EXPECT_EQ(fetched("percentile_error"), (Values{{1, 1 / 64.0}}));
   EXPECT_EQ(fetch("trace.observe.percentile_error"), (Values{{1, 4 / 64.0}}));
   now_ += seconds(10);
-  EXPECT_EQ(fetch("trace.transact.percentile_error"), Values{});
+  EXPECT_EQ(fetched("percentile_error"), Values{});
 }
 
 TEST_F(Fetch, KeepsWhatIsNotFiniteOutOfMeansButShowsItAsLastValue) {
@@ -96,13 +99,13 @@ TEST_F(Fetch, GivesNoRateButTheDurationsOfATagThatOnlyFails) {
   fail("b", failed);
   fail("b", untimed);
   now_ += seconds(2);
-  EXPECT_EQ(fetch("trace.transact.aborts"), (Values{{1, 3}, {2, 4}}));
-  EXPECT_EQ(fetch("trace.transact.abort_time"), (Values{{1, 6}}));
-  EXPECT_EQ(fetch("trace.transact.abort_min"), (Values{{1, 1}}));
-  EXPECT_EQ(fetch("trace.transact.abort_rate"), (Values{{1, 0.3F}, {2, 0.4F}}));
-  EXPECT_EQ(fetch("trace.transact.abort_max"), (Values{{1, 3}}));
-  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 0}, {2, 0}}));
-  EXPECT_EQ(fetch("trace.transact.rate"), Values{});
+  EXPECT_EQ(fetched("aborts"), (Values{{1, 3}, {2, 4}}));
+  EXPECT_EQ(fetched("abort_time"), (Values{{1, 6}}));
+  EXPECT_EQ(fetched("abort_min"), (Values{{1, 1}}));
+  EXPECT_EQ(fetched("abort_rate"), (Values{{1, 0.3F}, {2, 0.4F}}));
+  EXPECT_EQ(fetched("abort_max"), (Values{{1, 3}}));
+  EXPECT_EQ(fetched("count"), (Values{{1, 0}, {2, 0}}));
+  EXPECT_EQ(fetched("rate"), Values{});
 }
 
 TEST_F(Fetch, GivesWhatIsInFlightOfEachTag) {
@@ -124,12 +127,12 @@ TEST_F(Fetch, GivesWhatIsInFlightOfEachTag) {
   enter("nobody knows", {3, 1, now_, 0, 0});
   EXPECT_EQ(type_of(pmid("trace.transact.oldest_where")), PM_TYPE_STRING);
   now_ += seconds(3);
-  EXPECT_EQ(fetch("trace.transact.inflight"), (Values{{1, 0}, {2, 3}, {3, 1}, {4, 1}}));
-  EXPECT_EQ(fetch("trace.transact.oldest"), (Values{{1, 0}, {2, 5}, {3, 3}, {4, 3}}));
+  EXPECT_EQ(fetched("inflight"), (Values{{1, 0}, {2, 3}, {3, 1}, {4, 1}}));
+  EXPECT_EQ(fetched("oldest"), (Values{{1, 0}, {2, 5}, {3, 3}, {4, 3}}));
   EXPECT_EQ(where(), (std::map<int, std::string>{{2, "4711/4715"}, {3, "4000000000"}}));
   shared_.engine.leave(b, of_b);
   shared_.engine.vanish(b, of_b.open, now_);
-  EXPECT_EQ(fetch("trace.transact.vanished"), (Values{{1, 0}, {2, 3}, {3, 0}, {4, 0}}));
+  EXPECT_EQ(fetched("vanished"), (Values{{1, 0}, {2, 3}, {3, 0}, {4, 0}}));
   EXPECT_EQ(where(), (std::map<int, std::string>{{3, "4000000000"}}));
 }
 
@@ -137,10 +140,9 @@ TEST_F(Fetch, GivesNothingElseOfATagThatHasNeverEnded) {
   const TagIndex tag = shared_.engine.tag(TraceType::Transact, "a");
   shared_.engine.enter(tag, {1, 1, now_, 1, 1}, now_);
   now_ += seconds(2);
-  EXPECT_EQ(fetch("trace.transact.inflight"), (Values{{1, 1}}));
-  for (const char* name : {"count", "total_time", "aborts", "abort_time", "abort_max", "rate",
-                           "ave_time", "min_time", "max_time", "p50", "percentile_error"})
-    EXPECT_EQ(fetch(std::string("trace.transact.") + name), Values{}) << name;
+  EXPECT_EQ(fetched("inflight"), (Values{{1, 1}}));
+  expect_none({"count", "total_time", "aborts", "abort_time", "abort_max", "rate", "ave_time",
+               "min_time", "max_time", "p50", "percentile_error"});
 }
 
 TEST_F(Fetch, GivesTheInstancesThatTheProfileIncludes) {
