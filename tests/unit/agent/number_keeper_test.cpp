@@ -44,7 +44,7 @@ class NumberKeeperTest : public MetricsFixture {
 
   // Each of these tags gets a number, because of resets in between.
   void add_tags(int first, int last) {
-    const int at_once = static_cast<int>(engine_options().max_tags);
+    const int at_once = static_cast<int>(shared_.engine.options().max_tags);
     for (int i = first; i < last; ++i) {
       if (i % at_once == 0) shared_.engine.reset(now);
       add("tag" + std::to_string(i));

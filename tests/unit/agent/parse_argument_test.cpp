@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/parse_argument.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "support/error_of.hpp"
@@ -28,9 +30,8 @@ TEST(ParsePort, TakesNumbersAndServices) {
   EXPECT_EQ(*parse_port("1"), 1);
   EXPECT_EQ(*parse_port("65535"), 65535);
   EXPECT_EQ(*parse_port("http"), 80);
-  for (const char* text : {"0", "65536", "-1", "no-such-service", ""}) {
+  for (const char* text : {"0", "65536", "-1", "no-such-service", ""})
     EXPECT_NE(error_of(parse_port(text)), "") << text;
-  }
 }
 
 TEST(ParsePeriod, TakesPcpsNotationDownToFractionsOfASecond) {
@@ -54,12 +55,9 @@ TEST(ParsePeriod, RefusesWhatIsNotAboveZeroOrTooLong) {
 
 TEST(ParseUnits, TakesSixIntegers) {
   const pmUnits units = *parse_units("1,-1,0,2,3,-3");
-  EXPECT_EQ(units.dimSpace, 1);
-  EXPECT_EQ(units.dimTime, -1);
-  EXPECT_EQ(units.dimCount, 0);
-  EXPECT_EQ(units.scaleSpace, PM_SPACE_MBYTE);
-  EXPECT_EQ(units.scaleTime, PM_TIME_SEC);
-  EXPECT_EQ(units.scaleCount, -3);
+  EXPECT_EQ(std::tuple(+units.dimSpace, +units.dimTime, +units.dimCount), std::tuple(1, -1, 0));
+  EXPECT_EQ(std::tuple(+units.scaleSpace, +units.scaleTime, +units.scaleCount),
+            std::tuple(PM_SPACE_MBYTE, PM_TIME_SEC, -3));
 }
 
 TEST(ParseUnits, NamesThePartThatIsWrong) {
@@ -67,15 +65,13 @@ TEST(ParseUnits, NamesThePartThatIsWrong) {
       {"8,0,0,0,0,0", "space dimension"}, {"0,-9,0,0,0,0", "time dimension"},
       {"0,0,x,0,0,0", "count dimension"}, {"0,0,0,9,0,0", "space scale"},
       {"0,0,0,0,6,0", "time scale"},      {"0,0,0,0,0,", "count scale"}};
-  for (const auto& [text, part] : cases) {
+  for (const auto& [text, part] : cases)
     EXPECT_NE(error_of(parse_units(text)).find(part), std::string::npos) << text;
-  }
 }
 
 TEST(ParseUnits, WantsSixOfThem) {
-  for (const char* text : {"", "1,2", "0,0,0,0,0", "0,0,0,0,0,0,0"}) {
+  for (const char* text : {"", "1,2", "0,0,0,0,0", "0,0,0,0,0,0,0"})
     EXPECT_NE(error_of(parse_units(text)).find("six"), std::string::npos) << text;
-  }
 }
 
 }  // namespace

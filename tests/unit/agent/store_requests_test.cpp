@@ -56,11 +56,7 @@ class StoreTest : public MetricsFixture {
     return stores_.store(result, context, now_);
   }
 
-  std::string debug_options() {
-    const pmID id = pmid("trace.agent.debug");
-    const pmValueSet& set = *metrics_.fetch(&id, 1, nullptr, now_)->vset[0];
-    return set.vlist[0].value.pval->vbuf;
-  }
+  std::string debug_options() { return fetch_texts({"trace.agent.debug"}).front().begin()->second; }
 
   Privileges privileges_{{0, 999}};
   SpanMonitors monitors_{shared_.spans, privileges_, "", [](const std::string&) {}};

@@ -112,14 +112,7 @@ TEST_F(Fetch, GivesWhatIsInFlightOfEachTag) {
   const auto enter = [this](const char* tag, const OpenShare& share) {
     return shared_.engine.enter(shared_.engine.tag(TraceType::Transact, tag), share, now_);
   };
-  const auto where = [this] {
-    const pmID id = pmid("trace.transact.oldest_where");
-    const pmValueSet& set = *metrics_.fetch(&id, 1, nullptr, now_)->vset[0];
-    std::map<int, std::string> texts;
-    for (int i = 0; i < set.numval; ++i) texts[set.vlist[i].inst] = set.vlist[i].value.pval->vbuf;
-    metrics_.release();
-    return texts;
-  };
+  const auto where = [this] { return fetch_texts({"trace.transact.oldest_where"}).front(); };
   apply(TraceType::Transact, "a", 1);
   const OpenShare of_b{1, 3, now_ - seconds(2), 4711, 4715};
   const TagIndex b = enter("b", of_b);
@@ -129,11 +122,11 @@ TEST_F(Fetch, GivesWhatIsInFlightOfEachTag) {
   now_ += seconds(3);
   EXPECT_EQ(fetched("inflight"), (Values{{1, 0}, {2, 3}, {3, 1}, {4, 1}}));
   EXPECT_EQ(fetched("oldest"), (Values{{1, 0}, {2, 5}, {3, 3}, {4, 3}}));
-  EXPECT_EQ(where(), (std::map<int, std::string>{{2, "4711/4715"}, {3, "4000000000"}}));
+  EXPECT_EQ(where(), (Texts{{2, "4711/4715"}, {3, "4000000000"}}));
   shared_.engine.leave(b, of_b);
   shared_.engine.vanish(b, of_b.open, now_);
   EXPECT_EQ(fetched("vanished"), (Values{{1, 0}, {2, 3}, {3, 0}, {4, 0}}));
-  EXPECT_EQ(where(), (std::map<int, std::string>{{3, "4000000000"}}));
+  EXPECT_EQ(where(), (Texts{{3, "4000000000"}}));
 }
 
 TEST_F(Fetch, GivesNothingElseOfATagThatHasNeverEnded) {
@@ -157,19 +150,6 @@ TEST_F(Fetch, GivesTheInstancesThatTheProfileIncludes) {
   EXPECT_EQ(fetch("trace.point.count", &profile).size(), 3);
   profile.state = PM_PROFILE_EXCLUDE;
   EXPECT_EQ(fetch("trace.point.count", &profile), Values{});
-}
-
-TEST_F(Fetch, LooksAtAllTagsHoweverManySlicesTheyTake) {
-  EngineOptions options = engine_options();
-  options.max_tags = 5000;
-  Shared shared(options, {}, now_);
-  Metrics metrics({kDomain, {}, 4323}, Reader(shared), now_);
-  for (int i = 0; i < 2000; ++i) {
-    shared.engine.apply_value(shared.engine.tag(TraceType::Point, "tag" + std::to_string(i)), -1,
-                              now_);
-  }
-  const pmID id = pmid("trace.point.count");
-  EXPECT_EQ(metrics.fetch(&id, 1, nullptr, now_)->vset[0]->numval, 2000);
 }
 
 TEST_F(Fetch, NamesTheMetricsThatItDoesNotKnow) {

@@ -104,9 +104,8 @@ class Labels : public MetricsFixture {
     pmLabelSet* sets = nullptr;
     const int count = metrics.labels(identifier, type, &sets, now_);
     std::map<int, std::string> labels;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; ++i)
       labels[static_cast<int>(sets[i].inst)] = std::string(sets[i].json, sets[i].jsonlen);
-    }
     if (sets) pmFreeLabelSets(sets, count);
     return labels;
   }

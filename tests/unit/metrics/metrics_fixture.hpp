@@ -17,14 +17,18 @@ class MetricsFixture : public testing::Test {
  protected:
   static constexpr int kDomain = 10;
 
-  explicit MetricsFixture(std::uint32_t max_tags = 100)
-      : shared_(engine_options(max_tags), {}, now_) {}
+  // The wall-clock time when the agent starts.
+  static constexpr WallTime kWall{std::chrono::hours(500'000)};
 
-  static EngineOptions engine_options(std::uint32_t max_tags = 100) {
+  explicit MetricsFixture(std::uint32_t max_tags = 100, std::size_t max_cumulative_bytes = 64 << 20)
+      : shared_(engine_options(max_tags, max_cumulative_bytes), {}, now_, kWall) {}
+
+  static EngineOptions engine_options(std::uint32_t max_tags, std::size_t max_cumulative_bytes) {
     EngineOptions options;
     options.period = std::chrono::seconds(10);
     options.buckets = 5;
     options.max_tags = max_tags;
+    options.max_cumulative_bytes = max_cumulative_bytes;
     return options;
   }
 
@@ -57,6 +61,28 @@ class MetricsFixture : public testing::Test {
     }
     metrics_.release();
     return values;
+  }
+
+  // Fetches metrics that are texts.
+  using Texts = std::map<int, std::string>;
+  std::vector<Texts> fetch_texts(const std::vector<std::string>& names,
+                                 const pmProfile* profile = nullptr) {
+    std::vector<pmID> ids;
+    for (const std::string& name : names) ids.push_back(pmid(name));
+    const pmapi::AgentResult* const result = metrics_.fetch(ids.data(), ids.size(), profile, now_);
+    std::vector<Texts> texts;
+    for (int i = 0; i < result->numpmid; ++i) texts.push_back(texts_of(*result->vset[i]));
+    metrics_.release();
+    return texts;
+  }
+  static Texts texts_of(const pmValueSet& set) {
+    Texts texts;
+    for (int i = 0; i < set.numval; ++i) {
+      const pmValueBlock& value = *set.vlist[i].value.pval;
+      EXPECT_EQ(value.vtype, PM_TYPE_STRING);
+      texts[set.vlist[i].inst] = std::string(value.vbuf, value.vlen - PM_VAL_HDR_SIZE - 1);
+    }
+    return texts;
   }
 
   int type_of(pmID id) const {

@@ -25,6 +25,11 @@ struct FetchOfManyTags : MetricsFixture {
   FetchOfManyTags() : MetricsFixture(20'000) {}
 };
 
+TEST_F(FetchOfManyTags, LooksAtAllHoweverManySlicesTheyTake) {
+  for (int i = 0; i < 2000; ++i) apply(TraceType::Point, "tag" + std::to_string(i), -1);
+  EXPECT_EQ(fetch("trace.point.count").size(), 2000);
+}
+
 // The address sanitizer sees a set that is written beyond its end.
 TEST_F(FetchOfManyTags, GoesWellWhileTagsBegin) {
   std::thread program([this] {
