@@ -24,8 +24,7 @@ TEST_P(ArchivedEvents, AreReadBackByteForByte) {
   writer.add_metric(described_events(), "tracing.events");
   writer.add_sample(at(1), events.sample());
   writer.add_sample(at(2), none.sample());
-  ASSERT_TRUE(writer.finish());
-  open();
+  finish_and_open(writer);
   for (const MadeEvents* const written : {&events, &none}) {
     pmapi::ArchiveResult* result = nullptr;
     ASSERT_EQ(pmapi::fetch_archive(&result), 0);

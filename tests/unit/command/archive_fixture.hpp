@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "command/pcp/archive_writer.hpp"
 #include "metrics/pmapi.hpp"
+#include "support/error_of.hpp"
 #include "support/scratch_directory.hpp"
 
 namespace pcp::trace::command {
@@ -94,9 +96,7 @@ inline std::string version_name(const testing::TestParamInfo<ArchiveVersion>& ve
 
 class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
  protected:
-  ~ArchiveFixture() override {
-    if (context_ >= 0) pmDestroyContext(context_);
-  }
+  ~ArchiveFixture() override { close(); }
 
   ArchiveLabel label() const { return {GetParam(), 4711, at(0), "somewhere", "UTC"}; }
   ArchiveWriter create(std::uint64_t max_volume_bytes = ArchiveWriter::kMaxVolumeBytes) const {
@@ -113,11 +113,32 @@ class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
     writer.add_metric(described(kMean, PM_TYPE_DOUBLE), "trace.mean");
   }
 
+  ArchiveWriter create_described(const std::string& name = "run") {
+    path_ = scratch_ / name;
+    ArchiveWriter writer = create();
+    describe(writer);
+    return writer;
+  }
+
+  void finish_and_open(ArchiveWriter& writer) {
+    ASSERT_EQ(error_of(writer.finish()), "");
+    open();
+  }
   void open() {
+    close();
     context_ = pmNewContext(PM_CONTEXT_ARCHIVE, path_.c_str());
     ASSERT_GE(context_, 0) << pmErrStr(context_);
     const timespec first{};
     ASSERT_GE(pmapi::set_archive_mode(PM_MODE_FORW, &first, nullptr), 0);
+  }
+
+  void close() {
+    if (context_ >= 0) pmDestroyContext(std::exchange(context_, -1));
+  }
+
+  // A text of PCP's library.
+  static std::string freed(char* text) {
+    return std::unique_ptr<char, void (*)(void*)>(text, std::free).get();
   }
 
   // The records of the archive: the time, and each value as METRIC[INSTANCE]=VALUE. "gap" says that
@@ -151,7 +172,7 @@ class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
     EXPECT_EQ(pmExtractValue(set.valfmt, &value, metric.type, &found, type), 0);
     std::ostringstream text;
     if (type == PM_TYPE_STRING)
-      text << std::unique_ptr<char, void (*)(void*)>(found.cp, std::free).get();
+      text << freed(found.cp);
     else
       text << std::setprecision(17) << found.d;
     return text.str();

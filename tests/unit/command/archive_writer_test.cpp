@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/pcp/archive_writer.hpp"
 
-#include <sys/resource.h>
-
-#include <csignal>
-
 #include "support/error_of.hpp"
+#include "support/full_disk.hpp"
 #include "unit/command/archive_fixture.hpp"
 
 namespace pcp::trace::command {
@@ -17,8 +14,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, Archive, testing::Values(ArchiveVersion::V2, 
                          version_name);
 
 TEST_P(Archive, GivesBackWhatWasWritten) {
-  ArchiveWriter writer = create();
-  describe(writer);
+  ArchiveWriter writer = create_described();
   writer.add_text(PM_TEXT_PMID | PM_TEXT_ONELINE, kCount, "calls");
   writer.add_instances(at(1), kDomain, {{1, "a"}, {7, "with blanks, and \"quotes\""}});
   writer.add_sample(at(1), Reading()
@@ -28,21 +24,15 @@ TEST_P(Archive, GivesBackWhatWasWritten) {
                                .add(kMean, {{1, 0.25}, {7, -3.5}})
                                .sample());
   writer.add_sample(at(2), Reading().add(kCount, {}).add(kRateId, {{7, 8.0F}}).sample());
-  const Result<void> finished = writer.finish();
-  ASSERT_TRUE(finished) << finished.error().message;
-
-  open();
+  finish_and_open(writer);
   EXPECT_EQ(read_all(), (Lines{"1.123456000 0[1]=1099511627776 0[7]=2 1[1]=0.5 2[7]=seven"
                                " 3[1]=0.25 3[7]=-3.5",
                                "2.123456000 1[7]=8"}));
-  char* name = nullptr;
-  ASSERT_EQ(pmNameInDomArchive(kDomain, 7, &name), 0);
-  EXPECT_STREQ(name, "with blanks, and \"quotes\"");
-  std::free(name);
   char* text = nullptr;
+  ASSERT_EQ(pmNameInDomArchive(kDomain, 7, &text), 0);
+  EXPECT_EQ(freed(text), "with blanks, and \"quotes\"");
   ASSERT_EQ(pmLookupText(kCount, PM_TEXT_ONELINE, &text), 0);
-  EXPECT_STREQ(text, "calls");
-  std::free(text);
+  EXPECT_EQ(freed(text), "calls");
   pmDesc metric;
   ASSERT_EQ(pmLookupDesc(kRateId, &metric), 0);
   EXPECT_STREQ(pmUnitsStr(&metric.units), "count / sec");
@@ -52,15 +42,13 @@ TEST_P(Archive, GivesBackWhatWasWritten) {
 }
 
 TEST_P(Archive, GivesInstancesThatComeLaterAllTheirNames) {
-  ArchiveWriter writer = create();
-  describe(writer);
+  ArchiveWriter writer = create_described();
   for (int second = 1; second <= 5; ++second) {
     writer.add_instances(at(second), kDomain, {{second, "tag " + std::to_string(second)}});
     writer.add_sample(at(second),
                       Reading().add(kCount, {{second, static_cast<std::uint64_t>(1)}}).sample());
   }
-  ASSERT_TRUE(writer.finish());
-  open();
+  finish_and_open(writer);
   EXPECT_EQ(read_all().size(), 5U);
   int* numbers = nullptr;
   char** names = nullptr;
@@ -71,8 +59,7 @@ TEST_P(Archive, GivesInstancesThatComeLaterAllTheirNames) {
 }
 
 TEST_P(Archive, GivesTheLabelsOfInstancesThatComeLater) {
-  ArchiveWriter writer = create();
-  describe(writer);
+  ArchiveWriter writer = create_described();
   char json[] = R"({"tag":"a"})";
   pmLabel label{};
   label.name = 2;
@@ -93,9 +80,7 @@ TEST_P(Archive, GivesTheLabelsOfInstancesThatComeLater) {
   writer.add_instances(at(2), kDomain, {{2, "a"}});
   writer.add_labels(at(2), PM_LABEL_INSTANCES, kDomain, sets);
   writer.add_sample(at(2), Reading().add(kRateId, {{2, 1.0F}}).sample());
-  ASSERT_TRUE(writer.finish());
-
-  open();
+  finish_and_open(writer);
   EXPECT_EQ(read_all().size(), 2U);
   pmLabelSet* found = nullptr;
   ASSERT_EQ(pmGetInstancesLabels(kDomain, &found), 2);
@@ -125,40 +110,17 @@ TEST_P(Archive, GoesOnInANewVolumeWhenOneIsFull) {
 
 // The archive has no end, as after a kill.
 TEST_P(Archive, CanBeReadAtAnyTime) {
-  ArchiveWriter writer = create();
-  describe(writer);
+  ArchiveWriter writer = create_described();
   writer.add_instances(at(1), kDomain, {{1, "a"}});
   writer.add_sample(at(1), Reading().add(kRateId, {{1, 1.0F}}).sample());
   open();
   EXPECT_EQ(read_all().size(), 1U);
 }
 
-// Stands for a full disk: files cannot become larger than `bytes`.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit full{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &full);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
-
 TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
-  for (const std::size_t letters :
-       {1U, 1000U}) {  // long names: metadata fills the disk; short ones: samples do
-    path_ = (directory_ / std::to_string(letters)).string();
-    ArchiveWriter writer = create();
-    describe(writer);
+  // With long names metadata fills the disk, with short ones samples do.
+  for (const std::size_t letters : {1U, 1000U}) {
+    ArchiveWriter writer = create_described(std::to_string(letters));
     int samples = 0;
     const FullDisk disk(20'001);
     for (int second = 1; !writer.failure() && second < 1000; ++second) {
@@ -173,25 +135,20 @@ TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
     open();
     EXPECT_GT(samples, 3);
     EXPECT_EQ(read_all().size(), static_cast<std::size_t>(samples));
-    pmDestroyContext(std::exchange(context_, -1));
   }
 }
 
 TEST_P(Archive, SaysAtItsEndWhatBecameOfIt) {
-  ArchiveWriter writer = create();
-  describe(writer);
+  ArchiveWriter writer = create_described();
   writer.add_sample(at(1), Reading().add(kRateId, {{1, 1.0F}}).sample());
   writer.add_end(kShapeId, "well");
-  ASSERT_TRUE(writer.finish());
-  open();
+  finish_and_open(writer);
   EXPECT_EQ(read_all().back(), "1.123456000 2[-1]=well");
 }
 
 TEST_P(Archive, SaysWhyItEndedInThePlaceOfTheLastSampleWhenTheDiskIsFull) {
   for (const std::size_t letters : {1U, 2U, 3U, 4U, 100U}) {  // in the sample that is overwritten
-    path_ = (directory_ / std::to_string(letters)).string();
-    ArchiveWriter writer = create();
-    describe(writer);
+    ArchiveWriter writer = create_described(std::to_string(letters));
     const FullDisk disk(3'001);
     const std::string text(100 + letters, 'x');
     int samples = 0;
@@ -204,7 +161,6 @@ TEST_P(Archive, SaysWhyItEndedInThePlaceOfTheLastSampleWhenTheDiskIsFull) {
     EXPECT_EQ(all.size(), static_cast<std::size_t>(samples - 1));  // all but the one that failed
     EXPECT_TRUE(all.back().ends_with(path_ + ".0: File too large")) << all.back();
     EXPECT_TRUE(all.at(all.size() - 2).ends_with("x"));
-    pmDestroyContext(std::exchange(context_, -1));
   }
 }
 

@@ -48,7 +48,6 @@ class RecordedEvents : public ArchiveFixture {
   // For each record the number of its spans, and its number of missed ones.
   using Records = std::vector<std::pair<std::size_t, std::uint64_t>>;
   Records records() {
-    open();
     Records all;
     for (pmapi::ArchiveResult* result = nullptr; pmapi::fetch_archive(&result) >= 0;) {
       const std::optional<SpanNews> news = read_events(*result->vset[0]->vlist[0].value.pval);
@@ -79,7 +78,7 @@ TEST_P(RecordedEvents, AreARecordForEachReadingUntilThereAreNone) {
   ASSERT_TRUE(recorder.drain(at(1), {}));
   source.add({});  // nothing has happened, so no record is written
   ASSERT_TRUE(recorder.drain(at(2), {}));
-  ASSERT_TRUE(writer.finish());
+  finish_and_open(writer);
   EXPECT_EQ(records(), (Records{{2, 0}, {0, 5}, {1, 1}}));
   EXPECT_EQ(recorder.left_out(), 0U);
 }
@@ -92,7 +91,7 @@ TEST_P(RecordedEvents, AreCountedAsMissedWhereThereIsNoMoreRoom) {
   ArchiveWriter writer = create_for_events();
   EventWriter recorder(source, writer, source.waiting.front()->block()->vlen);
   ASSERT_TRUE(recorder.drain(at(1), {}));
-  ASSERT_TRUE(writer.finish());
+  finish_and_open(writer);
   EXPECT_EQ(records(), (Records{{2, 0}, {0, 3 + 7}, {0, 1}}));
   EXPECT_EQ(recorder.left_out(), 4U);
 }

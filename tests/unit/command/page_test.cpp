@@ -2,11 +2,9 @@
 #include "command/show/page/page.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,7 +13,9 @@
 
 #include "base/descriptor.hpp"
 #include "support/error_of.hpp"
+#include "support/full_disk.hpp"
 #include "support/scratch_directory.hpp"
+#include "unit/command/made_tags.hpp"
 #include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
@@ -37,10 +37,7 @@ class Page : public testing::Test {
 
 Model with_tag(const std::string& name) {
   Model model;
-  Tag tag;
-  tag.name = name;
-  tag.type = TraceType::Point;
-  model.tags.push_back(tag);
+  model.tags.push_back(made_tag(TraceType::Point, name, 0));
   return model;
 }
 
@@ -97,16 +94,11 @@ TEST_F(Page, WithoutAPlaceTheErrorNamesTheFile) {
 
 TEST_F(Page, WithoutRoomTheOldOneStays) {
   std::ofstream(path_) << "the old one";
-  const auto before = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{};
-  ::getrlimit(RLIMIT_FSIZE, &limit);
-  const rlimit small{1000, limit.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &small);
-  const Result<void> written = write_page(Model{}, path_);
-  ::setrlimit(RLIMIT_FSIZE, &limit);
-  std::signal(SIGXFSZ, before);
-  ASSERT_FALSE(written);
-  EXPECT_EQ(written.error().message, path_.string() + ": cannot write the page: File too large");
+  {
+    const FullDisk disk(1000);
+    EXPECT_EQ(error_of(write_page(Model{}, path_)),
+              path_.string() + ": cannot write the page: File too large");
+  }
   EXPECT_EQ(text(), "the old one");
   EXPECT_EQ(files(), 1);
 }

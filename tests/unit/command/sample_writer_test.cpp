@@ -57,17 +57,21 @@ class Recorded : public ArchiveFixture {
     for (const auto& [number, count] : counts)
       source.names.emplace(number, std::string(1, static_cast<char>('a' + number - 1)));
     recorder.emplace(source, writer, at(0));
-    ASSERT_TRUE(recorder->sample(extent, at(0), {}));
+    sample(extent, 0);
   }
 
-  bool sample(SampleWriter::Extent extent, int second) {
-    return static_cast<bool>(recorder->sample(extent, at(second), {}));
+  void sample(SampleWriter::Extent extent, int second) {
+    EXPECT_EQ(error_of(recorder->sample(extent, at(second), {})), source.is_there ? "" : "gone");
+  }
+  void fail_to_sample(int second) {
+    source.is_there = false;
+    sample(Changes, second);
+    source.is_there = true;
   }
 
   // The values of all samples, without the times, which do not matter here.
   Lines written() {
-    EXPECT_TRUE(writer.finish());
-    open();
+    finish_and_open(writer);
     Lines values = read_all();
     for (std::string& line : values) line.erase(0, line.find(' '));
     return values;
@@ -77,7 +81,7 @@ class Recorded : public ArchiveFixture {
   static std::string name_of_first() {
     char* name = nullptr;
     EXPECT_EQ(pmNameInDom(kDomain, 1, &name), 0);
-    return std::unique_ptr<char, void (*)(void*)>(name, std::free).get();
+    return freed(name);
   }
 
   FakeAgent source;
@@ -91,13 +95,13 @@ INSTANTIATE_TEST_SUITE_P(Versions, Recorded,
 TEST_P(Recorded, WhatGoesOnAsItWasIsNotWrittenAgain) {
   begin({{1, 5}, {2, 7}});
   source.counts[2] = 8;
-  ASSERT_TRUE(sample(Changes, 1));
-  ASSERT_TRUE(sample(Changes, 2));
+  sample(Changes, 1);
+  sample(Changes, 2);
   source.counts.erase(1);  // instance 1 has no value any more
-  ASSERT_TRUE(sample(Changes, 3));
+  sample(Changes, 3);
   source.counts[1] = 5;
-  ASSERT_TRUE(sample(Changes, 4));
-  ASSERT_TRUE(sample(Everything, 5));
+  sample(Changes, 4);
+  sample(Everything, 5);
   EXPECT_EQ(written(), (Lines{" 0[1]=5 0[2]=7", " 0[2]=8", "", "", " 0[1]=5", " 0[1]=5 0[2]=8"}));
 }
 
@@ -105,8 +109,7 @@ TEST_P(Recorded, WhatGoesOnAsItWasIsNotWrittenAgain) {
 TEST_P(Recorded, AnAgentThatBeginsWithTheRecordingNeedNotSayThatItHasNoValues) {
   source.begins_now = true;
   begin({{1, 5}}, ChangesAndDistributions);
-  ASSERT_TRUE(writer.finish());
-  open();
+  finish_and_open(writer);
   pmapi::ArchiveResult* first = nullptr;
   ASSERT_GE(pmapi::fetch_archive(&first), 0);
   EXPECT_EQ(first->numpmid, 1);  // not the distributions
@@ -119,9 +122,9 @@ TEST_P(Recorded, CountersOfTagsOfTheFirstIntervalAreZeroAtTheBegin) {
   source.names = {{1, "a"}, {2, "b"}};
   begin({});
   source.counts = {{1, 5}};
-  ASSERT_TRUE(sample(ChangesAndDistributions, 1));
+  sample(ChangesAndDistributions, 1);
   source.counts = {{1, 6}, {2, 7}};
-  ASSERT_TRUE(sample(Changes, 2));
+  sample(Changes, 2);
   EXPECT_EQ(written(), (Lines{"", " 0[1]=0", " 0[1]=5", " 0[1]=6 0[2]=7"}));
 }
 
@@ -130,10 +133,10 @@ TEST_P(Recorded, DistributionsAreWrittenWhenAskedForAndOnlyWhereSomethingHasHapp
   begin({{1, 5}, {2, 7}}, ChangesAndDistributions);
   source.counts[1] = 6;
   source.shapes[1] = "six";
-  ASSERT_TRUE(sample(Changes, 1));
-  ASSERT_TRUE(sample(Changes, 2));
-  ASSERT_TRUE(sample(ChangesAndDistributions, 3));
-  ASSERT_TRUE(sample(Everything, 4));
+  sample(Changes, 1);
+  sample(Changes, 2);
+  sample(ChangesAndDistributions, 3);
+  sample(Everything, 4);
   EXPECT_EQ(written(), (Lines{" 0[1]=5 0[2]=7 2[1]=five 2[2]=seven", " 0[1]=6", "", " 2[1]=six",
                               " 0[1]=6 0[2]=7 2[1]=six 2[2]=seven"}));
 }
@@ -142,10 +145,10 @@ TEST_P(Recorded, ANumberMayGetAnotherName) {
   begin({{1, 1}, {2, 1}});
   source.counts.erase(1);
   source.names.erase(1);
-  ASSERT_TRUE(sample(Changes, 1));
+  sample(Changes, 1);
   source.counts[1] = 1;
   source.names[1] = "second";
-  ASSERT_TRUE(sample(Changes, 2));
+  sample(Changes, 2);
   EXPECT_EQ(written().size(), 3U);
   EXPECT_EQ(name_of_first(), "second");
 }
@@ -163,12 +166,12 @@ TEST_P(Recorded, OfManyInstancesNewOnesAreDescribedNowAndThen) {
   std::string expected;
   for (int second = 1; second <= 10; ++second) {
     add(kMany + second);
-    ASSERT_TRUE(sample(Changes, second));
+    sample(Changes, second);
     EXPECT_EQ(source.label_requests, second < 10 ? 1 : 2) << second;
     if (second < 10 && is_cheap) expected = " 0[" + std::to_string(kMany + second) + "]=1";
   }
   add(kMany + 11);
-  ASSERT_TRUE(sample(Everything, 11));
+  sample(Everything, 11);
   EXPECT_EQ(source.label_requests, 3);
   const Lines lines = written();
   ASSERT_EQ(lines.size(), 12U);
@@ -180,20 +183,18 @@ TEST_P(Recorded, OfManyInstancesNewOnesAreDescribedNowAndThen) {
 
 TEST_P(Recorded, LabelsAreWrittenAgainWhenTheyHaveChanged) {
   begin({{1, 5}});
-  ASSERT_TRUE(sample(Changes, 1));
+  sample(Changes, 1);
   EXPECT_EQ(source.label_requests, 1);
   source.has_new_labels = true;
-  ASSERT_TRUE(sample(Changes, 2));
+  sample(Changes, 2);
   EXPECT_EQ(source.label_requests, 2);
 }
 
 TEST_P(Recorded, AfterAFailureInstancesMayHaveOtherNames) {
   begin({{1, 5}});
-  source.is_there = false;
-  EXPECT_FALSE(sample(Changes, 1));
-  source.is_there = true;
+  fail_to_sample(1);
   source.names = {{1, "other"}};
-  ASSERT_TRUE(sample(Everything, 2));
+  sample(Everything, 2);
   EXPECT_EQ(source.label_requests, 2);
   EXPECT_EQ(written(), (Lines{" 0[1]=5", " 0[1]=5"}));
   EXPECT_EQ(name_of_first(), "other");
@@ -201,12 +202,10 @@ TEST_P(Recorded, AfterAFailureInstancesMayHaveOtherNames) {
 
 TEST_P(Recorded, ASourceThatFailsGivesNoSample) {
   begin({{1, 5}});
-  source.is_there = false;
-  EXPECT_FALSE(sample(Changes, 1));
-  source.is_there = true;
+  fail_to_sample(1);
   source.counts[1] = 6;
   writer.add_sample(at(2), {});
-  ASSERT_TRUE(sample(Changes, 2));
+  sample(Changes, 2);
   EXPECT_EQ(written(), (Lines{" 0[1]=5", "", " 0[1]=6"}));
 }
 
