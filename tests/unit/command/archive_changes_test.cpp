@@ -57,7 +57,7 @@ class ArchiveChangesOf : public OfArchives {
 };
 
 TEST_F(ArchiveChangesOf, ATagThatComesLateBeginsAtZero) {
-  begun().sample(1, {{kCalls, 5}}).sample(2, {{kCalls, 7}});
+  begun().calls(1, 5).calls(2, 7);
   EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 0 2 1-2"}));
 }
 
@@ -67,7 +67,7 @@ TEST_F(ArchiveChangesOf, NoTagBeginsInAPartOfARecording) {
   for (const bool begins_after_gap : {false, true}) {
     ArchiveOfTags& archive = make("run", {.is_part = true});
     if (begins_after_gap) archive.say(0, kHasAll);
-    archive.sample(0, {{kCalls, 7}}).sample(1, {{kCalls, {{"b", 90.0}}}});
+    archive.calls(0, 7).sample(1, {{kCalls, {{"b", 90.0}}}});
     archive.sample(2, {{kCalls, {{"b", 91.0}}}});
     EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "b 0 0 0-1", "b 0 1 1-2"}));
     EXPECT_TRUE(totals().run.incomplete.at(0).why.starts_with("it is a part of a recording, with"));
@@ -85,23 +85,19 @@ TEST_F(ArchiveChangesOf, AMetricThatTheFirstSampleOmitsHasNoValuesThen) {
 }
 
 TEST_F(ArchiveChangesOf, ATagThatComesInTheWantedTimeBeginsAtZeroThere) {
-  begun().sample(5, {{kPeriod, 1}}).sample(6, {{kCalls, 3}});
+  begun().sample(5, {{kPeriod, 1}}).calls(6, 3);
   EXPECT_EQ(told({moment(4)}), (Lines{"a 0 3 5-6 from zero"}));
 }
 
 TEST_F(ArchiveChangesOf, WhatHasNotChangedNeedNotBeInASample) {
-  begun()
-      .sample(1, {{kCalls, 1}})
-      .sample(2, {{kPeriod, 1}})
-      .sample(3, {{kCalls, {{"b", 1.0}}}})
-      .sample(4, {{kCalls, 2}});
+  begun().calls(1, 1).sample(2, {{kPeriod, 1}}).sample(3, {{kCalls, {{"b", 1.0}}}}).calls(4, 2);
   EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 2-3 from zero", "a 0 1 3-4"}));
 }
 
 TEST_F(ArchiveChangesOf, APmloggerMayLogMetricsAtTheirOwnTimes) {
   make("run", kPmloggers)
       .sample(0, {{kCalls, 1}, {kTime, 1}})
-      .sample(1, {{kCalls, 2}})
+      .calls(1, 2)
       .sample(2, {{kCalls, 3}, {kTime, 5}});
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 2 0 0-0", "a 0 1 0-1", "a 0 1 1-2", "a 2 4 0-2"}));
 }
@@ -136,11 +132,11 @@ TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsFor
 // A pmlogger may log the agent's facts after the tags: then the tags are already new.
 TEST_F(ArchiveChangesOf, WhatIsLoggedBeforeTheNewsOfAResetIsNotCountedTwice) {
   make("run", kPmloggers)
-      .sample(0, {{kCalls, 10}})
+      .calls(0, 10)
       .sample(0.5, {{kUptime, 100.5}, {kStarted, 5000}, {kReset, 5000}})
-      .sample(2, {{kCalls, 4}})
+      .calls(2, 4)
       .sample(2.5, {{kUptime, 102.5}, {kStarted, 5000}, {kReset, 5101}})
-      .sample(3, {{kCalls, 5}});
+      .calls(3, 5);
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 4 0-2 from zero", "a 0 1 2-3"}));
 }
 
@@ -152,12 +148,8 @@ TEST_F(ArchiveChangesOf, ASumOfObservationsMayFall) {
 // Another recording, or a part of it, may follow the mark.
 TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
   for (const std::string_view says : {kHasAll, kBegins, std::string_view()}) {
-    begun()
-        .sample(1, {{kCalls, 10}})
-        .mark(2)
-        .say(5, says)
-        .sample(5, {{kCalls, 50}})
-        .sample(6, {{kCalls, {{"a", 51.0}, {"b", 2.0}}}});
+    ArchiveOfTags& archive = begun().calls(1, 10).mark(2).say(5, says).calls(5, 50);
+    archive.sample(6, {{kCalls, {{"a", 51.0}, {"b", 2.0}}}});
     EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 0 5-5", "a 0 1 5-6",
                              says.empty() ? "b 0 0 5-6" : "b 0 2 5-6 from zero"}));
     EXPECT_EQ(totals({"run"}, {moment(5)}).run.incomplete.empty(), !says.empty());
@@ -165,11 +157,7 @@ TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
 }
 
 TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
-  make("run", kPmloggers)
-      .sample(0, {{kCalls, 1}})
-      .mark(2)
-      .sample(5, {{kCalls, 50}})
-      .sample(6, {{kCalls, 51}});
+  make("run", kPmloggers).calls(0, 1).mark(2).calls(5, 50).calls(6, 51);
   EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 0 5-5", "a 0 1 5-6"}));
 }
 
@@ -187,10 +175,7 @@ TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
 }
 
 TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
-  begun()
-      .sample(1, {{kCalls, 10}})
-      .rename(TraceType::Transact, 2, 1, "b")
-      .sample(2, {{kCalls, {{"b", 3.0}}}});
+  begun().calls(1, 10).rename(TraceType::Transact, 2, 1, "b").sample(2, {{kCalls, {{"b", 3.0}}}});
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 1-2 from zero"}));
 }
 
@@ -205,7 +190,7 @@ TEST_F(ArchiveChangesOf, ANameThatIsNotGivenForATimeIsLookedForInAll) {
 
 TEST_F(ArchiveChangesOf, AWindowBeginsWithASampleThatTellsOfNothing) {
   ArchiveOfTags& archive = begun();
-  for (int second = 1; second <= 5; ++second) archive.sample(second, {{kCalls, 10.0 * second}});
+  for (int second = 1; second <= 5; ++second) archive.calls(second, 10.0 * second);
   EXPECT_EQ(told({moment(1.5), moment(4)}),
             (Lines{"a 0 0 2-2", "a 0 0 2-2", "a 0 10 2-3", "a 0 10 3-4"}));
 }
@@ -217,8 +202,8 @@ TEST_F(ArchiveChangesOf, AWindowHasTheTagsThatDoNotChangeInIt) {
       .sample(1, {{counter, {{"old", 1.0}}}, {level, {{"old", 5.0}}}})
       .mark(2)
       .sample(3, {{counter, {{"c", 7.0}}}, {level, {{"c", 40.0}}}})
-      .sample(4, {{kCalls, 1}})
-      .sample(5, {{kCalls, 3}});
+      .calls(4, 1)
+      .calls(5, 3);
   EXPECT_EQ(told({moment(3.5), moment(9)}),
             (Lines{"c 0 0 4-4", "c 6 40 4-4", "a 0 0 4-4", "a 0 2 4-5"}));
 }

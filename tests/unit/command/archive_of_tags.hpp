@@ -146,6 +146,9 @@ class ArchiveOfTags {
     return *this;
   }
 
+  // Adds a sample of the calls of the tag "a" so far.
+  ArchiveOfTags& calls(double second, double count) { return sample(second, {{kCalls, count}}); }
+
   ArchiveOfTags& spans(double second, const std::vector<MadeSpan>& spans,
                        std::uint64_t missed = 0) {
     writer_.add_sample(stamp(second), MadeEvents(spans, missed).sample());

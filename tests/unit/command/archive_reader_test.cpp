@@ -118,10 +118,7 @@ TEST_F(TotalsOf, CallsOfOverflowHadNoRoomUnlessTheArchiveDeniesThat) {
 
 // In a part of the run no label set has a call.
 TEST_F(TotalsOf, CallsWithoutLabelsMayBeOfLabelSetsThatWereCalledBefore) {
-  begun()
-      .sample(1, {{kCalls, {{"a{x=1}", 5.0}}}})
-      .sample(2, {{kCalls, 1}})
-      .sample(3, {{kCalls, 2}});
+  begun().sample(1, {{kCalls, {{"a{x=1}", 5.0}}}}).calls(2, 1).calls(3, 2);
   EXPECT_TRUE(tag_of(totals({"run"}, {moment(1.5), moment(4)}).tags, "a").is_folded);
 }
 
@@ -275,8 +272,7 @@ TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
 }
 
 TEST_F(TotalsOf, AnArchiveWhoseEndIsMissingIsReadUpToThere) {
-  ArchiveOfTags& archive =
-      begun("run", {"saturn", true, {kCalls}}).sample(1, {{kCalls, 1}}).sample(2, {{kCalls, 2}});
+  ArchiveOfTags& archive = begun("run", {"saturn", true, {kCalls}}).calls(1, 1).calls(2, 2);
   EXPECT_TRUE(totals().run.incomplete.empty());
   archive.finish();
   const std::string volume = path() + ".0";
@@ -292,9 +288,9 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
   const auto why_incomplete = [this](const std::string& end, bool has_gap,
                                      const Window& window = {}) {
     const std::string name = "run " + end;
-    ArchiveOfTags& archive = begun(name).sample(1, {{kCalls, 1}});
+    ArchiveOfTags& archive = begun(name).calls(1, 1);
     if (has_gap) archive.mark(2).say(3, kHasAll);
-    archive.sample(3, {{kCalls, 2}});
+    archive.calls(3, 2);
     archive.end(end);
     const Totals found = totals({name}, window);
     EXPECT_EQ(found.run.samples, window.end == WallTime::max() ? 3U : 2U);
@@ -339,11 +335,7 @@ TEST_F(TotalsOf, HistogramsOfSeveralHostsMerge) {
 }
 
 TEST_F(TotalsOf, GapsAreNoTimeOfTheRun) {
-  begun()
-      .sample(10, {{kCalls, 10}})
-      .mark(11)
-      .sample(90, {{kCalls, 50}})
-      .sample(100, {{kCalls, 60}});
+  begun().calls(10, 10).mark(11).calls(90, 50).calls(100, 60);
   const Totals all = totals();
   EXPECT_EQ(all.run.elapsed_s(), 20);
   ASSERT_EQ(all.run.gaps.size(), 1U);
@@ -354,7 +346,7 @@ TEST_F(TotalsOf, GapsAreNoTimeOfTheRun) {
 
 TEST_F(TotalsOf, CallsOfOneAgentAndTimeInTwoArchivesAreAnError) {
   const auto write = [this](const std::string& name, double agent, double first) {
-    make(name).sample(first, {{kStarted, agent}, {kCalls, 1}}).sample(first + 2, {{kCalls, 2}});
+    make(name).sample(first, {{kStarted, agent}, {kCalls, 1}}).calls(first + 2, 2);
   };
   write("run", 5, 0);
   write("copy", 5, 1);
@@ -370,8 +362,8 @@ TEST_F(TotalsOf, AStatementIsOnlyOfTheSampleAtItsTime) {
   for (const double second : {0.0, 1.0}) {
     make("run", {.command = "x", .is_part = true})
         .say(0, kBegins)
-        .sample(second, {{kCalls, 1}})
-        .sample(2, {{kCalls, 3}})
+        .calls(second, 1)
+        .calls(2, 3)
         .end(std::string(kComplete));
     EXPECT_EQ(totals().run.incomplete.empty(), second == 0);
   }
@@ -394,9 +386,9 @@ TEST_F(TotalsOf, OnlyReadingsOfCallsBeginAndEndTheTimeOfAPmlogger) {
     archive.sample(second, {{kShape, shape({1, 2, 3})}});
   };
   shape_at(5);
-  archive.sample(10, {{kCalls, 10}});
+  archive.calls(10, 10);
   shape_at(15);
-  archive.sample(20, {{kCalls, 20}});
+  archive.calls(20, 20);
   shape_at(25);
   const Totals all = totals();
   EXPECT_EQ(all.run.begin, moment(10));
@@ -408,9 +400,7 @@ TEST_F(TotalsOf, OnlyReadingsOfCallsBeginAndEndTheTimeOfAPmlogger) {
 }
 
 TEST_F(TotalsOf, CallsAndFailuresOfDifferentTimesAreIncomplete) {
-  begun("run", {"saturn", true, {kCalls, kFailed}})
-      .sample(1, {{kCalls, 1}})
-      .sample(2, {{kFailed, 1}});
+  begun("run", {"saturn", true, {kCalls, kFailed}}).calls(1, 1).sample(2, {{kFailed, 1}});
   ASSERT_EQ(totals().run.incomplete.size(), 1U);
   EXPECT_TRUE(totals().run.incomplete[0].why.starts_with(
       "its counts, failures and sums were logged at different times"));
@@ -437,7 +427,7 @@ TEST_F(SeriesOf, PointsAreTheTimesBetweenSamples) {
 }
 
 TEST_F(SeriesOf, NothingIsKnownOfGaps) {
-  begun().sample(1, {{kCalls, 10}}).mark(2).sample(5, {{kCalls, 30}}).sample(6, {{kCalls, 31}});
+  begun().calls(1, 10).mark(2).calls(5, 30).calls(6, 31);
   EXPECT_EQ(known(model().series.at(0).of(Quantity::Calls)), (std::vector<float>{10, -1, 1}));
 }
 

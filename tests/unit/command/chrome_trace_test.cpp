@@ -39,12 +39,11 @@ TEST(Chrome, HasWhatNestsAsCompleteEvents) {
 
 TEST(Chrome, HasWhatOverlapsAsAsynchronousEvents) {
   const std::string document = exported({span_of("a", 1, 0, 0, 10), span_of("b", 2, 1, 5, 10)});
-  EXPECT_TRUE(has(document, R"({"ph":"X","name":"a")")) << document;
+  EXPECT_TRUE(has(document, R"({"ph":"X","name":"a")"));
   EXPECT_TRUE(has(document,
                   R"({"ph":"b","name":"b","cat":"transact","pid":11,"tid":0,"ts":5000,)"
                   R"("id":"0x0000000000000002"},{"ph":"e","name":"b","cat":"transact","pid":11,)"
-                  R"("tid":0,"ts":15000,"id":"0x0000000000000002"})"))
-      << document;
+                  R"("tid":0,"ts":15000,"id":"0x0000000000000002"})"));
 }
 
 // The numbers that follow the key in the document, as a reader parses them.
@@ -111,8 +110,7 @@ TEST(Chrome, HasPointsAndValues) {
   const std::string document =
       exported({span_of("a", 1, 0, 0, 10), point_of("hit", 1, 1), rows, sent});
   EXPECT_TRUE(
-      has(document, R"({"ph":"i","name":"hit","cat":"point","pid":11,"tid":0,"ts":1000,"s":"t"})"))
-      << document;
+      has(document, R"({"ph":"i","name":"hit","cat":"point","pid":11,"tid":0,"ts":1000,"s":"t"})"));
   EXPECT_TRUE(has(document, R"("ph":"C","name":"rows")"));
   EXPECT_TRUE(has(document, R"("args":{"value":17})"));
   EXPECT_TRUE(has(document, R"("args":{"added":5})"));

@@ -264,8 +264,8 @@ TEST_F(ChosenTags, AreThoseWithTheLabels) {
 }
 
 TEST_F(ChosenTags, HaveTheHostForALabel) {
-  begun("one", {"saturn"}).sample(1, {{kCalls, 1}});
-  begun("other", {"jupiter"}).sample(1, {{kCalls, 2}});
+  begun("one", {"saturn"}).calls(1, 1);
+  begun("other", {"jupiter"}).calls(1, 2);
   std::map<std::string, double> calls;
   for (const Tag& tag : read({"one", "other"}, choice_of("host")).tags) calls[tag.name] = tag.calls;
   EXPECT_EQ(calls, (std::map<std::string, double>{{"a{host=saturn}", 1}, {"a{host=jupiter}", 2}}));

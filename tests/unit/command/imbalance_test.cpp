@@ -2,6 +2,7 @@
 #include "command/run/imbalance.hpp"
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,26 +18,20 @@ TEST(Imbalance, ComparesTheGreatestTotalWithTheMeanOverTheValues) {
   const auto found = imbalances_of({timed("compute{rank=0}", 1), timed("compute{rank=1}", 2),
                                     timed("compute{rank=7}", 9), timed("other", 100)});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].name, "compute");
-  EXPECT_EQ(found[0].label, "rank");
-  EXPECT_EQ(found[0].count, 3U);
-  EXPECT_EQ(found[0].least, 1);
-  EXPECT_EQ(found[0].least_value, "0");
-  EXPECT_EQ(found[0].mean, 4);
-  EXPECT_EQ(found[0].greatest(), 9);
-  EXPECT_EQ(found[0].ratio(), 2.25);
-  EXPECT_EQ(found[0].values.front().value, "7");
+  const Imbalance& its = found[0];
+  EXPECT_EQ(std::tie(its.name, its.label, its.count), std::tuple("compute", "rank", 3U));
+  EXPECT_EQ(std::tie(its.least, its.least_value, its.mean), std::tuple(1, "0", 4));
+  EXPECT_EQ(std::tuple(its.greatest(), its.ratio()), std::tuple(9, 2.25));
+  EXPECT_EQ(its.values.front().value, "7");
 }
 
 TEST(Imbalance, AddsUpTheOtherLabels) {
   const auto found = imbalances_of({timed("a{rank=0;step=1}", 1), timed("a{rank=0;step=2}", 2),
                                     timed("a{rank=1;step=1}", 5), timed("a{rank=1;step=2}", 5)});
   ASSERT_EQ(found.size(), 2U);  // the greater loss comes first
-  EXPECT_EQ(found[0].label, "rank");
-  EXPECT_EQ(found[0].greatest(), 10);
-  EXPECT_EQ(found[0].least, 3);
-  EXPECT_EQ(found[1].label, "step");
-  EXPECT_EQ(found[1].greatest(), 7);
+  EXPECT_EQ(std::tuple(found[0].label, found[0].greatest(), found[0].least),
+            std::tuple("rank", 10, 3));
+  EXPECT_EQ(std::tuple(found[1].label, found[1].greatest()), std::tuple("step", 7));
 }
 
 TEST(Imbalance, ThatIsUnknownIsNone) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/junit.hpp"
 
-
 #include <gtest/gtest.h>
 
 #include "unit/command/text.hpp"

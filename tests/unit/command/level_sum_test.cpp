@@ -79,7 +79,7 @@ TEST_F(InFlightOf, ATagAreItsOpenTransactionsAtEachSample) {
       .sample(2, {{kPeriod, 1}})
       .sample(3, {{kOpen, 5}})
       .mark(4)
-      .sample(6, {{kCalls, 9}})
+      .calls(6, 9)
       .sample(7, {{kCalls, 9}, {kOpen, 1}})
       .sample(8, {{kPeriod, 1}});
   EXPECT_EQ(in_flight(), (std::vector<float>{2, 2, 5, -1, 1, 1}));
@@ -98,14 +98,14 @@ TEST_F(InFlightOf, APartOfTheTimeBeginsWithWhatWasOpenBefore) {
   begun()
       .sample(1, {{kCalls, 1}, {kOpen, 7}})
       .sample(2, {{kCalls, 2}, {kTime, 1}})
-      .sample(3, {{kCalls, 3}})
+      .calls(3, 3)
       .sample(4, {{kCalls, 4}, {kOpen, 0}});
   EXPECT_EQ(in_flight({"run"}, {moment(1.5), moment(9)}), (std::vector<float>{7, 0}));
 }
 
 TEST_F(InFlightOf, AnArchiveThatDoesNotSayItMakesItUnknown) {
   begun().sample(1, {{kCalls, 1}, {kOpen, 2}});
-  begun("stock", {.host = "jupiter", .metrics = {kCalls, kTime}}).sample(1, {{kCalls, 1}});
+  begun("stock", {.host = "jupiter", .metrics = {kCalls, kTime}}).calls(1, 1);
   EXPECT_EQ(in_flight({"run", "stock"}), std::vector<float>());
 }
 

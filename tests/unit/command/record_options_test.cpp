@@ -113,9 +113,7 @@ TEST(RecordOptions, AMistakeIsNamed) {
       {{"-h", "shop", "-s", "-3"}, "-s: \"-3\""},
       {{"--archive-version", "4", "app"}, "--archive-version: \"4\""},
   };
-  for (const auto& [words, part] : mistakes) {
-    EXPECT_TRUE(has(error_of(parse(words)), part));
-  }
+  for (const auto& [words, part] : mistakes) EXPECT_TRUE(has(error_of(parse(words)), part));
 }
 
 TEST(RecordOptions, HelpNeedsNothingElse) {

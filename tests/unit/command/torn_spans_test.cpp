@@ -109,11 +109,11 @@ TEST(TornSpans, AreFromTheServiceThatCallsInAllOtherTraces) {
 
 TEST(TornSpans, AreFromAnUnknownServiceIfSeveralCall) {
   TornSpans torn;
-  SpanTrace one = whole();
-  mark(torn, one);
-  SpanTrace other = whole();
-  other.spans[1].service = "refund_worker";
-  mark(torn, other);
+  for (const char* const service : {"order_worker", "refund_worker"}) {
+    SpanTrace other = whole();
+    other.spans[1].service = service;
+    mark(torn, other);
+  }
   SpanTrace trace = without(1);
   mark(torn, trace);
   EXPECT_EQ(trace.torn, (Torn{{3, ""}}));

@@ -69,10 +69,7 @@ TEST(Traces, ComeInTheOrderOfTheirBeginnings) {
   TraceAssembly assembly;
   assembly.add(span_of("second", 1, 0, 5, 1, 7), second(0));
   assembly.add(span_of("first", 2, 0, 4, 1, 8), second(0));
-  const std::vector<SpanTrace> all = assembly.take_all();
-  ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].spans[0].tag, "first");
-  EXPECT_EQ(all[1].spans[0].tag, "second");
+  EXPECT_EQ(ids_of(assembly.take_all()), (std::vector<std::uint64_t>{8, 7}));
 }
 
 TEST(Event, OfNoTraceIsShownAtOnce) {
@@ -84,21 +81,14 @@ TEST(Event, OfNoTraceIsShownAtOnce) {
 }
 
 TEST(Memory, IsBoundedByShowingTheOldestEarlier) {
-  TraceAssembly::Limits few;
-  few.traces = 3;
-  TraceAssembly assembly(few);
+  TraceAssembly assembly({.traces = 3});
   for (std::uint64_t i = 1; i <= 5; ++i)
     assembly.add(span_of("root", i, 0, i, 1, i), second(static_cast<double>(i) / 100));
-  const std::vector<SpanTrace> given = assembly.take_finished(second(0.1));
-  ASSERT_EQ(given.size(), 2U);
-  EXPECT_EQ(given[0].id.low, 1U);
-  EXPECT_EQ(given[1].id.low, 2U);
+  EXPECT_EQ(ids_of(assembly.take_finished(second(0.1))), (std::vector<std::uint64_t>{1, 2}));
 }
 
 TEST(Memory, OfLongTextsIsBoundedToo) {
-  TraceAssembly::Limits little;
-  little.bytes = 9'000;
-  TraceAssembly assembly(little);
+  TraceAssembly assembly({.bytes = 9'000});
   for (std::uint64_t i = 1; i <= 5; ++i) {
     SpanEvent span = span_of("root", i, 0, i, 1, i);
     span.attributes.assign(3000, 'a');
@@ -109,9 +99,7 @@ TEST(Memory, OfLongTextsIsBoundedToo) {
 }
 
 TEST(Memory, OfOneTraceIsBoundedAndTheRestCounted) {
-  TraceAssembly::Limits small;
-  small.spans_of_one = 10;
-  TraceAssembly assembly(small);
+  TraceAssembly assembly({.spans_of_one = 10});
   for (std::uint64_t i = 1; i <= 25; ++i) assembly.add(span_of("a", i + 1, 1), second(0));
   assembly.add(span_of("root", 1, 0), second(0));
   const std::vector<SpanTrace> finished = assembly.take_finished(second(1));
@@ -121,9 +109,7 @@ TEST(Memory, OfOneTraceIsBoundedAndTheRestCounted) {
 }
 
 TEST(Memory, OfWhatWasShownIsBounded) {
-  TraceAssembly::Limits forgetful;
-  forgetful.remembered = 1;
-  TraceAssembly assembly(forgetful);
+  TraceAssembly assembly({.remembered = 1});
   for (std::uint64_t i = 1; i <= 2; ++i) {
     assembly.add(span_of("root", i, 0, i, 1, i), second(0));
     assembly.take_all();

@@ -155,8 +155,8 @@ TEST(Waterfall, KeepsWhatALongSpanIsInside) {
   const SpanTrace trace = trace_of({span_of("request", 1, 0, 0, 10), span_of("sql", 2, 1, 0, 5),
                                     span_of("call", 3, 1, 1, 2), span_of("pay", 4, 3, 2, 30)});
   const std::string text = waterfall(trace, kPlain, 3);
-  EXPECT_TRUE(has(text, "\n  call")) << text;
-  EXPECT_TRUE(has(text, "\n    pay")) << text;
+  EXPECT_TRUE(has(text, "\n  call"));
+  EXPECT_TRUE(has(text, "\n    pay"));
   EXPECT_TRUE(text.starts_with("request  10.0 ms")) << text;
 }
 
