@@ -249,6 +249,14 @@ TEST_F(TotalsOf, AllTimesAreUnknownIfSomeFailedCallsHaveNone) {
   EXPECT_EQ(completed.max, (Extreme{1, true}));
 }
 
+// The windows cover one second of ten.
+TEST_F(TotalsOf, ExtremesOfSomeCallsAreNotExact) {
+  ArchiveOfTags& archive = begun();
+  for (int second = 10; second <= 30; second += 10)
+    archive.sample(second, {{kPeriod, 1}, {kCalls, 10.0 * second}, {kRate, 10}, {kMost, 1}});
+  EXPECT_EQ(tag().max, (Extreme{1, false}));
+}
+
 TEST_F(TotalsOf, AHistogramThatLacksOneInAHundredIsSaidToDoSo) {
   for (const auto& [missing, source] : {std::pair(10U, PercentileSource::NearlyAllCalls),
                                         {11U, PercentileSource::IncompleteHistogram}}) {
@@ -450,11 +458,22 @@ TEST_F(SeriesOf, DistributionsAreCutIntoSlices) {
   EXPECT_EQ(slices[0].begin, moment(0));
   EXPECT_EQ(slices[0].end, moment(1));
   EXPECT_EQ(slices[0].values.total(), 2U);
-  EXPECT_EQ(slices[1].begin, moment(1));
   EXPECT_EQ(slices[1].values.total(), 1U);
   EXPECT_NEAR(slices[1].values.quantile(0.5), 4, 0.1);
   EXPECT_EQ(slices[2].begin, moment(2.5));
   EXPECT_NEAR(slices[2].values.quantile(0.5), 9, 0.2);
+}
+
+TEST_F(SeriesOf, ASliceLacksTheTimeBeforeItsFirstCall) {
+  ArchiveOfTags& archive = begun();
+  for (const int second : {1, 2, 4, 5}) archive.sample(second, {{kPeriod, 1}});
+  archive.sample(6, {{kCalls, 1}, {kShape, shape(5.5, of_values({1}))}});
+  for (const int second : {7, 8}) archive.sample(second, {{kPeriod, 1}});
+  archive.sample(9, {{kCalls, 2}, {kShape, shape(5.5, of_values({1, 4}))}});
+  const std::vector<TimedHistogram> slices = model().series.at(0).histograms;
+  ASSERT_EQ(slices.size(), 2U);
+  EXPECT_EQ(slices[0].begin, moment(5));
+  EXPECT_EQ(slices[1].begin, moment(8));
 }
 
 TEST_F(SeriesOf, TheFirstFiftyAreFineTheNextFiveHundredAreCoarse) {
