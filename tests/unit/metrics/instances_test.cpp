@@ -96,18 +96,31 @@ class Labels : public MetricsFixture {
   static constexpr int kMostTags = 60'000;
   Labels() : MetricsFixture(kMostTags) {}
 
-  std::map<int, std::string> labels(int identifier, int type) {
-    return labels(metrics_, identifier, type);
-  }
+  using Sets = std::map<int, std::string>;
+  static constexpr int kAll = static_cast<int>(PM_IN_NULL);
 
-  std::map<int, std::string> labels(Metrics& metrics, int identifier, int type) {
+  Sets labels(Metrics& metrics, int identifier, int type) {
     pmLabelSet* sets = nullptr;
     const int count = metrics.labels(identifier, type, &sets, now_);
-    std::map<int, std::string> labels;
+    Sets labels;
     for (int i = 0; i < count; ++i)
       labels[static_cast<int>(sets[i].inst)] = std::string(sets[i].json, sets[i].jsonlen);
     if (sets) pmFreeLabelSets(sets, count);
     return labels;
+  }
+  Sets labels_of_instances(unsigned domain) {
+    return labels(metrics_, static_cast<int>(indom(domain)), PM_LABEL_INSTANCES);
+  }
+
+  TagIndex point(const std::string& tag) {
+    apply(TraceType::Point, tag, -1);
+    return shared_.engine.tag(TraceType::Point, tag);
+  }
+  static std::shared_ptr<const LabelText> text_of(
+      const std::vector<std::pair<std::string, std::string>>& labels) {
+    LabelText text;
+    for (const auto& [name, value] : labels) text.add(name, value);
+    return std::make_shared<const LabelText>(text);
   }
 
   static std::shared_ptr<const Origin> shop() {
@@ -116,50 +129,37 @@ class Labels : public MetricsFixture {
     origin.labels.add("zone", "eu");
     return std::make_shared<const Origin>(origin);
   }
-
-  using Sets = std::map<int, std::string>;
-  static constexpr int kAll = static_cast<int>(PM_IN_NULL);
 };
 
 TEST_F(Labels, NameTheAgentAndTheTypes) {
-  EXPECT_EQ(labels(kDomain, PM_LABEL_DOMAIN), (Sets{{kAll, R"({"agent":"trace"})"}}));
-  EXPECT_EQ(labels(static_cast<int>(indom(1)), PM_LABEL_INDOM),
+  EXPECT_EQ(labels(metrics_, kDomain, PM_LABEL_DOMAIN), (Sets{{kAll, R"({"agent":"trace"})"}}));
+  EXPECT_EQ(labels(metrics_, static_cast<int>(indom(1)), PM_LABEL_INDOM),
             (Sets{{kAll, R"({"trace_type":"point"})"}}));
 }
 
 TEST_F(Labels, OfInstancesHaveTheTagAndWhoSendsIt) {
-  apply(TraceType::Point, "read me", -1);
-  apply(TraceType::Point, "b", -1);
-  shared_.engine.note_origin(shared_.engine.tag(TraceType::Point, "b"), shop());
-  EXPECT_EQ(
-      labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
-      (Sets{{1, R"({"tag":"read me"})"}, {2, R"({"tag":"b","service":"shop","zone":"eu"})"}}));
+  point("read me");
+  shared_.engine.note_origin(point("b"), shop());
+  EXPECT_EQ(labels_of_instances(1), (Sets{{1, R"({"tag":"read me"})"},
+                                          {2, R"({"tag":"b","service":"shop","zone":"eu"})"}}));
 }
 
 TEST_F(Labels, OfATagWinOverItsDescriptionAndThisOverWhatAProgramSaysOfItself) {
-  apply(TraceType::Point, "b{unit=own;zone=us}", -1);
-  apply(TraceType::Point, "c", -1);
-  LabelText text;
-  text.add("unit", "ms");
-  text.add("service", "described");
-  auto description = std::make_shared<const LabelText>(text);
+  auto description = text_of({{"unit", "ms"}, {"service", "described"}});
   for (const char* name : {"b{unit=own;zone=us}", "c"}) {
-    const TagIndex tag = shared_.engine.tag(TraceType::Point, name);
+    const TagIndex tag = point(name);
     shared_.engine.note_origin(tag, shop());
     shared_.engine.describe(tag, description);
   }
-  EXPECT_EQ(labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
+  EXPECT_EQ(labels_of_instances(1),
             (Sets{{1, R"({"tag":"b","unit":"own","zone":"us","service":"described"})"},
                   {2, R"({"tag":"c","service":"described","unit":"ms","zone":"eu"})"}}));
 }
 
 TEST_F(Labels, ThatAreStableAreThoseOfTheNameOnly) {
-  apply(TraceType::Point, "b{route=/x}", -1);
-  LabelText unit;
-  unit.add("unit", "ms");
-  const TagIndex tag = shared_.engine.tag(TraceType::Point, "b{route=/x}");
+  const TagIndex tag = point("b{route=/x}");
   shared_.engine.note_origin(tag, shop());
-  auto description = std::make_shared<const LabelText>(unit);
+  auto description = text_of({{"unit", "ms"}});
   shared_.engine.describe(tag, description);
   Metrics stable({kDomain, {}, 4323, true}, reader_, now_);
   EXPECT_EQ(labels(stable, static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
@@ -173,7 +173,7 @@ TEST_F(Labels, OfProcessesHaveThePidAndWhatItSays) {
   view.connected_at = now_;
   shared_.clients[1] = view;
   now_ += std::chrono::seconds(6);
-  EXPECT_EQ(labels(static_cast<int>(indom(kClientIndom)), PM_LABEL_INSTANCES),
+  EXPECT_EQ(labels_of_instances(kClientIndom),
             (Sets{{77, R"({"pid":"77","service":"shop","zone":"eu"})"}}));
 }
 
@@ -186,7 +186,7 @@ TEST_F(Labels, ThatAnAnswerHasNoRoomForAreCountedAndThePidStays) {
   for (view.pid = 1; view.pid <= 5000; ++view.pid) shared_.clients[view.pid] = view;
   now_ += std::chrono::seconds(6);
 
-  const Sets sets = labels(static_cast<int>(indom(kClientIndom)), PM_LABEL_INSTANCES);
+  const Sets sets = labels_of_instances(kClientIndom);
   ASSERT_EQ(sets.size(), 5000u);
   std::size_t bytes = 0;
   double without = 0;
@@ -202,16 +202,12 @@ TEST_F(Labels, ThatAnAnswerHasNoRoomForAreCountedAndThePidStays) {
 
 // Each tag has some 200 bytes of labels, and 290 bytes of description.
 TEST_F(Labels, OfATagHaveRoomBeforeAnyDescription) {
-  LabelText text;
-  text.add("description", std::string(254, 'x'));
-  auto description = std::make_shared<const LabelText>(text);
-  for (int i = 0; i < kMostTags; ++i) {
-    const std::string name = "b{k=" + std::string(90, 'v') + std::to_string(i) + "}";
-    apply(TraceType::Point, name, -1);
-    shared_.engine.describe(shared_.engine.tag(TraceType::Point, name), description);
-  }
+  auto description = text_of({{"description", std::string(254, 'x')}});
+  for (int i = 0; i < kMostTags; ++i)
+    shared_.engine.describe(point("b{k=" + std::string(90, 'v') + std::to_string(i) + "}"),
+                            description);
   int described = 0;
-  for (const auto& [number, json] : labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES)) {
+  for (const auto& [number, json] : labels_of_instances(1)) {
     ASSERT_TRUE(json.starts_with(R"({"tag":"b","k":"vvv)")) << json;
     described += json.ends_with(R"(x"})") ? 1 : 0;
   }
@@ -223,7 +219,7 @@ TEST_F(Labels, OfATagHaveRoomBeforeAnyDescription) {
 
 TEST_F(Labels, AreAnnouncedWhenTheyChange) {
   EXPECT_FALSE(metrics_.labels_changed());
-  apply(TraceType::Point, "a", -1);
+  point("a");
   EXPECT_TRUE(metrics_.labels_changed());
   EXPECT_FALSE(metrics_.labels_changed());
 }
