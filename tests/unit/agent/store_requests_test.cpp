@@ -81,9 +81,10 @@ TEST_F(StoreTest, IsRefusedToStrangersAndUnknownUsers) {
 }
 
 TEST_F(StoreTest, IsRefusedForMetricsThatOnlyTellAndForUnknownOnes) {
-  for (const Metric& metric : metrics_.table())
-    if (metric.store == Store::Refused)
-      EXPECT_EQ(store(metric.name, 1), PM_ERR_PERMISSION) << metric.name;
+  for (const Metric& metric : metrics_.table()) {
+    if (metric.store != Store::Refused) continue;
+    EXPECT_EQ(store(metric.name, 1), PM_ERR_PERMISSION) << metric.name;
+  }
   pmValueSet set{};
   set.pmid = pmID_build(kDomain, 0, 99);
   set.numval = 1;

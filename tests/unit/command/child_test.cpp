@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -21,32 +23,24 @@ using namespace std::chrono_literals;
 // A wait of this length fails by the test's time-out.
 constexpr auto kForEver = 1h;
 
-int status_of(const std::vector<std::string>& words, const EnvironmentChanges& changes = {}) {
+// Gives the status and the ending signal of a child that runs these words.
+std::pair<int, int> end_of(const std::vector<std::string>& words,
+                           const EnvironmentChanges& changes = {}) {
   Child child;
   EXPECT_EQ(child.start(words, changes), 0);
   EXPECT_TRUE(child.wait_until(steady_now() + kForEver));
-  return child.exit_status();
+  return {child.exit_status(), child.ending_signal()};
 }
 
 int status_of_script(const std::string& script, const EnvironmentChanges& changes = {}) {
-  return status_of({"sh", "-c", script}, changes);
+  return end_of({"sh", "-c", script}, changes).first;
 }
 
 TEST(Child, GivesItsStatusOrItsSignalAsAShellDoes) {
-  EXPECT_EQ(status_of({"true"}), 0);
-  EXPECT_EQ(status_of_script("exit 7"), 7);
-  EXPECT_EQ(status_of_script("kill -KILL $$"), 128 + SIGKILL);
-}
-
-TEST(Child, ThatExitsWithTheStatusOfASignalWasEndedByNone) {
-  const auto signal_of = [](const char* script) {
-    Child child;
-    EXPECT_EQ(child.start({"sh", "-c", script}, {}), 0);
-    EXPECT_TRUE(child.wait_until(steady_now() + kForEver));
-    return child.ending_signal();
-  };
-  EXPECT_EQ(signal_of("exit 137"), 0);
-  EXPECT_EQ(signal_of("kill -KILL $$"), SIGKILL);
+  EXPECT_EQ(end_of({"true"}), std::pair(0, 0));
+  EXPECT_EQ(end_of({"sh", "-c", "exit 7"}), std::pair(7, 0));
+  EXPECT_EQ(end_of({"sh", "-c", "exit 137"}), std::pair(137, 0));  // no signal has ended it
+  EXPECT_EQ(end_of({"sh", "-c", "kill -KILL $$"}), std::pair(128 + SIGKILL, SIGKILL));
 }
 
 TEST(Child, HasOurEnvironmentButForTheChanges) {

@@ -26,7 +26,7 @@ TEST(Markdown, OfARunHasItsTagsAndFindings) {
                                     {{Outcome::Passed, "passed: a", "a"},
                                      {Outcome::True, "true: b", "b"},
                                      {Outcome::Unknown, "unknown: c", "c"}});
-  EXPECT_TRUE(text.starts_with("`app.trace/trace`, ")) << text;
+  EXPECT_TRUE(begins(text, "`app.trace/trace`, "));
   EXPECT_TRUE(
       has(text,
           "| Transactions | calls | failed | failed% | total | mean | p50 | p95 | p99 | max |\n"

@@ -31,7 +31,7 @@ constexpr Stamp kWhen{1'800'000'000, 0};
 TEST_F(Folder, IsNamedAfterWhatIsRecordedAndWhen) {
   const auto folder = RecordingFolder::create("app", "", kWhen);
   ASSERT_TRUE(folder);
-  EXPECT_TRUE(folder->path().starts_with("app-20270115-")) << folder->path();
+  EXPECT_TRUE(begins(folder->path(), "app-20270115-"));
   EXPECT_TRUE(folder->path().ends_with("00.trace")) << folder->path();
   EXPECT_TRUE(std::filesystem::is_directory(folder->path()));
   EXPECT_EQ(folder->archive(), folder->path() + "/trace");

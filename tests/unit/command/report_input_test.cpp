@@ -153,7 +153,7 @@ TEST_F(ReportInput, IsNoHostWhichPcpMayHaveSaidInTheEnvironment) {
   ::setenv("PCP_HOST", "saturn", 1);
   const std::string error = error_of(request_for({}));
   ::unsetenv("PCP_HOST");
-  EXPECT_TRUE(error.starts_with("-h: ")) << error;
+  EXPECT_TRUE(begins(error, "-h: "));
 }
 
 TEST_F(ReportInput, ThatIsNoTimeIsAnErrorOfOneLine) {

@@ -76,7 +76,7 @@ TEST(Summary, ShowsOfATagWhatOneWantsToKnow) {
             "Transactions               calls   total     p50     p95     p99      max   busy");
   EXPECT_EQ(lines[4],
             "checkout                  12,345  16.2 s 1.20 ms 3.40 ms 8.80 ms  20.1 ms   0.27");
-  EXPECT_TRUE(lines[6].starts_with("slowest  20.1 ms in checkout, at ")) << lines[6];
+  EXPECT_TRUE(begins(lines[6], "slowest  20.1 ms in checkout, at "));
   EXPECT_TRUE(lines[6].ends_with(", 60.0 s from the start")) << lines[6];
   EXPECT_EQ(lines[7], "archive  app.trace/trace");
   EXPECT_EQ(lines[8], "page     app.trace/trace.html");
@@ -258,11 +258,9 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
   bad.calls = 10;
   const auto lines = table_of({good, bad, transaction("lonely{status=200}")});
   ASSERT_EQ(lines.size(), 4U);
-  EXPECT_TRUE(lines[1].starts_with("request {2 sets}           12,355      5  32.4 s "))
-      << lines[1];
-  EXPECT_TRUE(lines[2].starts_with("  {status=503}                 10      5  16.2 s "))
-      << lines[2];
-  EXPECT_TRUE(lines[3].starts_with("lonely{status=200} ")) << lines[3];
+  EXPECT_TRUE(begins(lines[1], "request {2 sets}           12,355      5  32.4 s "));
+  EXPECT_TRUE(begins(lines[2], "  {status=503}                 10      5  16.2 s "));
+  EXPECT_TRUE(begins(lines[3], "lonely{status=200} "));
   bad.failed = 0;
   good.percentiles[kP99] = 1;
   EXPECT_TRUE(table_of({good, bad})[2].starts_with("  {status=200} "));
@@ -274,7 +272,7 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
   good.name = "request{route=/user/:id/orders;status=200}";
   const std::vector<std::string> lines_of_all = table_of({good, bad}, all);
   EXPECT_EQ(lines_of_all[1], good.name);  // too long for its column
-  EXPECT_TRUE(lines_of_all[2].starts_with("                        ")) << lines_of_all[2];
+  EXPECT_TRUE(begins(lines_of_all[2], "                        "));
 }
 
 TEST(Summary, LeavesOutWhatTransactionsOnlyBeganAs) {

@@ -16,6 +16,11 @@ inline testing::AssertionResult has(std::string_view text, std::string_view part
                                                                 << text;
 }
 
+inline testing::AssertionResult begins(std::string_view text, std::string_view part) {
+  return testing::AssertionResult(text.starts_with(part)) << '"' << part << "\" at the begin of:\n"
+                                                          << text;
+}
+
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> lines;

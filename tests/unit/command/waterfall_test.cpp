@@ -25,7 +25,7 @@ TEST(Waterfall, ShowsHowLongAndWhereAndWhen) {
   pay.host = "jupiter";
   const std::string text = waterfall(
       trace_of({span_of("checkout", 1, 0, 0, 10), span_of("query", 2, 1, 1, 2), pay}), kPlain);
-  EXPECT_TRUE(text.starts_with("checkout  10.0 ms  ")) << text;
+  EXPECT_TRUE(begins(text, "checkout  10.0 ms  "));
   EXPECT_TRUE(has(text, "  trace 00000000000000000000000000000001\n"));
   EXPECT_EQ(below_head(text),
             "checkout                      shop 11@saturn        10.0 ms ====================\n"
@@ -43,10 +43,10 @@ TEST(Waterfall, RatherNamesTheTagThanTheIdOfTheTrace) {
   SpanEvent span = span_of("GET /api/orders", 1, 0, 0, 10);
   span.host = "ceres.example.org";
   const std::string text = waterfall(trace_of({span}), kPlain);
-  EXPECT_TRUE(text.starts_with("GET /api/orders  10.0 ms  ")) << text;
+  EXPECT_TRUE(begins(text, "GET /api/orders  10.0 ms  "));
   EXPECT_FALSE(has(text, "trace 0"));
   const std::string wide = waterfall(trace_of({span}), Shown(Terminal{false, false, 92}));
-  EXPECT_TRUE(wide.starts_with("GET /api/orders  ")) << wide;
+  EXPECT_TRUE(begins(wide, "GET /api/orders  "));
   EXPECT_TRUE(has(wide, "  trace 0"));
 }
 
@@ -129,7 +129,7 @@ TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
     const std::string text = slowest_trees(spans, kPlain);
     EXPECT_LE(lines(text), most);
     EXPECT_GE(lines(text), 15);
-    EXPECT_TRUE(text.starts_with("\nroot ")) << text;
+    EXPECT_TRUE(begins(text, "\nroot "));
     EXPECT_TRUE(text.ends_with("\n\n")) << text;
     EXPECT_TRUE(has(text, " more span"));
   }
@@ -157,7 +157,7 @@ TEST(Waterfall, KeepsWhatALongSpanIsInside) {
   const std::string text = waterfall(trace, kPlain, 3);
   EXPECT_TRUE(has(text, "\n  call"));
   EXPECT_TRUE(has(text, "\n    pay"));
-  EXPECT_TRUE(text.starts_with("request  10.0 ms")) << text;
+  EXPECT_TRUE(begins(text, "request  10.0 ms"));
 }
 
 // A program may say anything, and its clock may be wrong.
@@ -212,7 +212,7 @@ TEST(Waterfall, CutsNotesAtTheirEndAndNoEscape) {
         lines_of(waterfall(trace_of({span}), Shown(Terminal{false, false, columns}))).back();
     EXPECT_LE(line.size(), columns);
     EXPECT_FALSE(has(line, "\\.."));
-    EXPECT_TRUE(line.starts_with("  sql=\"xyyy")) << line;
+    EXPECT_TRUE(begins(line, "  sql=\"xyyy"));
   }
 }
 
@@ -249,7 +249,7 @@ TEST(SpanSummary, ShowsThreeTreesOfFifteenSpans) {
       trace.spans.push_back(span_of("part", child, 1, child));
   }
   const std::string text = span_summary(spans, Shown(Terminal{}));
-  EXPECT_TRUE(text.starts_with("captured 9 traces, 99 spans\n\nrequest1 ")) << text;
+  EXPECT_TRUE(begins(text, "captured 9 traces, 99 spans\n\nrequest1 "));
   EXPECT_TRUE(has(text, "\nrequest3 "));
   EXPECT_FALSE(has(text, "request4"));
   EXPECT_TRUE(has(text, "  and 5 more spans, which --json has\n"));
