@@ -226,6 +226,18 @@ std::vector<std::string> table_of(const std::vector<Tag>& tags, const TableChoic
   return lines;
 }
 
+TableChoice sorted_by(Figure column) {
+  TableChoice choice;
+  choice.sort = column;
+  return choice;
+}
+
+TableChoice all_label_sets() {
+  TableChoice choice;
+  choice.shows_all = true;
+  return choice;
+}
+
 TEST(Summary, NamesGapsButNotTheTimeBetweenTwoRecordingsOfAProgram) {
   auto run = an_hour();
   run.gaps = {{run.begin, run.end, 0}};
@@ -247,8 +259,7 @@ TEST(Summary, ShowsMoreColumnsOnAWideTerminal) {
   EXPECT_TRUE(shows(88, "mean"));
   EXPECT_FALSE(shows(87, "mean"));
   EXPECT_TRUE(shows(80, "p50"));
-  const TableChoice by_rate{.sort = Figure::Rate};
-  EXPECT_TRUE(has(table_of({transaction("a")}, by_rate, 40).front(), "/s"));
+  EXPECT_TRUE(has(table_of({transaction("a")}, sorted_by(Figure::Rate), 40).front(), "/s"));
 }
 
 TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
@@ -267,7 +278,7 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
   good.name = "request";
   EXPECT_TRUE(table_of({good, bad})[2].starts_with("  (no labels) "));
   good.name = "request{status=200}";
-  const TableChoice all{.shows_all = true};
+  const TableChoice all = all_label_sets();
   EXPECT_TRUE(table_of({good, bad}, all)[1].starts_with("request{status=200} "));
   good.name = "request{route=/user/:id/orders;status=200}";
   const std::vector<std::string> lines_of_all = table_of({good, bad}, all);
@@ -278,7 +289,7 @@ TEST(Summary, FoldsTheLabelSetsOfANameAndShowsTheWorst) {
 TEST(Summary, LeavesOutWhatTransactionsOnlyBeganAs) {
   Tag begun = transaction("request");
   begun.calls = 0;
-  const TableChoice all{.shows_all = true};
+  const TableChoice all = all_label_sets();
   const Tag ended = transaction("request{status=200}");
   EXPECT_EQ(table_of({ended, begun}, all).size(), 2U);
   begun.folded = std::make_shared<const Tag>(ended);
@@ -292,12 +303,16 @@ TEST(Summary, ShowsAsManyTagsAsOneAsksForInTheOrderThatOneAsksFor) {
   tags[70].max = Extreme{5, true};
   tags[80].max = Extreme{4, true};
   tags[90].max.reset();
-  auto lines = table_of(tags, {.top = 2, .sort = *parse_column("max")});
+  TableChoice choice = sorted_by(*parse_column("max"));
+  choice.top = 2;
+  auto lines = table_of(tags, choice);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_TRUE(lines[1].starts_with("checkout70 "));
   EXPECT_TRUE(lines[2].starts_with("checkout80 "));
   EXPECT_EQ(lines[3], "and 98 more tags: --all, or the page (--html FILE)");
-  lines = table_of(tags, {.shows_all = true, .sort = *parse_column("max")});
+  choice.top.reset();
+  choice.shows_all = true;
+  lines = table_of(tags, choice);
   EXPECT_EQ(lines.size(), 101U);
   EXPECT_TRUE(lines.back().starts_with("checkout90 "));
   EXPECT_FALSE(parse_column("p42"));
@@ -327,7 +342,8 @@ TEST(Summary, SaysWhichTotalsAreUneven) {
   totals.tags = {transaction("compute{rank=3}"), transaction("compute{rank=7}")};
   totals.tags[0].percentiles[kP99] = 5;
   EXPECT_TRUE(has(summary(totals, "", kPlain), "\n  {rank=7} "));
-  const TableChoice choice{.by = {{"route"}}};
+  TableChoice choice;
+  choice.by = {"route"};
   EXPECT_TRUE(has(summary(totals, "", kPlain, choice), "routes: "));
   totals.tags = numbered(100);
   EXPECT_TRUE(has(summary(totals, "", kPlain, choice), "\ncheckout99 "));
@@ -383,8 +399,9 @@ TEST(Summary, SaysHowManyCallsAreFoldedOnAnyTerminal) {
 TEST(Summary, OfNothingSaysWhatToDo) {
   EXPECT_TRUE(has(shown({}), "Nothing was traced."));
   EXPECT_TRUE(has(shown({}), "PCP_TRACE_DEBUG"));
-  EXPECT_TRUE(has(summary({an_hour(), {}}, "", kPlain, {.chosen_by = "--where"}),
-                  "\nNo tag matches --where.\n"));
+  TableChoice choice;
+  choice.chosen_by = "--where";
+  EXPECT_TRUE(has(summary({an_hour(), {}}, "", kPlain, choice), "\nNo tag matches --where.\n"));
 }
 
 TEST(Summary, IsPlainTextWithoutColoursWhateverTagsAreCalled) {
