@@ -4,7 +4,6 @@
 
 import argparse
 import datetime
-import importlib
 import os
 import pathlib
 import platform
@@ -12,46 +11,24 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
+import caller
 import chart
-import table
+import engine
+import fetch
+import figures
+import ingest
+import record
+import running
+import spans
 
-# Each has a function measure(tools, brief) that yields figures.
-PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch", "hostile", "spans",
-         "record"]
-
-
-class Tools:
-    """Paths that the parts need, and a way to print progress."""
-
-    def __init__(self, build):
-        self.build = build
-        self.agent = str(build / "pmda/agent/pmdatrace")
-        self.command = str(build / "pmda/command/pcp-trace")
-        self.namespace = str(HERE.parent.parent / "pmda/root")
-        self.library_directory = str(build / "libtrace/src")
-        self.stock_library_directory = "/usr/lib"
-        self.part = ""
-        self._started = time.monotonic()
-
-    def program(self, name):
-        return str(self.build / "tests/bench" / name)
-
-    def progress(self, text):
-        elapsed = int(time.monotonic() - self._started)
-        line = f"{elapsed // 60}:{elapsed % 60:02}  {self.part}: {text}"
-        if sys.stderr.isatty():
-            print(f"\r\033[K    {line:.90}", end="", file=sys.stderr, flush=True)
-        else:
-            print(f"    {line}", file=sys.stderr, flush=True)
-
-    def end_progress(self):
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+# Each yields figures.
+PARTS = {"caller": caller.calls, "flusher": caller.flusher, "memory": caller.memory, "engine": engine.measure,
+         "ingest": ingest.measure, "fetch": fetch.waiting, "hostile": fetch.beside_hostile_peers,
+         "spans": spans.measure, "record": record.measure}
 
 
 def cache_value(build, name):
@@ -86,19 +63,19 @@ def main():
         signal.signal(number, signal.default_int_handler)  # so that all contexts clean up
 
     heading = circumstances(arguments.build)
-    tools = Tools(arguments.build.resolve())
-    figures = []
+    tools = running.Tools(arguments.build.resolve(), HERE.parent.parent, arguments.brief)
+    measured = []
     for tools.part in [arguments.only] if arguments.only else PARTS:
-        figures += importlib.import_module(tools.part).measure(tools, arguments.brief)
+        measured += PARTS[tools.part](tools)
     tools.end_progress()
 
-    text = "\n".join(heading) + "\n\n" + table.of(figures)
+    text = "\n".join(heading) + "\n\n" + figures.table(measured)
     print(text)
     if arguments.text:
         arguments.text.write_text(text + "\n", encoding="utf-8")
     if arguments.chart:
-        arguments.chart.write_text(chart.of(figures, heading), encoding="utf-8")
-    missed = sum(not figure.is_met for figure in figures)
+        arguments.chart.write_text(chart.of(measured, heading), encoding="utf-8")
+    missed = sum(not figure.is_met for figure in measured)
     return 1 if missed and not arguments.brief else 0
 
 

@@ -1,183 +1,120 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The cost of a call for its thread: ours, and the peers' nearest equivalent.
+"""The library's cost for a program: of each call, of its own thread, and of its memory.
 
-Processor time of the calling thread; for the stock library elapsed time, because its calls wait for the agent or for
-room in a socket."""
+The cost of a call, and of the peers' nearest equivalent, is processor time of the calling thread; for the stock library
+elapsed time, because its calls wait for the agent or for room in a socket."""
 
-import contextlib
-import os
-import subprocess
-import tempfile
+from figures import Figure, median, medians
+from running import MIB, peers_environment, run_peers
 
-import google
-import lttng
-from figures import Figure, median
-from private_pmcd import STOCK_AGENT, STOCK_NAMESPACE, PrivatePmcd
-
-PART = "The caller"
 ROUNDS = 5
 FIRST_CALLS = 31  # each in its own process
 THREADS = (1, 2, 4)
-
 KINDS = ("point", "observe", "count")
 
 
-@contextlib.contextmanager
-def _programs(tools):
-    """Gives the programs to run, in turn: name -> (program, pattern, environment)."""
-    ours = PrivatePmcd(agent=tools.agent, namespace=tools.namespace)
-    stock = PrivatePmcd(agent=STOCK_AGENT, namespace=STOCK_NAMESPACE)
-    with ours, stock, lttng.session("pcp_trace_bench:observation"), \
-            tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
-        os.mkdir(os.path.join(directory, "mmv"))
+def calls(tools):
+    first = {"": [], "off": [], "thread": [], "nothing": []}
+    with tools.agent() as ours, tools.agent(stock=True) as stock, peers_environment() as of_peers:
         # So that a flush falls into each pause, as with the default interval and longer pauses.
-        with_ours = ours.environment() | {"LD_LIBRARY_PATH": tools.library_directory,
-                                          "PCP_TRACE_FLUSH": "5"}
-        with_stock = stock.environment() | {"LD_LIBRARY_PATH": tools.stock_library_directory}
-        yield {
-            "by handle": ("caller_by_handle", None, with_ours),
-            # LTTng's library waits three seconds for its daemon: too short on a busy machine.
-            "LTTng": ("caller_lttng", "lttng_event", dict(os.environ, LTTNG_UST_REGISTER_TIMEOUT="60000")),
-            "by name": ("caller_by_name", None, with_ours),
-            "floor": ("caller_floor", None, None),
-            "prometheus": ("caller_prometheus", None, None),
-            "MMV": ("caller_mmv", None, dict(os.environ, PCP_TMP_DIR=directory)),
-            "compiled out": ("caller_compiled_out", None, None),
-            "spread": ("caller_spread", None, with_ours),
-            "stock": ("caller_by_name", None, with_stock),
-            "stock async": ("caller_by_name", None, with_stock | {"BENCH_ASYNC": "1"}),
+        with_ours = tools.environment(ours, PCP_TRACE_FLUSH="5")
+        with_stock = tools.environment(stock, stock=True)
+        for what in tools.rounds(FIRST_CALLS, *first):
+            environment = with_ours | ({"PCP_TRACE_NOAGENT": "1"} if what == "off" else {})
+            words = [what] if what in ("thread", "nothing") else []
+            first[what].append(float(tools.run("workloads", "first", *words, environment=environment)) / 1000)
+        programs = {
+            "by handle": lambda: tools.google("caller", "-^span_", with_ours),
+            "peers": lambda: run_peers(tools, of_peers),
+            "by name": lambda: tools.google("caller_by_name", "", with_ours),
+            "stock": lambda: tools.google("caller_by_name", "", with_stock),
+            "stock async": lambda: tools.google("caller_by_name", "", with_stock | {"BENCH_ASYNC": "1"}),
         }
+        rounds = {name: [] for name in programs}
+        for name in tools.rounds(ROUNDS, *programs):
+            # Stock takes up to a minute in a round, and no bar depends on it.
+            if name != "stock" or len(rounds["stock async"]) % 2 == 0:
+                rounds[name].append(programs[name]())
+    rows = {name: medians(each) for name, each in rounds.items()}
 
+    def ns(program, name, threads=1, column="ns"):
+        return rows[program][name if threads == 1 else f"{name}/threads:{threads}"][column]
 
-class Samples:
-    """The rows of all rounds."""
-
-    def __init__(self):
-        self._rows = {}
-
-    def add(self, program, rows):
-        for name, row in rows.items():
-            key = (program, name.split("/")[0], row["threads"])
-            self._rows.setdefault(key, []).append(row)
-
-    def rows(self, program, name, threads=1):
-        return self._rows[program, name, threads]
-
-    def ns(self, program, name, threads=1, counter=None):
-        clock = "elapsed_ns" if program.startswith("stock") else "ns"
-        return median([row[counter or clock] for row in self.rows(program, name, threads)])
-
-
-def measure(tools, brief):
-    samples = Samples()
-    first = {}
-    with _programs(tools) as programs:
-        with_ours = programs["by handle"][-1]
-        for _ in range(1 if brief else FIRST_CALLS):
-            for state, more, peer in (("on", {}, "thread"), ("off", {"PCP_TRACE_NOAGENT": "1"}, "nothing")):
-                first.setdefault(state, []).append(_first_call_us(tools, with_ours | more))
-                first.setdefault(peer, []).append(_first_call_us(tools, with_ours, peer))
-        for number in range(1 if brief else ROUNDS):
-            for name, (program, pattern, environment) in programs.items():
-                if name == "stock" and number % 2 == 1:
-                    continue  # a round takes up to a minute, and no bar depends on it
-                tools.progress(f"round {number + 1} of {ROUNDS}: {name}")
-                rows = google.run(tools, program, brief, pattern, environment)
-                if name == "LTTng" and not rows["lttng_event_enabled/iterations:1"]["enabled"]:
-                    raise RuntimeError("LTTng does not record the event")
-                samples.add(name, rows)
-    yield from _figures(samples.ns)
-    name = "first begin by handle of 8 threads at once, the longest"
-    for state, peer, what, most in (("on", "thread", "a thread made", 200), ("off", "nothing", "no call", 10)):
+    yield from _costs(ns)
+    for state, ours, peer, what, most in (("on", "", "thread", "a thread made", 200),
+                                          ("off", "off", "nothing", "no call", 10)):
         its = median(first[peer])
-        yield Figure(PART, f"{name}, switched {state}", "us", median(first[state]), its + most, f"{what} + {most} us",
-                     {what: its})
-    yield _spread(samples.rows("spread", "single_calls"))
-
-
-def _first_call_us(tools, environment, *peer):
-    output = subprocess.run([tools.program("caller_first"), *peer], env=environment, check=True,
-                            stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return float(output.stdout) / 1000
+        yield Figure("The caller", f"first begin by handle of 8 threads at once, the longest, switched {state}", "us",
+                     median(first[ours]), its + most, f"{what} + {most} us", {what: its})
+    yield _spread([each["single_calls"] for each in rounds["by handle"]])
 
 
 def _clock():
-    """The clock that our calls read: the counter, if the kernel keeps time by it (libtrace/src/open/tick_rate.cpp)."""
+    """The clock that our calls read, and its row: the counter, if the kernel keeps time by it
+    (libtrace/src/open/tick_rate.cpp)."""
     with open("/sys/devices/system/clocksource/clocksource0/current_clocksource", encoding="ascii") as file:
-        return "time-stamp counter" if file.read().strip() in ("tsc", "arch_sys_counter") else "C library's clock"
+        if file.read().strip() in ("tsc", "arch_sys_counter"):
+            return "time-stamp counter", "time_stamp_counter"
+    return "C library's clock", "clock_gettime_call"
 
 
-CLOCKS = {"time-stamp counter": "time_stamp_counter", "C library's clock": "clock_gettime_call"}
+def _costs(ns):
+    def figure(name, ours, limit=None, bar="", **peers):
+        return Figure("The caller", name, "ns", ours, limit, bar,
+                      {peer.replace("_", " "): value for peer, value in peers.items()})
 
-
-def _figures(ns):
     def plural(threads):
         return "1 thread" if threads == 1 else f"{threads} threads"
 
-    def figure(name, ours, limit=None, bar="", **peers):
-        return Figure(PART, name, "ns", ours, limit, bar,
-                      {peer.replace("_", " "): value for peer, value in peers.items()})
+    def stock(name, threads=1):
+        return {"stock": ns("stock", name, threads, "elapsed_ns"),
+                "stock_async": ns("stock async", name, threads, "elapsed_ns")}
 
     for threads in THREADS:
-        event = ns("LTTng", "lttng_event", threads)
+        event = ns("peers", "lttng_event", threads)
         for kind in (*KINDS, "add"):
-            yield figure(f"{kind} by handle, {plural(threads)}",
-                         ns("by handle", f"{kind}_by_handle", threads), 0.20 * event,
-                         "0.20 of LTTng-UST's event", LTTng=event,
-                         prometheus=ns("prometheus", "prometheus_histogram" if kind == "observe"
-                                       else "prometheus_counter", threads),
-                         MMV=ns("MMV", "mmv_increment", threads))
+            prometheus = "prometheus_histogram" if kind == "observe" else "prometheus_counter"
+            yield figure(f"{kind} by handle, {plural(threads)}", ns("by handle", f"{kind}_by_handle", threads),
+                         0.20 * event, "0.20 of LTTng-UST's event", LTTng=event,
+                         prometheus=ns("peers", prometheus, threads), MMV=ns("peers", "mmv_increment", threads))
     for threads in THREADS:
-        event = ns("LTTng", "lttng_event", threads)
+        event = ns("peers", "lttng_event", threads)
         for kind in KINDS:
-            stock = ns("stock async", f"{kind}_by_name", threads)
-            yield figure(f"{kind} by name, {plural(threads)}",
-                         ns("by name", f"{kind}_by_name", threads), min(0.35 * event, stock / 200),
+            peers = stock(f"{kind}_by_name", threads)
+            yield figure(f"{kind} by name, {plural(threads)}", ns("by name", f"{kind}_by_name", threads),
+                         min(0.35 * event, peers["stock_async"] / 200),
                          "0.35 of LTTng-UST's event, and 1/200 of stock's asynchronous call",
-                         LTTng=event, stock=ns("stock", f"{kind}_by_name", threads),
-                         stock_async=stock, MMV=ns("MMV", "mmv_increment_by_name"))
-    event = ns("LTTng", "lttng_event")
+                         LTTng=event, **peers, MMV=ns("peers", "mmv_increment_by_name"))
+    event = ns("peers", "lttng_event")
     observe = ns("by handle", "observe_by_handle")
-    clock = _clock()
-    yield figure("begin + end by handle", ns("by handle", "begin_end_by_handle"),
-                 2 * ns("floor", CLOCKS[clock]) + 1.5 * observe,
+    clock, row = _clock()
+    yield figure("begin + end by handle", ns("by handle", "begin_end_by_handle"), 2 * ns("peers", row) + 1.5 * observe,
                  f"two readings of the {clock} and 1.5 of observe", LTTng=event)
-    yield figure("observe by handle, a tag with labels",
-                 ns("by handle", "observe_labelled_by_handle"),
-                 1.25 * ns("by handle", "observe_labelled_by_handle", counter="bare_ns"),
-                 "1.25 of observe, by turns")
-    yield figure("tag_with, a known tag with two labels", ns("by handle", "tag_with"), 150,
-                 "150")
-    yield figure("tag_add_labels, a label that the thread has added before", ns("by handle", "tag_add_labels"), 40, "40")
-    yield figure("begin + end by name", ns("by name", "begin_end_by_name"), event,
-                 "LTTng-UST's single event", LTTng=event, stock=ns("stock", "begin_end_by_name"),
-                 stock_async=ns("stock async", "begin_end_by_name"))
-    for kind in ("handle", "name"):
-        stock = {"stock": ns("stock", "observe_by_name_flat_out"),
-                 "stock_async": ns("stock async", "observe_by_name_flat_out")}
-        yield figure(f"observe by {kind}, flat out: the queue is full",
-                     ns(f"by {kind}", "observe_flat_out" if kind == "handle"
-                        else "observe_by_name_flat_out"),
-                     0.5 * event, "0.5 of LTTng-UST's event", LTTng=event,
-                     **(stock if kind == "name" else {}))
-    yield figure("the same by handle, 16 threads",
-                 ns("by handle", "observe_flat_out_of_16_threads", 16), 0.5 * event,
-                 "0.5 of LTTng-UST's event", LTTng=event)
+    yield figure("observe by handle, a tag with labels", ns("by handle", "observe_labelled_by_handle"),
+                 1.25 * ns("by handle", "observe_labelled_by_handle", column="bare_ns"), "1.25 of observe, by turns")
+    yield figure("tag_with, a known tag with two labels", ns("by handle", "tag_with"), 150, "150")
+    yield figure("tag_add_labels, a label that the thread has added before", ns("by handle", "tag_add_labels"), 40,
+                 "40")
+    yield figure("begin + end by name", ns("by name", "begin_end_by_name"), event, "LTTng-UST's single event",
+                 LTTng=event, **stock("begin_end_by_name"))
+    for name, ours, peers in (
+            ("observe by handle, flat out: the queue is full", ns("by handle", "observe_flat_out"), {}),
+            ("observe by name, flat out: the queue is full", ns("by name", "observe_by_name_flat_out"),
+             stock("observe_by_name_flat_out")),
+            ("the same by handle, 16 threads", ns("by handle", "observe_flat_out_of_16_threads", 16), {})):
+        yield figure(name, ours, 0.5 * event, "0.5 of LTTng-UST's event", LTTng=event, **peers)
     for threads in THREADS[1:]:
-        yield figure(f"observe by handle: {plural(threads)} against one",
-                     ns("by handle", "observe_by_handle", threads), 1.25 * observe, "1.25 of one's")
-    off = ns("floor", "load_and_branch_call")
-    for name, text in (("observe", "observe by handle"), ("observe_by_name", "observe by name"),
-                       ("begin_end", "begin + end by handle")):
-        calls = 2 if name == "begin_end" else 1
+        yield figure(f"observe by handle: {plural(threads)} against one", ns("by handle", "observe_by_handle", threads),
+                     1.25 * observe, "1.25 of one's")
+    for name, text, each in (("observe", "observe by handle", 1), ("observe_by_name", "observe by name", 1),
+                             ("begin_end", "begin + end by handle", 2)):
         yield figure(f"{text}, switched off", ns("by handle", f"{name}_switched_off"),
-                     calls * 1.5 * off, "1.5 of a function that only loads and branches")
-    yield figure("a call compiled out", ns("compiled out", "compiled_out"),
-                 1.25 * ns("compiled out", "empty_loop"), "an empty loop",
-                 empty_loop=ns("compiled out", "empty_loop"))
-    yield figure("a bare queue's enqueue", ns("floor", "bare_queue"))
-    yield figure("clock_gettime", ns("floor", "clock_gettime_call"))
-    yield figure("time-stamp counter", ns("floor", "time_stamp_counter"))
+                     each * 1.5 * ns("peers", "load_and_branch_call"), "1.5 of a function that only loads and branches")
+    empty = ns("peers", "empty_loop")
+    yield figure("a call compiled out", ns("peers", "compiled_out"), 1.25 * empty, "an empty loop", empty_loop=empty)
+    yield figure("a bare queue's enqueue", ns("peers", "bare_queue"))
+    yield figure("clock_gettime", ns("peers", "clock_gettime_call"))
+    yield figure("time-stamp counter", ns("peers", "time_stamp_counter"))
 
 
 def _spread(rows):
@@ -192,5 +129,35 @@ def _spread(rows):
     for limit, count in columns[3:]:
         bar = "#" * round(40 * count / most) or ("." if count else "")
         notes.append(f"below {limit:6,} ns {count:8,} {bar}")
-    return Figure(PART, "observe by handle: p99.9 of single calls", "ns", row["p999"],
+    return Figure("The caller", "observe by handle: p99.9 of single calls", "ns", row["p999"],
                   20 * row["p50"], "20 times the median", notes=notes)
+
+
+def flusher(tools):
+    """The library's own thread: per record, and per flush of a thousand tags."""
+    part = "The flusher and the wire"
+    rows = tools.google_medians(ROUNDS, "the library's thread", "flusher_bench")
+    for kind in ("observations", "transactions", "points", "counters", "increments"):
+        for tags in (1, 100, 1000):
+            yield Figure(part, f"draining {kind} of {tags:,} tag{'s' * (tags > 1)}, a record", "ns",
+                         rows[f"drain/{kind}/{tags}"]["ns"], 12, "12 ns")
+    yield Figure(part, "of this, adding to a histogram", "ns", rows["histogram_add"]["ns"])
+    for records in (1, 10, 100, 1000):
+        row = rows[f"flush/{records}"]
+        flush = f"flush of 1,000 tags with {row['bins']:.0f} bins each"
+        yield Figure(part, flush, "us", row["ns"] / 1000, 1000, "1 ms")
+        yield Figure(part, f"{flush}, a tag", "bytes", row["bytes"], 64 + 2.5 * row["bins"], "64 and 2.5 for each bin")
+    yield Figure(part, "the same tags in an MMV file, all with new values", "us", rows["mmv"]["ns"] / 1000, 100,
+                 "0.1 ms")
+    yield Figure(part, "a tag's name, once a connection", "bytes", rows["flush/1"]["definition_bytes"])
+
+
+def memory(tools):
+    """The memory that tracing adds to a process."""
+    name = "64 threads burst at once with 1,000 tags each"
+    with tools.agent() as ours:
+        added = [tools.run("workloads", "burst", environment=tools.environment(ours)).split()
+                 for _ in tools.rounds(3, name)]
+    burst, delivered = (median([int(word) / MIB for word in column]) for column in zip(*added))
+    yield Figure("Memory", name, "MiB", burst, 8, "8 MiB")
+    yield Figure("Memory", "the same, when all is delivered", "MiB", delivered, 8, "8 MiB")

@@ -4,7 +4,7 @@
 import math
 from xml.sax.saxutils import escape
 
-from table import number
+from figures import number
 
 # The figures in the chart, with the README's names for them.
 ROWS = {

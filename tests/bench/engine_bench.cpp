@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <benchmark/benchmark.h>
-
 #include "base/heap.hpp"
+#include "bench.hpp"
 #include "collector/engine/engine.hpp"
-#include "timing.hpp"
 #include "wire/histogram.hpp"
 
 namespace pcp::trace::agent {
@@ -19,29 +17,12 @@ namespace pcp::trace::agent {
 namespace {
 
 using bench::is_brief;
-using bench::thread_cpu_ns;
 
 // Same values as in ingest/rotation.cpp and agent/fetcher.cpp.
 constexpr std::size_t kTagsOfRotation = 16;
 constexpr std::size_t kTagsOfFetch = 256;
 
 constexpr TraceType kType = TraceType::Transact;
-
-// A client's delta of one tag: 1,000 transactions of a few milliseconds.
-struct SampleDelta {
-  SampleDelta() {
-    Histogram histogram;
-    for (int i = 0; i < 1000; ++i) {
-      const double seconds = 0.002 + 0.000'003 * i;
-      delta.add(seconds);
-      histogram.add(seconds);
-    }
-    histogram.pack(packed);
-  }
-
-  Delta delta;
-  std::string packed;
-};
 
 // An engine with `count` tags, and a clock that advances by intervals.
 struct Load {
@@ -76,43 +57,48 @@ struct Load {
 struct Steps {
   template <typename Step>
   auto time(Step step) {
-    const double begin = thread_cpu_ns();
+    const double begin = bench::thread_cpu_ns();
     auto result = step();
-    const double took = thread_cpu_ns() - begin;
+    const double took = bench::thread_cpu_ns() - begin;
     total_ns += took;
     longest_ns = std::max(longest_ns, took);
     return result;
   }
 
-  void report(benchmark::State& state, std::int64_t tags) const {
-    state.SetIterationTime(total_ns / 1e9);
-    longest_of_all_ns = std::max(longest_of_all_ns, longest_ns);
-    state.counters["ns_per_tag"] = total_ns / static_cast<double>(tags);
-    state.counters["longest_us"] = longest_of_all_ns / 1e3;
-  }
-
   double total_ns = 0;
   double longest_ns = 0;
-  static inline double longest_of_all_ns = 0;  // of one benchmark's iterations
 };
 
-void apply_value(benchmark::State& state) {
+// Calls apply(load, tag) for one tag after the other.
+template <typename Apply>
+void apply_to_each(benchmark::State& state, Apply apply) {
   Load load(1000);
   std::size_t next = 0;
   for (auto _ : state) {
-    load.engine.apply_value(load.tags[next], 0.003, load.now);
+    apply(load, load.tags[next]);
     next = next + 1 == load.tags.size() ? 0 : next + 1;
   }
 }
 
+void apply_value(benchmark::State& state) {
+  apply_to_each(state,
+                [](Load& load, TagIndex tag) { load.engine.apply_value(tag, 0.003, load.now); });
+}
+
+// A client's delta of one tag: 1,000 transactions of a few milliseconds.
 void apply_delta(benchmark::State& state) {
-  Load load(1000);
-  const SampleDelta sample;
-  std::size_t next = 0;
-  for (auto _ : state) {
-    load.engine.apply(load.tags[next], sample.delta, sample.packed, {}, load.now);
-    next = next + 1 == load.tags.size() ? 0 : next + 1;
+  Delta delta;
+  Histogram histogram;
+  for (int i = 0; i < 1000; ++i) {
+    const double seconds = 0.002 + 0.000'003 * i;
+    delta.add(seconds);
+    histogram.add(seconds);
   }
+  std::string packed;
+  histogram.pack(packed);
+  apply_to_each(state, [&](Load& load, TagIndex tag) {
+    load.engine.apply(tag, delta, packed, {}, load.now);
+  });
 }
 
 // An engine with a full window, shared by all benchmarks that leave it full: filling takes longer
@@ -124,19 +110,6 @@ Load& full_load(std::int64_t count) {
   return load->second;
 }
 
-// Calls prepare(load), not measured, and measured(load, steps) in each round.
-template <typename Prepare, typename Measured>
-void in_steps(benchmark::State& state, Prepare prepare, Measured measured) {
-  Load& load = full_load(state.range(0));
-  Steps::longest_of_all_ns = 0;
-  for (auto _ : state) {
-    prepare(load);
-    Steps steps;
-    measured(load, steps);
-    steps.report(state, state.range(0));
-  }
-}
-
 void prepare_nothing(Load&) {}
 
 void end_an_interval(Load& load) {
@@ -144,7 +117,7 @@ void end_an_interval(Load& load) {
   load.next_interval();
 }
 
-void rotate_all(Load& load, Steps& steps) {
+void rotate(Load& load, Steps& steps) {
   while (steps.time([&] { return load.engine.rotate(load.now, kTagsOfRotation); })) continue;
 }
 
@@ -158,42 +131,48 @@ void take_snapshot(Load& load, Steps& steps) {
   }
 }
 
-void rotate(benchmark::State& state) { in_steps(state, end_an_interval, rotate_all); }
-
-void snapshot(benchmark::State& state) { in_steps(state, prepare_nothing, take_snapshot); }
-
-// A fetch that comes before the rotation.
-void snapshot_that_rotates(benchmark::State& state) {
-  in_steps(state, end_an_interval, take_snapshot);
-}
-
-// Registered for one iteration: nothing is left afterwards.
-void reset(benchmark::State& state) {
-  in_steps(state, prepare_nothing, [](Load& load, Steps& steps) {
-    steps.time([&] {
-      load.engine.reset(load.now);
-      return true;
-    });
-    while (steps.time([&] { return load.engine.take_discarded(); }) != nullptr) continue;
+// Leaves nothing.
+void reset(Load& load, Steps& steps) {
+  steps.time([&] {
+    load.engine.reset(load.now);
+    return true;
   });
+  while (steps.time([&] { return load.engine.take_discarded(); }) != nullptr) continue;
 }
 
-void with_so_many_tags(benchmark::internal::Benchmark* each) {
-  each->UseManualTime()->Arg(1000);
-  if (!is_brief) each->Arg(10'000)->Arg(100'000);
+// Calls prepare(load), not measured, and measured(load, steps) in each round.
+void in_steps(const char* name, int rounds, void (*prepare)(Load&),
+              void (*measured)(Load&, Steps&)) {
+  auto* const row = bench::row(name, [=](benchmark::State& state) {
+    Load& load = full_load(state.range(0));
+    double longest_ns = 0;
+    for (auto _ : state) {
+      prepare(load);
+      Steps steps;
+      measured(load, steps);
+      state.SetIterationTime(steps.total_ns / 1e9);
+      longest_ns = std::max(longest_ns, steps.longest_ns);
+      state.counters["ns_per_tag"] = steps.total_ns / static_cast<double>(state.range(0));
+      state.counters["longest_us"] = longest_ns / 1e3;
+    }
+  });
+  row->Arg(1000)->Iterations(is_brief ? 1 : rounds);
+  if (!is_brief) row->Arg(10'000)->Arg(100'000);
 }
-
-const int kRounds = is_brief ? 1 : 5;
-
-const double kSeconds = is_brief ? 0.001 : 0.5;
-
-BENCHMARK(apply_value)->MinTime(kSeconds);
-BENCHMARK(apply_delta)->MinTime(kSeconds);
-BENCHMARK(rotate)->Apply(with_so_many_tags)->Iterations(kRounds);
-BENCHMARK(snapshot)->Apply(with_so_many_tags)->Iterations(kRounds);
-BENCHMARK(snapshot_that_rotates)->Apply(with_so_many_tags)->Iterations(kRounds);
-BENCHMARK(reset)->Apply(with_so_many_tags)->Iterations(1);
 
 }  // namespace
 
 }  // namespace pcp::trace::agent
+
+int main(int argc, char** argv) {
+  using namespace pcp::trace::agent;
+  const double seconds = is_brief ? 0.001 : 0.5;
+  benchmark::RegisterBenchmark("apply_value", apply_value)->MinTime(seconds);
+  benchmark::RegisterBenchmark("apply_delta", apply_delta)->MinTime(seconds);
+  in_steps("rotate", 5, end_an_interval, rotate);
+  in_steps("snapshot", 5, prepare_nothing, take_snapshot);
+  // A fetch that comes before the rotation.
+  in_steps("snapshot_that_rotates", 5, end_an_interval, take_snapshot);
+  in_steps("reset", 1, prepare_nothing, reset);
+  return bench::run(argc, argv);
+}

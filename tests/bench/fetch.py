@@ -1,238 +1,202 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A monitor's waiting time: fetches of many tags, and of a few while the agent is busy."""
+"""A monitor's waiting time: fetches of many tags, and of a few while the agent is busy or attacked."""
 
 import contextlib
-import os
-import socket
-import subprocess
 import time
 
 from figures import Figure, median, percentile
-from legacy_wire import encode_data, read_ack
-from private_pmcd import STOCK_AGENT, STOCK_NAMESPACE, PrivatePmcd
+from running import MIB, TYPES, Monitor, fill, numbers, trace_socket
 
 PART = "The agent"
-TYPES = ("transact", "point", "observe", "counter")
+WINDOW = ["-T", "60", "-N", "12"]
+INTERVAL_S = 5
 
 # The stock agent's metrics, which are those of our cluster 0.
 CLASSIC = ",".join(
-    [f"trace.transact.{name}" for name in ("count", "rate", "ave_time", "min_time", "max_time",
-                                           "total_time")]
+    [f"trace.transact.{name}" for name in ("count", "rate", "ave_time", "min_time", "max_time", "total_time")]
     + [f"trace.observe.{name}" for name in ("count", "rate", "value")]
     + ["trace.point", "trace.counter", "trace.control"])
 
 # Ways of naming tags. PCP's tools tell instances apart by the first word.
+PLAIN = "Words of their own"
+LABELS, BARE = "sets of labels", "as many tags without labels"
 NAMES = {
-    "words of their own": "tag{}",
+    PLAIN: "tag{}",
     "one first word": "read /file/{}",
     "108 bytes": "x" * 100 + "{:08}",
     "one prefix": "shop.basket.checkout.{:08}",
 }
 
-WINDOW = ["-T", "60", "-N", "12"]
-INTERVAL_S = 5
-STOCK_CHUNK_BYTES = 1024  # the stock agent's read size
+ATTACKS = {
+    "slow": "500 connections that send a byte now and then",
+    "connects": "a flood of connects",
+    "nonsense": "a flood of connections that send no PDU",
+    "tags": "new tags without end",
+    "deaf": "100 connections that read no answer",
+}
 
 
-def measure(tools, brief):
-    rounds = 1 if brief else 5
-    few, many = (40, 80) if brief else (10_000, 100_000)
-    times_of_few = yield from _few_tags(tools, few, rounds, wait=not brief)
-    yield from _many_tags(tools, many, times_of_few * many / few, rounds, wait=not brief)
-    yield _names(tools, few, 3 * rounds, wait=not brief)
-    yield from _label_sets(tools, 2 if brief else 100, 20 if brief else 1000, 3 * rounds,
-                           wait=not brief)
-    yield from _under_load(tools, seconds=0.1 if brief else 10)
+def waiting(tools):
+    few, many = (40, 80) if tools.brief else (10_000, 100_000)
+    times_of_few = yield from _few_tags(tools, few)
+    yield from _many_tags(tools, many, times_of_few * many / few)
+    yield _names(tools, few)
+    yield from _label_sets(tools, *((2, 20) if tools.brief else (100, 1000)))
+    yield _under_load(tools, seconds=0.1 if tools.brief else 10)
 
 
-# Many tags ----------------------------------------------------------------------------------------
+def _filled(tools, pmcd, count, *name):
+    tools.progress(f"{count:,} tags")
+    fill(pmcd, count, *name)
 
-def _few_tags(tools, count, rounds, wait):
-    with _agent(tools, tools.agent) as ours, _agent(tools, STOCK_AGENT) as stock:
-        tools.progress(f"{count:,} tags")
+
+def _wait_for_window(tools):
+    """Waits until the values are in the window, so that all metrics have values."""
+    time.sleep(0 if tools.brief else INTERVAL_S + 1)
+
+
+def _few_tags(tools, count):
+    with tools.agent(options=WINDOW) as ours, tools.agent(stock=True, options=WINDOW) as stock:
         for pmcd in (ours, stock):
-            fill(pmcd, count)
-        _wait_for_window(wait)
-        samples = {"all": [], "classic": [], "stock": [], "names": []}
-        for number in range(rounds):
-            tools.progress(f"fetches of {count:,} tags, round {number + 1} of {rounds}")
-            times = _fetch(tools, ours, 1, ["trace", CLASSIC, "indom:trace.transact.count"])
-            for name, column in zip(("all", "classic", "names"), times):
+            _filled(tools, pmcd, count)
+        _wait_for_window(tools)
+        samples = {"all": [], "classic": [], "names": [], "stock": []}
+        for _ in tools.rounds(5, f"fetches of {count:,} tags"):
+            times = (Monitor(ours, "trace", CLASSIC, "indom:trace.transact.count").ask_again(1)
+                     + Monitor(stock, CLASSIC).ask_again(1))
+            for name, column in zip(samples, times):
                 samples[name] += column
-            samples["stock"] += _fetch(tools, stock, 1, [CLASSIC])[0]
-        result = {name: median(values) / 1000 for name, values in samples.items()}
+    took = {name: median(values) / 1000 for name, values in samples.items()}
     yield Figure(
-        part=PART, name=f"a fetch of all trace.* of {count:,} tags", unit="ms", ours=result["all"],
-        limit=result["stock"] / 4, bar="a quarter of the stock agent's for its 20 metrics",
-        peers={"stock": result["stock"]},
-        notes=[f"Its 20 metrics of ours take {result['classic']:.1f} ms; the names of a quarter of "
-               f"the tags {result['names']:.2f} ms."])
-    return result["all"]
+        PART, f"a fetch of all trace.* of {count:,} tags", "ms", took["all"], took["stock"] / 4,
+        "a quarter of the stock agent's for its 20 metrics", {"stock": took["stock"]},
+        notes=[f"Its 20 metrics of ours take {took['classic']:.1f} ms; the names of a quarter of "
+               f"the tags {took['names']:.2f} ms."])
+    return took["all"]
 
 
-def _many_tags(tools, count, in_proportion, rounds, wait):
-    with _agent(tools, tools.agent) as ours:
-        tools.progress(f"{count:,} tags")
-        fill(ours, count)
-        _wait_for_window(wait)
-        took = median(_fetch(tools, ours, rounds, ["trace"])[0]) / 1000
-    with _agent(tools, STOCK_AGENT) as stock:
-        tools.progress(f"{count:,} tags for the stock agent")
-        fill(stock, count)
+def _many_tags(tools, count, in_proportion):
+    with tools.agent(options=WINDOW) as ours:
+        _filled(tools, ours, count)
+        _wait_for_window(tools)
+        took = median(Monitor(ours, "trace").ask_again(1 if tools.brief else 5)[0]) / 1000
+    with tools.agent(stock=True, options=WINDOW) as stock:
+        _filled(tools, stock, count)
         # The stock agent is silent for longer than pmcd tolerates, so pmcd gets a longer timeout. One of its 20 metrics
         # is enough: all of them took 28 s.
         stock.pmstore("pmcd.control.timeout", 60)
         tools.progress(f"a fetch of {count:,} tags by the stock agent")
-        of_stock = _fetch(tools, stock, 0, ["trace.transact.count"], warm=False)[0][0] / 1000
-    yield Figure(
-        part=PART, name=f"a fetch of all trace.* of {count:,} tags", unit="ms", ours=took,
-        limit=of_stock / 4, bar="a quarter of the stock agent's for one metric of its 20",
-        peers={"stock": of_stock})
-    yield Figure(
-        part=PART, name="growth of a fetch from 10,000 to 100,000 tags", unit="x in proportion",
-        ours=took / in_proportion, limit=1.5, bar="in proportion, give or take a half for caches")
+        of_stock = Monitor(stock, "trace.transact.count").ask()[0] / 1000
+    yield Figure(PART, f"a fetch of all trace.* of {count:,} tags", "ms", took, of_stock / 4,
+                 "a quarter of the stock agent's for one metric of its 20", {"stock": of_stock})
+    yield Figure(PART, "growth of a fetch from 10,000 to 100,000 tags", "x in proportion", took / in_proportion, 1.5,
+                 "in proportion, give or take a half for caches")
 
 
-def _names(tools, count, rounds, wait):
+def _side_by_side(tools, groups, fillers):
+    """Fills an agent in each way. Gives the median times of fetches, and the agents' memory in MiB."""
+    samples = {way: [] for way in fillers}
+    with contextlib.ExitStack() as stack:
+        pmcds = {way: stack.enter_context(tools.agent(options=WINDOW)) for way in fillers}
+        for way, fill_one in fillers.items():
+            fill_one(pmcds[way])
+        _wait_for_window(tools)
+        for way in tools.rounds(15, *fillers):
+            samples[way].append(sum(column[0] for column in Monitor(pmcds[way], *groups).ask_again(1)))
+        resident = {way: pmcd.value("trace.agent.memory.resident") / MIB for way, pmcd in pmcds.items()}
+    return {way: median(values) / 1000 for way, values in samples.items()}, resident
+
+
+def _names(tools, count):
     """Fetches, and looks up names, of tags with different kinds of names."""
-    samples = {kind: [] for kind in NAMES}
-    with contextlib.ExitStack() as stack:
-        pmcds = {kind: stack.enter_context(_agent(tools, tools.agent)) for kind in NAMES}
-        for kind, pmcd in pmcds.items():
-            tools.progress(f"{count:,} tags with {kind}")
-            fill(pmcd, count, NAMES[kind])
-        _wait_for_window(wait)
-        for number in range(rounds):
-            tools.progress(f"fetches of tags by their names, round {number + 1} of {rounds}")
-            for kind, pmcd in pmcds.items():
-                columns = _fetch(tools, pmcd, 1, ["trace", "indom:trace.transact.count"])
-                samples[kind].append(sum(column[0] for column in columns))
-    took = {kind: median(values) / 1000 for kind, values in samples.items()}
-    plain = took.pop("words of their own")
-    slowest = max(took, key=took.get)
-    return Figure(
-        part=PART, name=f"fetch and names of {count:,} tags, slowest kind of name", unit="ms",
-        ours=took[slowest], limit=1.5 * plain, bar="1.5 of tags that are short words",
-        notes=[f"Words of their own {plain:.1f} ms, "
-               + ", ".join(f"{kind} {value:.1f} ms" for kind, value in took.items()) + "."])
+    took, _ = _side_by_side(tools, ["trace", "indom:trace.transact.count"], {
+        kind: lambda pmcd, name=name: _filled(tools, pmcd, count, name) for kind, name in NAMES.items()})
+    slowest = max(took[kind] for kind in NAMES if kind != PLAIN)
+    return Figure(PART, f"fetch and names of {count:,} tags, slowest kind of name", "ms", slowest, 1.5 * took[PLAIN],
+                  "1.5 of tags that are short words",
+                  notes=[", ".join(f"{kind} {value:.1f} ms" for kind, value in took.items()) + "."])
 
 
-def _label_sets(tools, processes, tags, rounds, wait):
+def _label_sets(tools, processes, tags):
     """Fetches of label sets and of as many tags without labels: both of many processes."""
-    count = processes * tags
-    samples, resident, wrong = {"plain": [], "labels": []}, {}, 0
-    with contextlib.ExitStack() as stack:
-        pmcds = {kind: stack.enter_context(_agent(tools, tools.agent)) for kind in samples}
-        for kind, pmcd in pmcds.items():
-            tools.progress(f"{count:,} tags of {processes} processes, {kind}")
-            wrong += _count_by_processes(tools, pmcd, processes, tags, kind == "labels")
-        _wait_for_window(wait)
-        for number in range(rounds):
-            tools.progress(f"fetches of sets of labels, round {number + 1} of {rounds}")
-            for kind, pmcd in pmcds.items():
-                samples[kind] += _fetch(tools, pmcd, 1, ["trace"])[0]
-        for kind, pmcd in pmcds.items():
-            resident[kind] = pmcd.value("trace.agent.memory.resident") / 2**20
-    took = {kind: median(values) / 1000 for kind, values in samples.items()}
-    name = f"{count:,} sets of labels of {processes} processes"
-    yield Figure(part=PART, name=f"a fetch of all trace.* of {name}", unit="ms",
-                 ours=took["labels"], limit=1.1 * took["plain"],
-                 bar="a tenth more than of as many tags without labels",
-                 notes=[f"Without labels {took['plain']:.1f} ms."])
-    yield Figure(part=PART, name=f"memory of {name}", unit="MiB", ours=resident["labels"],
-                 limit=1.25 * resident["plain"],
-                 bar="a quarter more than for as many tags without, whose names are a third as long",
-                 notes=[f"Without labels {resident['plain']:.1f} MiB."])
-    yield Figure(part=PART, name=f"calls that {name} miss or have too many", unit="calls",
-                 ours=wrong, limit=0, bar="none")
+    wrong = []
 
+    def count_by_processes(pmcd, kind):
+        """Each process counts tags of its own."""
+        tools.progress(f"{processes * tags:,} tags of {processes} processes")
+        sent = tools.numbers("clients", trace_socket(pmcd), "batches", "own=1", f"clients={processes}", f"tags={tags}",
+                             f"events={tags}", "seconds=0.001", f"labels={int(kind == LABELS)}")
+        wrong.extend(abs(sent[kind] - sum(pmcd.values(f"trace.{kind}.count").values())) for kind in TYPES)
 
-def _count_by_processes(tools, pmcd, processes, tags, labels):
-    """Each of `processes` processes counts tags of its own. Gives by how many calls the agent's counts are wrong."""
-    command = [tools.program("our_clients"), "--socket", pmcd.path("run/trace.socket"), "--own-tags",
-               "--clients", processes, "--tags", tags, "--events", tags, "--seconds", 0.001]
-    output = subprocess.run([str(word) for word in command + ["--labels"] * labels], text=True,
-                            capture_output=True, timeout=180, check=True).stdout
-    sent = dict(line.split() for line in output.splitlines())
-    return sum(abs(int(sent[kind]) - sum(pmcd.values(f"trace.{kind}.count").values()))
-               for kind in TYPES)
+    took, resident = _side_by_side(tools, ["trace"], {
+        kind: lambda pmcd, kind=kind: count_by_processes(pmcd, kind) for kind in (BARE, LABELS)})
+    name = f"{processes * tags:,} sets of labels of {processes} processes"
+    yield Figure(PART, f"a fetch of all trace.* of {name}", "ms", took[LABELS], 1.1 * took[BARE],
+                 "a tenth more than of as many tags without labels", notes=[f"Without labels {took[BARE]:.1f} ms."])
+    yield Figure(PART, f"memory of {name}", "MiB", resident[LABELS], 1.25 * resident[BARE],
+                 "a quarter more than for as many tags without, whose names are a third as long",
+                 notes=[f"Without labels {resident[BARE]:.1f} MiB."])
+    yield Figure(PART, f"calls that {name} miss or have too many", "calls", sum(wrong), 0, "none")
 
-
-# Under load ---------------------------------------------------------------------------------------
 
 def _under_load(tools, seconds):
-    groups = ["pmcd.control.timeout", "trace.transact.count"]
     lead = min(1, seconds)  # of the loads, which also last this much longer than the fetches
-    with _agent(tools, tools.agent) as pmcd:
+    with tools.agent(options=WINDOW) as pmcd:
         fill(pmcd, 1000, kinds=("transact",))
         tools.progress("fetches beside 16 stock programs and 100 clients of ours")
-        loads = [
-            _start(tools, "stock_clients", "--clients", 16, "--seconds", seconds + 2 * lead,
-                   "--port", pmcd.trace_port),
-            _start(tools, "our_clients", "--socket", pmcd.path("run/trace.socket"),
-                   "--seconds", seconds + 2 * lead)]
+        loads = [tools.start("stock_clients", pmcd.trace_port, 16, seconds + 2 * lead, 1e18),
+                 tools.start("clients", trace_socket(pmcd), "batches", f"seconds={seconds + 2 * lead}")]
         try:
             time.sleep(lead)
-            of_pmcd, of_agent = _fetch(tools, pmcd, 1_000_000, groups, seconds=seconds)
+            of_pmcd, of_agent = Monitor(pmcd, "pmcd.control.timeout", "trace.transact.count").ask_again(seconds=seconds)
         finally:
             for load in loads:
-                load.wait()
+                load.communicate()
     slowest = percentile(of_pmcd, 99) / 1000
-    yield Figure(
-        part=PART, name="p99 of a fetch of 1,000 tags under load", unit="ms",
-        ours=percentile(of_agent, 99) / 1000, limit=2 * slowest,
-        bar="twice that of pmcd.control.timeout, which no agent is asked for",
-        notes=[f"{len(of_agent):,} fetches beside 16 stock programs at full speed and 100 clients "
-               f"of ours. p99 of pmcd.control.timeout: {slowest:.2f} ms. Medians: "
+    return Figure(
+        PART, "p99 of a fetch of 1,000 tags under load", "ms", percentile(of_agent, 99) / 1000, 2 * slowest,
+        "twice that of pmcd.control.timeout, which no agent is asked for",
+        notes=[f"{len(of_agent):,} fetches beside 16 stock programs at full speed and 100 clients of ours. "
+               f"p99 of pmcd.control.timeout: {slowest:.2f} ms. Medians: "
                f"{median(of_agent) / 1000:.2f} ms, pmcd's {median(of_pmcd) / 1000:.2f} ms."])
 
 
-def _start(tools, program, *arguments):
-    return subprocess.Popen([tools.program(program), *map(str, arguments)],
-                            stdout=subprocess.DEVNULL)
+# Beside a hostile peer ----------------------------------------------------------------------------
+
+def beside_hostile_peers(tools):
+    """The cost of one hostile peer for the other clients: their throughput, and a monitor's waiting time."""
+    throughput = {kind: [] for kind in ("undisturbed", *ATTACKS)}
+    latency = {kind: [] for kind in throughput}
+    for kind in tools.rounds(5, *throughput):
+        batches, fetches = _serve(tools, kind, 0.1 if tools.brief else 3)
+        throughput[kind].append(batches)
+        latency[kind] += fetches
+    served, waited = ({kind: median(samples) for kind, samples in each.items()} for each in (throughput, latency))
+    for name, times, undisturbed in (
+            ("throughput of 100 clients", {kind: served["undisturbed"] / served[kind] for kind in ATTACKS},
+             f"Undisturbed {served['undisturbed']:,.0f} batches a second."),
+            ("fetch of 1,000 tags", {kind: waited[kind] / waited["undisturbed"] for kind in ATTACKS},
+             f"Undisturbed {waited['undisturbed'] / 1000:.2f} ms, the median, as are the others.")):
+        yield Figure(PART, f"{name} beside a hostile peer", "x", max(times.values()), 1.5,
+                     "1.5 times undisturbed; the hostile peer takes all of a processor that it can",
+                     notes=[undisturbed] + [f"{ATTACKS[kind]}: {value:.2f} x" for kind, value in times.items()])
 
 
-# All of them --------------------------------------------------------------------------------------
-
-def _agent(tools, agent):
-    namespace = STOCK_NAMESPACE if agent == STOCK_AGENT else tools.namespace
-    return PrivatePmcd(agent=agent, namespace=namespace, options=WINDOW)
-
-
-def _wait_for_window(wait):
-    """Waits until the values are in the window, so that all metrics have values."""
-    time.sleep(INTERVAL_S + 1 if wait else 0)
-
-
-def _fetch(tools, pmcd, rounds, groups, seconds=60, warm=True):
-    """Gives the times of each group in microseconds. Without `warm`, that of the first fetch."""
-    environment = os.environ | {"PMCD_REQUEST_TIMEOUT": "60"}
-    command = [tools.program("fetch_times"), pmcd.host(), rounds, seconds, *groups]
-    output = subprocess.run([str(word) for word in command], env=environment, text=True,
-                            capture_output=True, timeout=180, check=True).stdout
-    first, *lines = output.splitlines()
-    if not warm:
-        lines = [first]
-    return list(zip(*([float(word) for word in line.split()] for line in lines)))
-
-
-def fill(pmcd, count, name=NAMES["words of their own"], kinds=TYPES):
-    """Makes `count` tags, the kinds in turn, as a stock client would: both agents accept them."""
-    with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as connection:
-        read_ack(connection)
-        chunk, last = b"", None
-        for number in range(count):
-            kind = kinds[number % len(kinds)]
-            pdu = [kind, name.format(number // len(kinds)), 0.004]
-            if len(chunk) + 24 + len(pdu[1]) + 4 + 24 + 256 > STOCK_CHUNK_BYTES:
-                _send(connection, chunk, last)
-                chunk, last = b"", None
-            if last:
-                chunk += encode_data(*last)
-            last = pdu
-        _send(connection, chunk, last)
-
-
-def _send(connection, chunk, last):
-    connection.sendall(chunk + encode_data(*last, wants_ack=True))
-    read_ack(connection)
+def _serve(tools, kind, seconds):
+    """Gives the acknowledged batches a second, and the times of fetches."""
+    with tools.agent() as pmcd:
+        fill(pmcd, 1000, kinds=("transact",))
+        attack = tools.start("sockets", pmcd.trace_port, kind) if kind in ATTACKS else None
+        try:
+            if attack:
+                attack.stdout.readline()  # once the attack has begun
+            began = time.monotonic()
+            load = tools.start("clients", trace_socket(pmcd), "batches", f"seconds={1.5 * seconds}")
+            fetches, = Monitor(pmcd, "trace.transact.count").ask_again(seconds=seconds)
+            done = load.communicate(timeout=120)[0]
+            took = time.monotonic() - began
+        finally:
+            if attack:
+                attack.terminate()
+                attack.communicate()
+    return numbers(done)["batches"] / took, fetches

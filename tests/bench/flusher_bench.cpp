@@ -1,33 +1,75 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cost of a record for the library's own thread: drained, added up and binned.
+// The work of the library's own thread: the cost of a record, drained, added up and binned; a flush
+// of a thousand tags, from Pending to the socket, and its bytes; and their MMV file.
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <random>
 #include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <benchmark/benchmark.h>
-
+#include "bench.hpp"
+#include "link/connection.hpp"
+#include "mmv/mmv.hpp"
+#include "process/agent_session.hpp"
 #include "process/flusher.hpp"
+#include "support/add_records.hpp"
 #include "tags/tag_registry.hpp"
-#include "timing.hpp"
+#include "wire/legacy.hpp"
 
 namespace {
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;
+using bench::is_brief;
 
-// A program's records: latencies around a tenth of a millisecond, tags in random order.
+const Tag* tag_of(const char* kind, std::uint32_t number) {
+  return intern_tag(kind + std::to_string(number));
+}
+
+// Latencies around a tenth of a millisecond.
+class Latencies {
+ public:
+  double next() { return seconds_(random); }
+  std::mt19937 random{1};
+
+ private:
+  std::lognormal_distribution<double> seconds_{std::log(1e-4), 1.0};
+};
+
+// Sets the counter `ns`: the median over all iterations of work(), which gives what it took, a part
+// of it.
+template <typename Work>
+void measure(benchmark::State& state, int parts, Work work) {
+  std::vector<double> samples;
+  for (auto _ : state) {
+    const double spent = work();
+    samples.push_back(spent / parts);
+    state.SetIterationTime(spent * 1e-9);
+  }
+  state.counters["ns"] = bench::median(samples);
+}
+
+// Draining ----------------------------------------------------------------------------------------
+
+constexpr int kRecords = 2048;  // half of a queue: the flusher's wake-up mark
+
+// A program's records, tags in random order.
 class Workload {
  public:
   explicit Workload(int tag_count) {
-    std::mt19937 random(1);
-    std::lognormal_distribution<double> seconds(std::log(1e-4), 1.0);
-    std::uniform_int_distribution<int> any_tag(0, tag_count - 1);
+    Latencies latencies;
+    std::uniform_int_distribution<std::uint32_t> any_tag(0, static_cast<unsigned>(tag_count - 1));
     for (Call& call : calls_)
-      call = {intern_tag("workload tag " + std::to_string(any_tag(random))), seconds(random)};
+      call = {tag_of("workload tag ", any_tag(latencies.random)), latencies.next()};
   }
 
   struct Call {
@@ -45,8 +87,6 @@ class Workload {
 // records are in the cache of another processor.
 class RecordingThread {
  public:
-  static constexpr int kRecords = 2048;  // half of a queue: the flusher's wake-up mark
-
   RecordingThread(int tag_count, RecordKind kind) : workload_(tag_count), kind_(kind) {}
   ~RecordingThread() {
     ends_ = true;
@@ -86,46 +126,228 @@ void drain(benchmark::State& state, RecordKind kind) {
   constexpr int kDrainsPerFlush = 48;  // a million records a second, and ten flushes
   RecordingThread source(static_cast<int>(state.range(0)), kind);
   Pending pending;
-  std::vector<double> samples;
   int takes = 0;
   Drain drain(pending);
-  for (auto _ : state) {
-    Recorder& recorder = source.record();
-    const double before = bench::thread_cpu_ns();
-    drain.drain(recorder, 1);
-    const double spent = bench::thread_cpu_ns() - before;
-    samples.push_back(spent / RecordingThread::kRecords);
-    state.SetIterationTime(spent * 1e-9);
-    if (++takes % kDrainsPerFlush == 0)
+  measure(state, kRecords, [&] {
+    if (takes++ % kDrainsPerFlush == 0)
       while (!pending.empty()) pending.pop();
-  }
-  state.counters["ns"] = bench::median(samples);
+    Recorder& recorder = source.record();
+    return bench::cpu_ns_of([&] { drain.drain(recorder, 1); });
+  });
 }
-
-void draining(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseManualTime()->Iterations(bench::is_brief ? 1 : 2000);
-  for (const int tags : {1, 100, 1000}) benchmark->Arg(tags);
-}
-BENCHMARK_CAPTURE(drain, observations, RecordKind::Observe)->Apply(draining);
-BENCHMARK_CAPTURE(drain, transactions, RecordKind::Transact)->Apply(draining);
-BENCHMARK_CAPTURE(drain, points, RecordKind::Point)->Apply(draining);
-BENCHMARK_CAPTURE(drain, counters, RecordKind::Counter)->Apply(draining);
-BENCHMARK_CAPTURE(drain, increments, RecordKind::Add)->Apply(draining);
 
 void histogram_add(benchmark::State& state) {
   Workload workload(1);
   Histogram histogram;
-  std::vector<double> samples;
-  for (auto _ : state) {
-    const double before = bench::thread_cpu_ns();
-    for (int i = 0; i < RecordingThread::kRecords; ++i) histogram.add(workload.next().value);
-    const double spent = bench::thread_cpu_ns() - before;
-    samples.push_back(spent / RecordingThread::kRecords);
-    state.SetIterationTime(spent * 1e-9);
-  }
+  measure(state, kRecords, [&] {
+    return bench::cpu_ns_of([&] {
+      for (int i = 0; i < kRecords; ++i) histogram.add(workload.next().value);
+    });
+  });
   benchmark::DoNotOptimize(histogram);
-  state.counters["ns"] = bench::median(samples);
 }
-BENCHMARK(histogram_add)->UseManualTime()->Iterations(bench::is_brief ? 1 : 2000);
+
+// Flushing ----------------------------------------------------------------------------------------
+
+constexpr std::uint32_t kTags = 1000;
+
+std::size_t count_bins(std::string_view packed) {
+  const auto skip_number = [&packed] {
+    while ((packed.front() & 0x80) != 0) packed.remove_prefix(1);
+    packed.remove_prefix(1);
+  };
+  std::size_t bins = 0;
+  packed.remove_prefix(1);  // coarseness
+  skip_number();            // of the first bin
+  for (; !packed.empty(); ++bins) {
+    const bool has_gap = (packed.front() & 1) != 0;
+    skip_number();
+    if (has_gap) skip_number();
+  }
+  return bins;
+}
+
+// An agent that greets on a Unix socket, acknowledges the batches of one connection and counts
+// their bytes.
+class Peer {
+ public:
+  Peer() {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path().copy(address.sun_path, sizeof address.sun_path - 1);
+    ::unlink(address.sun_path);
+    ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    ::listen(listener_, 1);
+    reader_ = std::thread([this] { read(); });
+  }
+  ~Peer() {
+    ::unlink(path().c_str());
+    ::close(listener_);
+  }
+  static std::string path() { return "/tmp/flush-bench." + std::to_string(::getpid()); }
+
+  // Sets counters, all per tag: bins, bytes of its name, bytes of its share of a batch. Waits until
+  // the client has hung up.
+  void report(benchmark::State& state) {
+    reader_.join();
+    state.counters["bins"] = bins_ / tags_;
+    state.counters["definition_bytes"] = definition_bytes_ / tags_;
+    state.counters["bytes"] = batch_bytes_ / tags_;
+  }
+
+ private:
+  void read() {
+    const int connection = ::accept(listener_, nullptr, nullptr);
+    std::string answer;
+    wire::append_ack(answer, 1, static_cast<std::int32_t>(wire::kBatchVersion));
+    wire::FrameReader reader(1 << 20);
+    for (;;) {
+      if (::write(connection, answer.data(), answer.size()) < 0) break;
+      answer.clear();
+      constexpr std::size_t kBytes = 1 << 20;
+      const ssize_t got = ::read(connection, reader.prepare(kBytes), kBytes);
+      if (got <= 0) break;
+      reader.commit(static_cast<std::size_t>(got));
+      for (wire::Frame pdu; reader.next(pdu) == wire::FrameReader::Status::Frame;)
+        take(pdu, answer);
+    }
+    ::close(connection);
+  }
+
+  void take(const wire::Frame& pdu, std::string& answer) {
+    const auto bytes = static_cast<double>(pdu.payload.size());
+    wire::Batch batch;
+    if (pdu.type == wire::PduType::Tags) definition_bytes_ += bytes;
+    if (pdu.type != wire::PduType::Batch || !wire::decode_batch(pdu.payload, batch)) return;
+    batch_bytes_ += bytes;
+    tags_ += static_cast<double>(batch.entries.size());
+    for (const wire::DeltaEntry& entry : batch.entries)
+      if (!entry.histogram.empty()) bins_ += static_cast<double>(count_bins(entry.histogram));
+    wire::append_batch_ack(answer, 1, batch.sequence);
+  }
+
+  const int listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::thread reader_;
+  double definition_bytes_ = 0;
+  double batch_bytes_ = 0;
+  double tags_ = 0;
+  double bins_ = 0;
+};
+
+// The sending half of the flusher, without its timers.
+class Flushing {
+ public:
+  Flushing() {
+    options_.socket_path = Peer::path();
+    options_.socket_only = true;
+    check(connection_.open(find_endpoints(options_, Reach::All).front()) ? 0 : -errno);
+    check(connection_.finish_connecting());
+    while (!has_read()) continue;  // the greeting
+  }
+
+  // Sends all pending values as on a new connection, which needs the names, and waits for the
+  // acknowledgement. Gives the thread's nanoseconds until the batch was sent.
+  double flush() {
+    session_.on_disconnected(kNow);
+    welcome_.last_sequence = counters_.batches;
+    std::string pdu;
+    wire::append_welcome(pdu, 1, welcome_);
+    std::string out;
+    session_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(wire::kHeaderBytes)},
+                    kNow, out);
+    const double spent = bench::cpu_ns_of([&] {
+      session_.send_pending(pending().queued(), kNow, out);
+      connection_.send(out);
+    });
+    while (!session_.has_settled(UINT64_MAX))
+      if (has_read()) session_.on_pdu(read_, kNow, out);
+    return spent;
+  }
+
+  Pending& pending() { return outbox_.pending; }
+
+ private:
+  static void check(int error) {
+    if (error == 0) return;
+    std::fprintf(stderr, "no connection: %d\n", error);
+    std::exit(1);
+  }
+  // Waits for a PDU, and puts it into read_.
+  bool has_read() {
+    if (connection_.next(read_) == wire::FrameReader::Status::Frame) return true;
+    pollfd awaited{connection_.descriptor(), connection_.events(), 0};
+    ::poll(&awaited, 1, -1);
+    check(connection_.write());
+    check(connection_.read());
+    return false;
+  }
+
+  static constexpr std::uint64_t kNow = 1'000'000'000;
+  ClientOptions options_;
+  OwnDescriptor socket_;
+  Connection connection_{socket_};
+  wire::Frame read_;
+  Doorbell doorbell_;
+  Recorders recorders_{doorbell_, 16};
+  DeliveryCounters counters_;
+  Outbox outbox_{recorders_, options_, counters_, [] { return wire::ClientCounters{}; }};
+  AgentSession session_{outbox_, options_};
+  wire::Welcome welcome_{
+      .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};
+};
+
+void flush(benchmark::State& state) {
+  Peer peer;
+  {
+    Flushing flushing;
+    Latencies latencies;
+    std::vector<Record> records;
+    for (std::uint32_t tag = 0; tag < kTags; ++tag)
+      for (int i = 0; i < state.range(0); ++i)
+        records.emplace_back(tag_of("flushed tag ", tag), latencies.next(), RecordKind::Observe);
+    measure(state, 1, [&] {
+      add_records(flushing.pending(), records, 1);
+      return flushing.flush();
+    });
+  }
+  peer.report(state);
+}
+
+// All values of a thousand transactions in their file, without the drain that adds them up.
+void mmv(benchmark::State& state) {
+  ClientOptions options;
+  options.mmv = "bench";
+  options.mmv_directory = "/tmp";
+  std::array<OwnDescriptor, 2> descriptors;
+  const auto file = Mmv::make(options, descriptors);
+  OpenReport open;
+  std::uint64_t now_ns = 1;
+  measure(state, 1, [&] {
+    now_ns += 100'000'000;
+    for (std::uint32_t tag = 0; tag < kTags; ++tag) {
+      const Pending::Fetched one{nullptr, {tag_of("mmv tag ", tag), 1.0, RecordKind::Transact}};
+      file->totals().make_room(1);
+      file->totals().add({&one, 1}, now_ns);
+    }
+    return bench::cpu_ns_of([&] { file->publish(open, now_ns); });
+  });
+  file->finish();
+}
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  for (const auto& [name, kind] : {std::pair{"drain/observations", RecordKind::Observe},
+                                   {"drain/transactions", RecordKind::Transact},
+                                   {"drain/points", RecordKind::Point},
+                                   {"drain/counters", RecordKind::Counter},
+                                   {"drain/increments", RecordKind::Add}}) {
+    auto* const row = bench::row(name, [kind](benchmark::State& state) { drain(state, kind); });
+    for (const int tags : {1, 100, 1000}) row->Arg(tags)->Iterations(is_brief ? 1 : 2000);
+  }
+  bench::row("histogram_add", histogram_add)->Iterations(is_brief ? 1 : 2000);
+  for (const int records : {1, 10, 100, 1000})
+    bench::row("flush", flush)->Arg(records)->Iterations(is_brief ? 1 : 50);
+  bench::row("mmv", mmv)->Iterations(is_brief ? 1 : 500);
+  return bench::run(argc, argv);
+}

@@ -33,34 +33,25 @@ const pmID kState = pmID_build(10, 4095, 0);
 Stamp stamp(std::int64_t second) { return {kBegin + second, 0}; }
 
 int type_of(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::Calls:
-      return PM_TYPE_U64;
-    case Quantity::Rate:
-    case Quantity::Min:
-    case Quantity::Max:
-      return PM_TYPE_FLOAT;
-    case Quantity::Histogram:
-      return PM_TYPE_STRING;
-    default:
-      return PM_TYPE_DOUBLE;
-  }
+  if (quantity == Quantity::Calls) return PM_TYPE_U64;
+  if (quantity == Quantity::Histogram) return PM_TYPE_STRING;
+  const bool is_rounded =
+      quantity == Quantity::Rate || quantity == Quantity::Min || quantity == Quantity::Max;
+  return is_rounded ? PM_TYPE_FLOAT : PM_TYPE_DOUBLE;
 }
 
 // Durations of a few milliseconds.
-class Durations {
- public:
-  Durations() {
+double next_duration() {
+  static const std::vector<double> values = [] {
     std::mt19937 random(1);
     std::lognormal_distribution<double> duration(-6, 1);
-    for (double& each : values_) each = duration(random);
-  }
-  double next() { return values_[next_++ % values_.size()]; }
-
- private:
-  std::array<double, 9973> values_;
-  std::size_t next_ = 0;
-};
+    std::vector<double> made(9973);
+    for (double& each : made) each = duration(random);
+    return made;
+  }();
+  static std::size_t next = 0;
+  return values[next++ % values.size()];
+}
 
 struct Tag {
   std::uint64_t calls = 0;
@@ -68,9 +59,9 @@ struct Tag {
   Histogram all;
   std::array<double, kCalls> window{};  // ascending
 
-  void call(Durations& durations, double slowness) {
+  void call(double slowness) {
     for (double& each : window) {
-      each = durations.next() * slowness;
+      each = next_duration() * slowness;
       all.add(each);
       sum += each;
     }
@@ -81,19 +72,12 @@ struct Tag {
 
 double value_of(const Tag& tag, Quantity quantity, double interval_s) {
   constexpr std::array kShares{0.50, 0.90, 0.95, 0.99, 0.999};
-  switch (quantity) {
-    case Quantity::Sum:
-      return tag.sum;
-    case Quantity::Rate:
-      return kCalls / interval_s;
-    case Quantity::Min:
-      return tag.window.front();
-    case Quantity::Max:
-      return tag.window.back();
-    default:
-      return tag.window[static_cast<std::size_t>(
-          std::ceil(kShares[percentile_of(quantity).value_or(0)] * kCalls) - 1)];
-  }
+  if (quantity == Quantity::Sum) return tag.sum;
+  if (quantity == Quantity::Rate) return kCalls / interval_s;
+  if (quantity == Quantity::Min) return tag.window.front();
+  if (quantity == Quantity::Max) return tag.window.back();
+  return tag.window[static_cast<std::size_t>(
+      std::ceil(kShares[percentile_of(quantity).value_or(0)] * kCalls) - 1)];
 }
 
 // The values of one metric, and their memory.
@@ -148,7 +132,7 @@ class Hour {
 
   void add_sample(std::int64_t second, bool with_distributions) {
     for (std::size_t i = 0; i < tags_.size(); ++i)
-      tags_[i].call(durations_, 1 + static_cast<double>(i % 100) / 10);
+      tags_[i].call(1 + static_cast<double>(i % 100) / 10);
     std::vector<Values> all;
     for (std::size_t i = 0; i < metrics_.size(); ++i)
       if (with_distributions || metrics_[i].quantity != Quantity::Histogram)
@@ -187,7 +171,10 @@ class Hour {
   void add(Values& made, int instance, const Tag& tag, Quantity quantity) const {
     const int type = type_of(quantity);
     if (type == PM_TYPE_STRING) {
-      const std::string text = text_of(tag);
+      std::string packed;
+      tag.all.pack(packed);
+      const std::string text = agent::cumulative_histogram_text(
+          kBegin * std::uint64_t{1'000'000'000}, tag.calls, 0, packed);
       return made.add(instance, type, text.c_str(), text.size() + 1);
     }
     if (type == PM_TYPE_U64) return made.add(instance, type, &tag.calls, sizeof tag.calls);
@@ -197,48 +184,33 @@ class Hour {
     made.add(instance, type, &rounded, sizeof rounded);
   }
 
-  static std::string text_of(const Tag& tag) {
-    std::string packed;
-    tag.all.pack(packed);
-    return agent::cumulative_histogram_text(kBegin * std::uint64_t{1'000'000'000}, tag.calls, 0,
-                                            packed);
-  }
-
   ArchiveWriter& writer_;
   std::vector<Tag> tags_;
   std::int64_t interval_;
   Instances names_;
   std::vector<RecordedQuantity> metrics_;
-  Durations durations_;
 };
-
-// Requires: all numbers are greater than 0.
-int write(const std::string& path, int tags, std::int64_t seconds, std::int64_t interval) {
-  Result<ArchiveWriter> writer =
-      ArchiveWriter::create(path, {ArchiveVersion::V3, 1, stamp(0), "saturn", "UTC"});
-  if (writer) {
-    Hour hour(*writer, tags, interval);
-    hour.add_first_sample();
-    std::int64_t distributions_at = 0;
-    for (std::int64_t second = interval; second <= seconds; second += interval) {
-      const bool is_last = second + interval > seconds;
-      const bool with_distributions = is_last || second >= distributions_at + kBetweenDistributions;
-      if (with_distributions) distributions_at = second;
-      hour.add_sample(second, with_distributions);
-    }
-    writer->add_end(kState, std::string(kComplete));
-    if (const Result<void> finished = writer->finish(); finished) return EXIT_SUCCESS;
-  }
-  std::fputs("hour_archive: it could not be written\n", stderr);
-  return EXIT_FAILURE;
-}
 
 }  // namespace
 
 }  // namespace pcp::trace::command
 
 int main(int argc, char** argv) {
+  using namespace pcp::trace::command;
   if (argc != 5) return EXIT_FAILURE;
-  return pcp::trace::command::write(argv[1], std::atoi(argv[2]), std::atol(argv[3]),
-                                    std::atol(argv[4]));
+  const std::int64_t seconds = std::atol(argv[3]);
+  const std::int64_t interval = std::atol(argv[4]);
+  auto writer = ArchiveWriter::create(argv[1], {ArchiveVersion::V3, 1, stamp(0), "saturn", "UTC"});
+  if (!writer || interval <= 0) return EXIT_FAILURE;
+  Hour hour(*writer, std::atoi(argv[2]), interval);
+  hour.add_first_sample();
+  std::int64_t distributions_at = 0;
+  for (std::int64_t second = interval; second <= seconds; second += interval) {
+    const bool is_last = second + interval > seconds;
+    const bool with_distributions = is_last || second >= distributions_at + kBetweenDistributions;
+    if (with_distributions) distributions_at = second;
+    hour.add_sample(second, with_distributions);
+  }
+  writer->add_end(kState, std::string(kComplete));
+  return writer->finish() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,17 +2,16 @@
 """The cost of recording a program, and of viewing the recording."""
 
 import os
-import subprocess
 import sys
 import tempfile
 
 import recorded
 from figures import Figure
+from private_pmcd import completed
+from running import MIB
 
 PART = "pcp trace"
-HOUR_S = 3600
 OLDER = "older"  # the archive to compare with
-MIB = 1 << 20
 
 # Runs a command; prints its elapsed time, processor time and memory. In a process of its own, because a child's memory
 # is never less than its parent's was.
@@ -26,56 +25,57 @@ print(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 """
 
 
-def measure(tools, brief):
-    yield _recorder(tools, *((50, 1) if brief else (10_000, 20)))
-    seconds = 60 if brief else HOUR_S
-    took, page, _, note = _report(tools, *((50, 1) if brief else (1000, 1)), seconds)
-    yield Figure(PART, "an hour of 1,000 tags reported with its page", "s", took, 10, "10 s",
-                 notes=[note])
+def measure(tools):
+    yield _recorder(tools, *((50, 1) if tools.brief else (10_000, 20)))
+    of_1000, of_10_000 = ((50, 1), (100, 10)) if tools.brief else ((1000, 1), (10_000, 10))
+    took, page, _, note = _report(tools, *of_1000)
+    yield Figure(PART, "an hour of 1,000 tags reported with its page", "s", took, 10, "10 s", notes=[note])
     yield Figure(PART, "that page", "MB", page / 1e6, 20, "20 MB")
     for name, options in (("added up by a label", ["--by", "zone"]), ("compared with an hour", ["--compare", OLDER])):
-        took, _, _, note = _report(tools, *((50, 1) if brief else (1000, 1)), seconds, options)
+        took, _, _, note = _report(tools, *of_1000, options)
         yield Figure(PART, f"an hour of 1,000 tags {name}, with its page", "s", took, 10, "10 s", notes=[note])
-    took, page, resident, note = _report(tools, *((100, 10) if brief else (10_000, 10)), seconds)
+    took, page, resident, note = _report(tools, *of_10_000)
     name = "an hour of 10,000 tags, a sample each 10 s"
     yield Figure(PART, name, "s", took, 60, "a minute", notes=[note])
     yield Figure(PART, f"{name}: memory", "MiB", resident / MIB, 1024, "1 GiB")
     yield Figure(PART, f"{name}: the page", "MB", page / 1e6, 20, "20 MB")
 
 
+def _bytes_in(directory, wanted):
+    return sum(entry.stat().st_size for entry in os.scandir(directory) if wanted(entry.name))
+
+
 def _recorder(tools, tags, seconds):
     tools.progress(f"a recording of {tags:,} tags, {seconds} s")
     with tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
         folder = os.path.join(directory, "run")
-        subprocess.run([tools.command, "record", "-q", "-t", "1s", "-o", folder, tools.program("many_tags"),
-                        str(tags), str(seconds)], check=True,
-                       env=os.environ | {"LD_LIBRARY_PATH": tools.library_directory})
+        completed(tools.command, "record", "-q", "-t", "1s", "-o", folder, tools.path("workloads"), "tags", str(tags),
+                  str(seconds), check=True, env=os.environ | {"LD_LIBRARY_PATH": tools.libraries[False]})
         samples = recorded.samples(folder)
-        written = sum(entry.stat().st_size for entry in os.scandir(folder)
-                      if entry.name != "trace.html")
+        written = _bytes_in(folder, lambda name: name != "trace.html")
+
     def busy(metric):
         return (samples[-1][metric][None] - samples[0][metric][None]) / 1e9 / seconds * 100
     return Figure(
-        part=PART, name=f"recording {tags:,} tags that all change, a sample a second",
-        unit="% of a core", ours=busy("trace.agent.cpu.main"), limit=5, bar="a twentieth of a core",
+        PART, f"recording {tags:,} tags that all change, a sample a second", "% of a core",
+        busy("trace.agent.cpu.main"), 5, "a twentieth of a core",
         notes=[f"Taking the calls in is another {busy('trace.agent.cpu.ingest'):.1f}%; the archive "
                f"grows by {written / seconds / 1e6:.1f} MB a second."])
 
 
-def _report(tools, tags, interval, seconds, options=()):
+def _report(tools, tags, interval, options=()):
     """Makes a page of an archive. Gives the seconds, the size of the page, the memory, and a note."""
+    seconds = 60 if tools.brief else 3600
     with tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
         for archive in ["run"] + [OLDER] * (OLDER in options):
             tools.progress(f"an archive of {tags:,} tags, {seconds} s")
-            subprocess.run([tools.program("hour_archive"), archive, str(tags), str(seconds), str(interval)],
-                           check=True, cwd=directory)
+            tools.run("hour_archive", os.path.join(directory, archive), tags, seconds, interval)
         page = os.path.join(directory, "page.html")
         tools.progress(f"a report of {tags:,} tags, {seconds} s")
-        done = subprocess.run([sys.executable, "-c", USAGE, tools.command, "report", "--html", page, "run", *options],
-                              check=True, stdout=subprocess.PIPE, text=True, cwd=directory)
+        done = completed(sys.executable, "-c", USAGE, tools.command, "report", "--html", page, "run", *options,
+                         check=True, timeout=600, cwd=directory)
         took, busy, resident = map(float, done.stdout.split())
-        written = sum(entry.stat().st_size for entry in os.scandir(directory)
-                      if entry.name.startswith("run."))
+        written = _bytes_in(directory, lambda name: name.startswith("run."))
         note = (f"The archive has {written / 1e6:,.0f} MB; processor time {busy:.1f} s, memory "
                 f"{resident / MIB:.0f} MiB.")
         return took, os.path.getsize(page), resident, note
