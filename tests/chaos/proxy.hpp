@@ -18,6 +18,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 
 #include "chaos/random.hpp"
+#include "chaos/schedule.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::chaos {
@@ -31,21 +32,13 @@ struct Door {
   std::uint16_t port = 0;
 };
 
-// Make a listening socket, on a Unix path or on a free port of 127.0.0.1.
-Door open_unix_door(const std::string& path);
-Door open_tcp_door();
-
-struct ProxyFigures {
-  std::uint64_t connections = 0;
-  std::uint64_t faults = 0;        // connections that were refused, broken, stalled or left alone
-  std::uint64_t resent = 0;        // batches and EVENTS that a client sent again
-  std::uint64_t replayed = 0;      // batches and EVENTS that the proxy sent again
-  std::uint64_t answers_lost = 0;  // acknowledgements of batches that the proxy kept back
-};
+// Makes a listening socket, on a Unix path or, without one, on a free port of 127.0.0.1.
+Door open_door(const std::string& path);
 
 class Proxy {
  public:
-  Proxy(asio::io_context& loop, std::uint64_t seed, const std::vector<Door>& doors);
+  Proxy(asio::io_context& loop, std::uint64_t seed, const std::vector<Door>& doors,
+        Figures& figures);
   ~Proxy();
 
   void set_agent(const std::string& socket_path, std::uint16_t port);
@@ -57,8 +50,6 @@ class Proxy {
 
   void calm_down();  // from now on without faults
   void cut_all();
-
-  const ProxyFigures& figures() const { return figures_; }
 
  private:
   friend class Passage;
@@ -87,7 +78,7 @@ class Proxy {
   bool is_calm_ = false;
   std::set<std::shared_ptr<Passage>> passages_;
   std::map<wire::SessionId, Session> sessions_;
-  ProxyFigures figures_;
+  Figures& figures_;
 };
 
 }  // namespace pcp::trace::chaos

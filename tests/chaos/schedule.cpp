@@ -64,7 +64,7 @@ class Schedule {
  public:
   Schedule(std::uint64_t seed, bool is_watched, Figures& figures)
       : seed_(seed), random_(seed), figures_(figures), ledger_(make_ledger()) {
-    if (is_watched) watch_.emplace(agent_, Random(seed, kWatchStream));
+    if (is_watched) watch_.emplace(agent_, Random(seed, kWatchStream), figures);
   }
   ~Schedule() {
     if (::getpid() == owner_) ::munmap(&ledger_, sizeof ledger_);
@@ -75,7 +75,7 @@ class Schedule {
     if (watch_) watch_->begin_life();
     start_clients();
     loop_.emplace(1);
-    proxy_.emplace(*loop_, seed_, doors_);
+    proxy_.emplace(*loop_, seed_, doors_, figures_);
     proxy_->set_agent(agent_.socket_path(), agent_.port());
 
     for (std::size_t i = 0; i < restarts_; ++i) {
@@ -134,9 +134,8 @@ class Schedule {
       plan.is_watched = watch_.has_value();
       plan.flush_ms = static_cast<unsigned>(random_.between(1, 30));
       plan.queue = random_.chance(50) ? 4096 : static_cast<unsigned>(random_.between(2, 64));
-      doors_.push_back(random_.chance(50)
-                           ? open_tcp_door()
-                           : open_unix_door(agent_.directory() + "/door" + std::to_string(i)));
+      doors_.push_back(
+          open_door(random_.chance(50) ? "" : agent_.directory() + "/door" + std::to_string(i)));
       plan.socket_path = doors_.back().socket_path;
       plan.port = doors_.back().port;
     }
@@ -248,19 +247,6 @@ class Schedule {
       figures_.longest_wait_ns =
           std::max<std::uint64_t>(figures_.longest_wait_ns, account.longest_wait_ns);
     }
-    if (watch_) {
-      const WatchFigures& watch = watch_->figures();
-      figures_.captured += watch.captured;
-      figures_.seen += watch.seen;
-      figures_.missed += watch.missed;
-      figures_.monitors += watch.others;
-    }
-    const ProxyFigures& network = proxy_->figures();
-    figures_.connections += network.connections;
-    figures_.faults += network.faults;
-    figures_.resent += network.resent;
-    figures_.replayed += network.replayed;
-    figures_.answers_lost += network.answers_lost;
   }
 
   const pid_t owner_ = ::getpid();  // a client's copy must not unmap the ledger
