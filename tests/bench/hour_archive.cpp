@@ -10,15 +10,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "collector/engine/cumulative_histogram.hpp"
 #include "command/pcp/archive_writer.hpp"
 #include "command/pcp/recorded_metrics.hpp"
+#include "unit/command/archive_fixture.hpp"
 
 namespace pcp::trace::command {
 
@@ -27,7 +26,6 @@ namespace {
 constexpr std::int64_t kBegin = 1'800'000'000;
 constexpr std::int64_t kBetweenDistributions = 60;
 constexpr unsigned kCalls = 10;  // of a tag between two samples
-const pmInDom kDomain = pmInDom_build(10, 0);
 const pmID kState = pmID_build(10, 4095, 0);
 
 Stamp stamp(std::int64_t second) { return {kBegin + second, 0}; }
@@ -70,45 +68,23 @@ struct Tag {
   }
 };
 
-double value_of(const Tag& tag, Quantity quantity, double interval_s) {
+// Has the type of the metric.
+Reading::Value value_of(const Tag& tag, Quantity quantity, double interval_s) {
   constexpr std::array kShares{0.50, 0.90, 0.95, 0.99, 0.999};
+  if (quantity == Quantity::Calls) return tag.calls;
   if (quantity == Quantity::Sum) return tag.sum;
-  if (quantity == Quantity::Rate) return kCalls / interval_s;
-  if (quantity == Quantity::Min) return tag.window.front();
-  if (quantity == Quantity::Max) return tag.window.back();
-  return tag.window[static_cast<std::size_t>(
-      std::ceil(kShares[percentile_of(quantity).value_or(0)] * kCalls) - 1)];
+  if (quantity == Quantity::Rate) return static_cast<float>(kCalls / interval_s);
+  if (quantity == Quantity::Min) return static_cast<float>(tag.window.front());
+  if (quantity == Quantity::Max) return static_cast<float>(tag.window.back());
+  if (quantity == Quantity::Histogram) {
+    std::string packed;
+    tag.all.pack(packed);
+    return agent::cumulative_histogram_text(kBegin * std::uint64_t{1'000'000'000}, tag.calls, 0,
+                                            packed);
+  }
+  const double rank = std::ceil(kShares[percentile_of(quantity).value_or(0)] * kCalls);
+  return tag.window[static_cast<std::size_t>(rank - 1)];
 }
-
-// The values of one metric, and their memory.
-class Values {
- public:
-  explicit Values(pmID metric) : set_{metric, PM_VAL_DPTR, {}} {}
-
-  void add(int instance, int type, const void* bytes, std::size_t length) {
-    // Blocks lie at multiples of four.
-    const std::size_t size = PM_VAL_HDR_SIZE + length;
-    starts_.push_back(memory_.size());
-    memory_.resize(memory_.size() + (size + 3) / 4);
-    auto* const block = reinterpret_cast<pmValueBlock*>(&memory_[starts_.back()]);
-    block->vtype = static_cast<unsigned>(type) & 0xff;
-    block->vlen = static_cast<unsigned>(size) & 0xffffff;
-    std::memcpy(block->vbuf, bytes, length);
-    set_.values.emplace_back().inst = instance;
-  }
-
-  // Valid until values are added.
-  MetricValues finished() {
-    for (std::size_t i = 0; i < starts_.size(); ++i)
-      set_.values[i].value.pval = reinterpret_cast<pmValueBlock*>(&memory_[starts_[i]]);
-    return set_;
-  }
-
- private:
-  MetricValues set_;
-  std::vector<std::uint32_t> memory_;
-  std::vector<std::size_t> starts_;
-};
 
 class Hour {
  public:
@@ -133,55 +109,35 @@ class Hour {
   void add_sample(std::int64_t second, bool with_distributions) {
     for (std::size_t i = 0; i < tags_.size(); ++i)
       tags_[i].call(1 + static_cast<double>(i % 100) / 10);
-    std::vector<Values> all;
+    Reading reading;
     for (std::size_t i = 0; i < metrics_.size(); ++i)
       if (with_distributions || metrics_[i].quantity != Quantity::Histogram)
-        all.push_back(values(i, second));
-    Sample sample;
-    for (Values& each : all) sample.push_back(each.finished());
-    writer_.add_sample(stamp(second), sample);
+        reading.add(id(i), values(metrics_[i].quantity, second));
+    writer_.add_sample(stamp(second), reading.sample());
   }
 
  private:
+  using Values = std::vector<std::pair<int, Reading::Value>>;
+
   static pmID id(std::size_t metric) { return pmID_build(10, 0, static_cast<unsigned>(metric)); }
 
   void add_metric(const RecordedQuantity& what) {
-    pmDesc description{};
-    description.pmid = id(metrics_.size());
-    description.type = type_of(what.quantity);
-    description.indom = is_of_tags(what.quantity) ? kDomain : PM_INDOM_NULL;
+    pmDesc description = described(id(metrics_.size()), type_of(what.quantity),
+                                   is_of_tags(what.quantity) ? kDomain : PM_INDOM_NULL);
     description.sem = only_grows(what.quantity) ? PM_SEM_COUNTER : PM_SEM_INSTANT;
+    description.units = {};
     writer_.add_metric(description, what.metric);
     metrics_.push_back(what);
   }
 
-  Values values(std::size_t metric, std::int64_t second) const {
-    const Quantity quantity = metrics_[metric].quantity;
-    Values made(id(metric));
-    if (is_of_tags(quantity)) {
-      for (std::size_t i = 0; i < tags_.size(); ++i)
-        add(made, static_cast<int>(i), tags_[i], quantity);
-    } else {
-      const auto fact = static_cast<double>(quantity == Quantity::Uptime ? second : interval_);
-      made.add(PM_IN_NULL, PM_TYPE_DOUBLE, &fact, sizeof fact);
-    }
+  Values values(Quantity quantity, std::int64_t second) const {
+    const auto interval = static_cast<double>(interval_);
+    if (!is_of_tags(quantity))
+      return {{PM_IN_NULL, quantity == Quantity::Uptime ? static_cast<double>(second) : interval}};
+    Values made;
+    for (const Tag& tag : tags_)
+      made.emplace_back(static_cast<int>(made.size()), value_of(tag, quantity, interval));
     return made;
-  }
-
-  void add(Values& made, int instance, const Tag& tag, Quantity quantity) const {
-    const int type = type_of(quantity);
-    if (type == PM_TYPE_STRING) {
-      std::string packed;
-      tag.all.pack(packed);
-      const std::string text = agent::cumulative_histogram_text(
-          kBegin * std::uint64_t{1'000'000'000}, tag.calls, 0, packed);
-      return made.add(instance, type, text.c_str(), text.size() + 1);
-    }
-    if (type == PM_TYPE_U64) return made.add(instance, type, &tag.calls, sizeof tag.calls);
-    const double value = value_of(tag, quantity, static_cast<double>(interval_));
-    if (type == PM_TYPE_DOUBLE) return made.add(instance, type, &value, sizeof value);
-    const auto rounded = static_cast<float>(value);
-    made.add(instance, type, &rounded, sizeof rounded);
   }
 
   ArchiveWriter& writer_;
