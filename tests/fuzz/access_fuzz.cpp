@@ -10,20 +10,22 @@
 #include "collector/ingest/access.hpp"
 #include "fuzz/input.hpp"
 
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
+
 namespace {
 
 using namespace pcp::trace::agent;
-using pcp::trace::fuzz::Input;
-using pcp::trace::fuzz::require;
 
 using Lines = std::vector<std::string>;
 
-// Up to an empty line. Lines have no NUL: command lines and sockets give none.
+// Up to an empty line.
 Lines take_lines(Input& input) {
   constexpr std::size_t kMost = 12;
   Lines lines;
   while (!input.empty() && lines.size() < kMost) {
-    const std::string line = std::string(input.line()).c_str();
+    const std::string line = input.c_line();
     if (line.empty()) break;
     lines.push_back(line);
   }
@@ -83,8 +85,7 @@ void check_address(const std::string& address) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  Input input(bytes, size);
+void fuzz::run(Input input) {
   AccessList list(no_answer);
   Lines rules;
   for (const std::string& rule : take_lines(input)) {
@@ -106,5 +107,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   check_release(list, peers, decisions);
   for (const std::string& rule : rules)
     for (const std::string& peer : peers) check_limit(rule, peer);
-  return 0;
 }

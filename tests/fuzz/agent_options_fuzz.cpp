@@ -13,12 +13,14 @@
 #include "metrics/pmapi.hpp"
 #include "wire/dimensions.hpp"
 
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
+
 namespace {
 
 using namespace pcp::trace::agent;
 using namespace std::chrono_literals;
-using pcp::trace::fuzz::Input;
-using pcp::trace::fuzz::require;
 
 constexpr std::size_t kMostWords = 16;
 
@@ -47,11 +49,9 @@ void check(const AgentOptions& options) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  Input input(bytes, size);
+void fuzz::run(Input input) {
   std::vector<std::string> words{"pmdatrace"};
-  while (!input.empty() && words.size() < kMostWords)
-    words.push_back(std::string(input.line()).c_str());
+  while (!input.empty() && words.size() < kMostWords) words.push_back(input.c_line());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -60,5 +60,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   pmClearDebug("all");  // resets the flags of -D
   pmflush();
   if (line.status && line.wanted == CommandLine::Wanted::Agent) check(line.options);
-  return 0;
 }

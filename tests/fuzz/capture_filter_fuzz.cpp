@@ -10,12 +10,13 @@
 #include "fuzz/input.hpp"
 #include "wire/capture_filter.hpp"
 
-namespace {
-
 using namespace pcp::trace;
-using namespace pcp::trace::wire;
 using fuzz::Input;
 using fuzz::require;
+
+namespace {
+
+using namespace pcp::trace::wire;
 
 void check_complaint(const std::string& complaint) {
   require(!complaint.empty() && complaint.size() < 256);
@@ -68,8 +69,7 @@ void check_filter(const CaptureFilter& filter, const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  Input input(bytes, size);
+void fuzz::run(Input input) {
   const std::string line(input.line());
   const std::string text(input.rest());
   const auto filter = parse_capture_filter(line);
@@ -78,5 +78,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   else
     check_complaint(filter.error().message);
   check_glob(line, text);
-  return 0;
 }

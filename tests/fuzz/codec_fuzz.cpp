@@ -9,12 +9,13 @@
 #include "fuzz/input.hpp"
 #include "fuzz/same_again.hpp"
 
-namespace {
-
 using namespace pcp::trace;
-using namespace pcp::trace::wire;
 using fuzz::Input;
 using fuzz::require;
+
+namespace {
+
+using namespace pcp::trace::wire;
 using fuzz::same;
 
 // The header's promises about an accepted entry.
@@ -135,10 +136,9 @@ void encode_and_check(Input input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+void fuzz::run(Input input) {
   constexpr PduType kTypes[] = {PduType::Ack,  PduType::Data,  PduType::Hello,    PduType::Welcome,
                                 PduType::Tags, PduType::Batch, PduType::BatchAck, PduType::Bye};
-  Input input(bytes, size);
   const unsigned choice = input.pick(10);
   if (choice < 8) {
     if (fuzz::is_same_again(kTypes[choice], input.rest()))
@@ -150,11 +150,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const bool wants_ack = input.pick(2) == 1;
     const double value = input.real();
     const auto tag = input.rest();
-    if (!is_tag(tag)) return 0;
+    if (!is_tag(tag)) return;
     const std::string pdu = pdu_of(append_data, {type, wants_ack, value, tag});
     require(pdu.size() == data_pdu_bytes(tag.size()));
     require(fuzz::is_same_again(PduType::Data, payload_of(pdu)));
     require(same(decode_data(payload_of(pdu))->value, value));
   }
-  return 0;
 }

@@ -6,14 +6,16 @@
 #include "collector/engine/cumulative_histogram.hpp"
 #include "fuzz/input.hpp"
 
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
+
 namespace {
 
 using pcp::trace::Histogram;
 using pcp::trace::agent::cumulative_histogram_text;
 using pcp::trace::agent::CumulativeHistogram;
 using pcp::trace::agent::parse_cumulative_histogram;
-using pcp::trace::fuzz::Input;
-using pcp::trace::fuzz::require;
 
 std::string packed(const Histogram& histogram) {
   std::string out;
@@ -63,11 +65,9 @@ void check_texts(Input input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  Input input(bytes, size);
+void fuzz::run(Input input) {
   if (input.pick(2) == 0)
     check_packed(input);
   else
     check_texts(input);
-  return 0;
 }

@@ -9,12 +9,13 @@
 #include "fuzz/input.hpp"
 #include "fuzz/same_again.hpp"
 
-namespace {
-
 using namespace pcp::trace;
-using namespace pcp::trace::wire;
 using fuzz::Input;
 using fuzz::require;
+
+namespace {
+
+using namespace pcp::trace::wire;
 using fuzz::same;
 
 void check_control(const Control& control) {
@@ -130,17 +131,15 @@ void encode_and_check(Input input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+void fuzz::run(Input input) {
   constexpr PduType kTypes[] = {PduType::Events, PduType::Control, PduType::EventsAck};
-  Input input(bytes, size);
   const unsigned choice = input.pick(4);
   if (choice == 3) {
     encode_and_check(input);
-    return 0;
+    return;
   }
-  if (!fuzz::is_same_again(kTypes[choice], input.rest())) return 0;
+  if (!fuzz::is_same_again(kTypes[choice], input.rest())) return;
   Events events;
   if (choice == 0 && decode_events(input.rest(), events)) check_events(events);
   if (choice == 1) check_control(*decode_control(input.rest()));
-  return 0;
 }

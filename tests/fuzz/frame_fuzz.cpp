@@ -7,11 +7,13 @@
 #include "fuzz/input.hpp"
 #include "wire/frame.hpp"
 
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
+
 namespace {
 
 using namespace pcp::trace::wire;
-using pcp::trace::fuzz::Input;
-using pcp::trace::fuzz::require;
 
 // The oracle: takes one PDU off the complete stream.
 FrameReader::Status cut(std::string_view& stream, std::size_t max_bytes, std::string_view& pdu) {
@@ -26,8 +28,7 @@ FrameReader::Status cut(std::string_view& stream, std::size_t max_bytes, std::st
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  Input input(bytes, size);
+void fuzz::run(Input input) {
   // Small limits and pieces, so that small inputs exceed them. The first PDU may raise the limit,
   // as a HELLO does.
   std::size_t max_bytes = 12 + input.byte();
@@ -54,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       std::string_view pdu;
       std::string_view arrived = whole.substr(0, came);
       require(status == cut(arrived, max_bytes, pdu));
-      if (status == FrameReader::Status::Malformed) return 0;
+      if (status == FrameReader::Status::Malformed) return;
       if (status == FrameReader::Status::NeedMore) break;
       std::string again;
       append_frame(again, frame.type, frame.pid, frame.payload);
@@ -66,6 +67,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     require(reader.pending_bytes() == came);
     require(reader.buffer_bytes() <= raised + 2 * most_piece + 2);
-    if (coming.empty()) return 0;
+    if (coming.empty()) return;
   }
 }

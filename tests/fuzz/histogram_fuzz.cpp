@@ -10,12 +10,14 @@
 #include "fuzz/input.hpp"
 #include "wire/histogram.hpp"
 
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
+
 namespace {
 
 using pcp::trace::DealtHistogram;
 using pcp::trace::Histogram;
-using pcp::trace::fuzz::Input;
-using pcp::trace::fuzz::require;
 
 std::string packed(const Histogram& histogram) {
   std::string out;
@@ -131,11 +133,9 @@ void check_values(Input input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  Input input(bytes, size);
+void fuzz::run(Input input) {
   if (input.pick(4) == 0)
     check_values(input);
   else
     check_packed(input);
-  return 0;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace pcp::trace::fuzz {
@@ -22,11 +23,13 @@ inline void require(bool promise, int line = __builtin_LINE()) {
 
 class Input {
  public:
-  Input(const std::uint8_t* bytes, std::size_t size)
-      : rest_(reinterpret_cast<const char*>(bytes), size) {}
+  explicit Input(std::string_view bytes) : rest_(bytes) {}
 
   bool empty() const { return rest_.empty(); }
   std::string_view rest() const { return rest_; }
+
+  // Without NUL: command lines and environments have none.
+  std::string c_line() { return std::string(line()).c_str(); }
 
   std::string_view text(std::size_t size) {
     const std::string_view taken = rest_.substr(0, size);
@@ -61,4 +64,13 @@ class Input {
   std::string_view rest_;
 };
 
+// Takes an input; each target defines it.
+void run(Input input);
+
 }  // namespace pcp::trace::fuzz
+
+// Called by the fuzzer, and by replay.cpp.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  pcp::trace::fuzz::run(pcp::trace::fuzz::Input({reinterpret_cast<const char*>(bytes), size}));
+  return 0;
+}

@@ -12,12 +12,14 @@
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
 
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
+
 namespace {
 
 using namespace pcp::trace::client;
 using namespace std::chrono_literals;
-using pcp::trace::fuzz::Input;
-using pcp::trace::fuzz::require;
 
 constexpr const char* kVariables[] = {
     "PCP_TRACE_HOST",       "PCP_TRACE_PORT",    "PCP_TRACE_SOCKET",         "PCP_TRACE_TIMEOUT",
@@ -49,13 +51,12 @@ void check(const ClientOptions& options, bool has_path) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  Input input(bytes, size);
-  // Each line is a letter for the variable, and its value without NUL.
+void fuzz::run(Input input) {
+  // Each line is a letter for the variable, and its value.
   std::map<std::string_view, std::string> variables{{"PCP_CONF", "/dev/null"}};
   while (!input.empty()) {
     const char* name = kVariables[input.pick(std::size(kVariables))];
-    variables[name] = std::string(input.line()).c_str();
+    variables[name] = input.c_line();
   }
   std::map<std::string, int> complaints;
   const ClientOptions options = read_environment(
@@ -71,5 +72,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       });
   check(options,
         variables.contains("PCP_TRACE_SOCKET") && !complaints.contains("PCP_TRACE_SOCKET"));
-  return 0;
 }

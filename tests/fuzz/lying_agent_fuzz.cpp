@@ -21,18 +21,18 @@
 #include "process/agent_output.hpp"
 #include "process/flusher.hpp"
 #include "support/add_records.hpp"
-#include "wire/legacy.hpp"
+#include "support/encoded.hpp"
+
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
 
 namespace {
 
-using namespace pcp::trace;
 using namespace pcp::trace::client;
-using fuzz::Input;
-using fuzz::require;
 using wire::FrameReader;
 using wire::PduType;
 
-constexpr std::uint32_t kPid = 9;
 constexpr std::uint32_t kNormalPduBytes = 1 << 20;
 
 // An abstract socket, without a file.
@@ -86,13 +86,7 @@ class Agent {
     if (socket_ >= 0) return false;
     socket_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket_ < 0) return false;
-    heard_ = FrameReader(kNormalPduBytes);
-    said_ = FrameReader(kNormalPduBytes);
-    version_.reset();
-    max_pdu_bytes_ = 0;
-    has_hello_ = false;
-    last_heard_ = 0;
-    names_.clear();
+    line_ = {};
     return true;
   }
 
@@ -111,21 +105,21 @@ class Agent {
   bool hear() {
     if (socket_ < 0) return false;
     constexpr std::size_t kBytes = 64 * 1024;
-    const ssize_t got = ::recv(socket_, heard_.prepare(kBytes), kBytes, 0);
-    heard_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
+    const ssize_t got = ::recv(socket_, line_.heard.prepare(kBytes), kBytes, 0);
+    line_.heard.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
     if (got == 0) hang_up();
     if (got <= 0) return false;
     wire::Frame pdu;
     FrameReader::Status status;
-    while ((status = heard_.next(pdu)) == FrameReader::Status::Frame) take(pdu);
+    while ((status = line_.heard.next(pdu)) == FrameReader::Status::Frame) take(pdu);
     require(status == FrameReader::Status::NeedMore);
     return true;
   }
 
   bool is_connected() const { return socket_ >= 0; }
-  bool has_greeted() const { return version_.has_value(); }
-  bool has_hello() const { return has_hello_; }
-  bool has_welcomed() const { return max_pdu_bytes_ > 0; }
+  bool has_greeted() const { return line_.version.has_value(); }
+  bool has_hello() const { return line_.has_hello; }
+  bool has_welcomed() const { return line_.max_pdu_bytes > 0; }
   std::uint64_t highest() const { return highest_; }
   const Totals& received() const { return received_; }
   bool has_lied() const { return has_lied_; }
@@ -133,17 +127,17 @@ class Agent {
 
  private:
   void note_said(std::string_view bytes) {
-    bytes.copy(said_.prepare(bytes.size()), bytes.size());
-    said_.commit(bytes.size());
+    bytes.copy(line_.said.prepare(bytes.size()), bytes.size());
+    line_.said.commit(bytes.size());
     wire::Frame pdu;
-    while (said_.next(pdu) == FrameReader::Status::Frame) {
-      if (!version_) {
-        version_ = wire::decode_ack(pdu.payload).value_or(-1);
-        spoke_version_1_ |= *version_ == 0 || *version_ == 1;
+    while (line_.said.next(pdu) == FrameReader::Status::Frame) {
+      if (!line_.version) {
+        line_.version = wire::decode_ack(pdu.payload).value_or(-1);
+        spoke_version_1_ |= *line_.version == 0 || *line_.version == 1;
       } else if (pdu.type == PduType::Welcome) {
         const auto welcome = wire::decode_welcome(pdu.payload);
         if (!welcome) continue;
-        if (max_pdu_bytes_ == 0) max_pdu_bytes_ = welcome->max_pdu_bytes;
+        if (line_.max_pdu_bytes == 0) line_.max_pdu_bytes = welcome->max_pdu_bytes;
         has_lied_ |= welcome->last_sequence > highest_;
       } else if (pdu.type == PduType::BatchAck) {
         has_lied_ |= wire::decode_batch_ack(pdu.payload).value_or(0) > highest_;
@@ -152,14 +146,14 @@ class Agent {
   }
 
   void take(const wire::Frame& pdu) {
-    require(version_ && *version_ >= 0);
-    if (*version_ < 2) return take_data(pdu);
-    if (!has_hello_) {
+    require(line_.version && *line_.version >= 0);
+    if (*line_.version < 2) return take_data(pdu);
+    if (!line_.has_hello) {
       require(pdu.type == PduType::Hello && wire::decode_hello(pdu.payload));
-      has_hello_ = true;
+      line_.has_hello = true;
       return;
     }
-    require(pdu.payload.size() + wire::kHeaderBytes <= max_pdu_bytes_);  // 0 before WELCOME
+    require(pdu.payload.size() + wire::kHeaderBytes <= line_.max_pdu_bytes);  // 0 before WELCOME
     if (pdu.type == PduType::Tags) return take_tags(pdu);
     require(pdu.type == PduType::Batch);
     take_batch(pdu);
@@ -177,34 +171,28 @@ class Agent {
     std::vector<wire::TagDefinition> definitions;
     require(wire::decode_tags(pdu.payload, definitions));
     for (const wire::TagDefinition& each : definitions)
-      require(names_.emplace(each.id, each.name).second);
+      require(line_.names.emplace(each.id, each.name).second);
   }
 
   void take_batch(const wire::Frame& pdu) {
     wire::Batch batch;
     require(wire::decode_batch(pdu.payload, batch) && !batch.entries.empty());
-    require(batch.sequence > last_heard_);
-    last_heard_ = batch.sequence;
-    std::string body;
-    for (const wire::DeltaEntry& entry : batch.entries) {
-      require(names_.contains(entry.tag_id));
-      if (entry.is_added)
-        wire::append_increments(body, entry.tag_id, entry.delta);
-      else if (!entry.failed.empty())
-        wire::append_failures(body, entry.tag_id, entry.failed, {});
-      else
-        wire::append_delta(body, entry.tag_id, entry.type, entry.delta, {});
-      body.append(entry.histogram).append(entry.failed_histogram);
-    }
+    require(batch.sequence > line_.last_heard);
+    line_.last_heard = batch.sequence;
+    wire::Batch values;
+    values.sequence = batch.sequence;
+    values.entries = batch.entries;
+    const std::string body = wire::pdu_of(values);
     const auto [before, is_new] = bodies_.emplace(batch.sequence, body);
     require(before->second == body);
+    for (const wire::DeltaEntry& entry : batch.entries) require(line_.names.contains(entry.tag_id));
     if (!is_new) return;
     highest_ = std::max(highest_, batch.sequence);
     for (const wire::DeltaEntry& entry : batch.entries)
       if (entry.failed.empty())
-        receive(kind_of(entry.type), names_[entry.tag_id], entry.delta);
+        receive(kind_of(entry.type), line_.names[entry.tag_id], entry.delta);
       else
-        receive(RecordKind::Abort, names_[entry.tag_id], entry.failed);
+        receive(RecordKind::Abort, line_.names[entry.tag_id], entry.failed);
   }
 
   void receive(RecordKind kind, const std::string& name, const Delta& delta) {
@@ -223,15 +211,17 @@ class Agent {
   bool has_lied_ = false;  // acknowledged a batch that never came
   bool spoke_version_1_ = false;
 
-  // The fields of this connection.
+  struct Line {
+    FrameReader heard{kNormalPduBytes};
+    FrameReader said{kNormalPduBytes};
+    std::optional<std::int32_t> version{};
+    std::size_t max_pdu_bytes = 0;
+    bool has_hello = false;
+    std::uint64_t last_heard = 0;
+    std::map<std::uint32_t, std::string> names{};
+  };
   int socket_ = -1;
-  FrameReader heard_{kNormalPduBytes};
-  FrameReader said_{kNormalPduBytes};
-  std::optional<std::int32_t> version_;
-  std::size_t max_pdu_bytes_ = 0;
-  bool has_hello_ = false;
-  std::uint64_t last_heard_ = 0;
-  std::map<std::uint32_t, std::string> names_;
+  Line line_;
 };
 
 // The library's flusher, with the story's clock.
@@ -405,16 +395,13 @@ class Story {
       case 8:
         acknowledge(input.number());
         break;
-      case 9: {
-        std::string pdu;
-        wire::append_ack(pdu, kPid, static_cast<std::int8_t>(input.byte()));
-        agent_.say(pdu);
+      case 9:
+        greet(static_cast<std::int8_t>(input.byte()));
         break;
-      }
       case 10: {
         std::string pdu;
         const PduType type{0x7050 + std::uint32_t{input.pick(32)}};
-        wire::append_frame(pdu, type, kPid, input.text(input.pick(64)));
+        wire::append_frame(pdu, type, wire::kPid, input.text(input.pick(64)));
         agent_.say(pdu);
         break;
       }
@@ -459,20 +446,12 @@ class Story {
       let_them_work();
     }
   }
-  void greet(std::int32_t version) {
-    std::string pdu;
-    wire::append_ack(pdu, kPid, version);
-    agent_.say(pdu);
-  }
+  void greet(std::int32_t version) { agent_.say(wire::pdu_of(wire::append_ack, version)); }
   void welcome(const wire::Welcome& welcome) {
-    std::string pdu;
-    wire::append_welcome(pdu, kPid, welcome);
-    agent_.say(pdu);
+    agent_.say(wire::pdu_of(wire::append_welcome, welcome));
   }
   void acknowledge(std::uint64_t sequence) {
-    std::string pdu;
-    wire::append_batch_ack(pdu, kPid, sequence);
-    agent_.say(pdu);
+    agent_.say(wire::pdu_of(wire::append_batch_ack, sequence));
   }
 
   // One step of an honest agent. With the last agent's instance number it knows the session.
@@ -562,9 +541,7 @@ class Story {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  // Short stories: each step takes some microseconds.
-  Input input(bytes, std::min<std::size_t>(size, 512));
-  Story().tell(input);
-  return 0;
+void fuzz::run(Input input) {
+  Input short_one(input.text(512));  // each step takes some microseconds
+  Story().tell(short_one);
 }

@@ -20,12 +20,14 @@
 #include "support/all_tags.hpp"
 #include "support/encoded.hpp"
 
+using namespace pcp::trace;
+using fuzz::Input;
+using fuzz::require;
+
 namespace {
 
-using namespace pcp::trace;
 using namespace pcp::trace::agent;
 using namespace std::chrono_literals;
-using fuzz::require;
 using wire::PduType;
 
 constexpr std::uint32_t kPid = 5;
@@ -335,11 +337,9 @@ class House {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  fuzz::Input input(bytes, size);
+void fuzz::run(Input input) {
   now = Instant(1'000s);
   House house(input);
   while (!input.empty()) house.go_on();
   house.end();
-  return 0;
 }
