@@ -198,33 +198,28 @@ class Runner {
 
 int run(const std::vector<std::string>& arguments) {
   Options options;
+  const std::map<std::string, bool*> flags{{"--forever", &options.forever},
+                                           {"--watched", &options.watched},
+                                           {"--judge-gave-up", &options.judges_gave_up}};
+  std::uint64_t first = 0;
+  const std::map<std::string, std::uint64_t*> numbers{{"--schedules", &options.schedules},
+                                                      {"--seed", &first},
+                                                      {"--first", &first},
+                                                      {"--parallel", &options.parallel}};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
-    const bool has_number = i + 1 < arguments.size();
-    const auto number = [&] { return std::strtoull(arguments[++i].c_str(), nullptr, 10); };
-    if (word == "--help") {
-      std::cout << kUsage;
-      return 0;
-    } else if (word == "--forever") {
-      options.forever = true;
-    } else if (word == "--watched") {
-      options.watched = true;
-    } else if (word == "--schedules" && has_number) {
-      options.schedules = number();
-    } else if (word == "--seed" && has_number) {
-      options.first = number();
-      options.schedules = 1;
-    } else if (word == "--first" && has_number) {
-      options.first = number();
-    } else if (word == "--judge-gave-up") {
-      options.judges_gave_up = true;
-    } else if (word == "--parallel" && has_number) {
-      options.parallel = std::max(1ull, number());
+    if (flags.contains(word)) {
+      *flags.at(word) = true;
+    } else if (numbers.contains(word) && i + 1 < arguments.size()) {
+      *numbers.at(word) = std::strtoull(arguments[++i].c_str(), nullptr, 10);
+      if (numbers.at(word) == &first) options.first = first;
+      if (word == "--seed") options.schedules = 1;
     } else {
-      std::cerr << kUsage;
-      return 2;
+      (word == "--help" ? std::cout : std::cerr) << kUsage;
+      return word == "--help" ? 0 : 2;
     }
   }
+  options.parallel = std::max<std::uint64_t>(options.parallel, 1);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   return Runner(options).run();

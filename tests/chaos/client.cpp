@@ -34,24 +34,6 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t kKidCalls = 40;
 constexpr std::uint64_t kCallsAfterExec = 25;
 
-struct Amount {
-  std::uint64_t count = 0;
-  std::uint64_t aborts = 0;
-  std::uint64_t sum = 0;
-};
-
-void add(Numbers& numbers, const Amount& amount) {
-  numbers.count += amount.count;
-  numbers.aborts += amount.aborts;
-  numbers.sum += amount.sum;
-}
-
-void copy(const Numbers& from, Numbers& to) {
-  to.count = from.count.load();
-  to.aborts = from.aborts.load();
-  to.sum = from.sum.load();
-}
-
 pmtrace_stats_t stats() {
   pmtrace_stats_t now;
   pmtrace_stats(&now, sizeof now);
@@ -210,9 +192,9 @@ class Worker {
 
   template <typename Call>
   void record(Cell& cell, const Amount& amount, Call make) {
-    add(cell.begun, amount);
+    cell.begun.add(amount);
     timed(make);
-    add(cell.done, amount);
+    cell.done.add(amount);
   }
 
   template <typename Call>
@@ -255,9 +237,9 @@ class Program {
     // The first call by name waits for the first connection, and starts the flusher: the address
     // sanitizer's allocator does not survive a fork while another thread starts.
     Cell& first = account_.cell(0, TraceType::Point);
-    add(first.begun, {1, 0, 0});
+    first.begun.add({1, 0, 0});
     pmtracepoint(tag_name(plan_.number, 0).c_str());
-    add(first.done, {1, 0, 0});
+    first.done.add({1, 0, 0});
     pmtrace_flush(0.001);
     for (std::size_t i = 0; i < plan_.threads; ++i) threads_.emplace_back([this, i] { work(i); });
     while (started_ < plan_.threads) std::this_thread::yield();
@@ -315,11 +297,14 @@ class Program {
 
   // Moves this process's calls to `covered` if the agent has acknowledged all of them.
   void cover() {
-    const auto before = std::make_unique<decltype(account_.cells)>();
-    for_each_pair(account_.cells, *before, [](Cell& from, Cell& to) { copy(from.done, to.done); });
+    std::array<std::array<Amount, kTraceTypes.size()>, kCommonTags> before;
+    for_each_cell([&](std::size_t tag, std::size_t type, const Cell& cell) {
+      before[tag][type] = cell.done;
+    });
     if (!is_delivered()) return;
-    for_each_pair(*before, account_.cells,
-                  [](Cell& from, Cell& to) { copy(from.done, to.covered); });
+    for_each_cell([&](std::size_t tag, std::size_t type, Cell& cell) {
+      cell.covered.set(before[tag][type]);
+    });
   }
 
   bool is_delivered() {
@@ -332,11 +317,11 @@ class Program {
     return false;
   }
 
-  template <typename Cells, typename Visit>
-  static void for_each_pair(Cells& left, Cells& right, Visit visit) {
+  template <typename Visit>
+  void for_each_cell(Visit visit) {
     for (std::size_t tag = 0; tag < kCommonTags; ++tag)
       for (std::size_t type = 0; type < kTraceTypes.size(); ++type)
-        visit(left[tag][type], right[tag][type]);
+        visit(tag, type, account_.cells[tag][type]);
   }
 
   void answer_round() {

@@ -6,33 +6,14 @@
 namespace pcp::trace::chaos {
 namespace {
 
-// The count, aborts and sum of a cell, or of an agent's total.
-struct Three {
-  std::uint64_t count = 0;
-  std::uint64_t aborts = 0;
-  std::uint64_t sum = 0;  // of observations and increments only
+std::string in_words(const Amount& amount) {
+  return std::to_string(amount.count) + "/" + std::to_string(amount.aborts) + "/" +
+         std::to_string(amount.sum);
+}
 
-  bool operator==(const Three&) const = default;
-  bool within(const Three& most) const {
-    return count <= most.count && aborts <= most.aborts && sum <= most.sum;
-  }
-  void add(const Three& other) {
-    count += other.count;
-    aborts += other.aborts;
-    sum += other.sum;
-  }
-  std::string text() const {
-    return std::to_string(count) + "/" + std::to_string(aborts) + "/" + std::to_string(sum);
-  }
-};
-
-Three of(const Numbers& numbers) { return {numbers.count, numbers.aborts, numbers.sum}; }
-
-Three of(const Total& delta, TraceType type) {
-  return {delta.count, delta.aborts,
-          type == TraceType::Observe || type == TraceType::Counter
-              ? static_cast<std::uint64_t>(delta.sum)
-              : 0};
+Amount amount_of(const Total& total, TraceType type) {
+  const bool has_sum = type == TraceType::Observe || type == TraceType::Counter;
+  return {total.count, total.aborts, has_sum ? static_cast<std::uint64_t>(total.sum) : 0};
 }
 
 class Judge {
@@ -67,16 +48,16 @@ class Judge {
 
   void judge_cell(const ClientPlan& plan, std::size_t tag, TraceType type) {
     Cell& cell = ledger_.accounts[plan.number].cell(tag, type);
-    const Three begun = of(cell.begun);
-    const Three done = of(cell.done);
-    const Three covered = of(cell.covered);
-    Three all;
-    Three last;
+    const Amount begun = cell.begun;
+    const Amount done = cell.done;
+    const Amount covered = cell.covered;
+    Amount all;
+    Amount last;
     const std::string name = tag_name(plan.number, tag);
     for (const auto& totals : agents_) {
       const auto found = totals.find({type, name});
       const Total total = found == totals.end() ? Total() : found->second;
-      last = of(total, type);
+      last = amount_of(total, type);
       all.add(last);
       if (!last.within(begun))
         complain_(text(plan, name, type, "counted more than recorded", last, begun));
@@ -91,7 +72,7 @@ class Judge {
   }
 
   void judge_values(const std::string& name, TraceType type, std::size_t tag, const Delta& total,
-                    const Three& begun) {
+                    const Amount& begun) {
     const auto check = [&](bool good, const char* what) {
       if (!good) complain_(name + ": " + what);
     };
@@ -163,13 +144,13 @@ class Judge {
   }
 
   static std::string text(const ClientPlan& plan, const std::string& name, TraceType type,
-                          const char* what, const Three& counted, const Three& expected) {
+                          const char* what, const Amount& counted, const Amount& expected) {
     return name.substr(0, 20) + " (" + std::to_string(plan.threads) + " threads, way out " +
            std::to_string(static_cast<int>(plan.way_out)) +
            (plan.has_long_pauses ? ", long pauses" : "") + ", ended in " +
            std::to_string(plan.took.count()) + " ms" + "), type " +
            std::to_string(static_cast<int>(type)) + ": " + what + ": count/aborts/sum " +
-           counted.text() + " instead of " + expected.text();
+           in_words(counted) + " instead of " + in_words(expected);
   }
 
   const std::vector<ClientPlan>& plans_;

@@ -45,11 +45,40 @@ inline std::string asked_filter(std::size_t asked) {
 // The threads add to these tags' counters, and set the counters of the other tags.
 inline bool is_added_to(std::size_t tag) { return tag % 2 == 1; }
 
-// Values are whole numbers, so that sums are exact in any order.
+// Calls, and the sum of their values: only of observations and increments, whole numbers, so that
+// sums are exact in any order.
+struct Amount {
+  std::uint64_t count = 0;
+  std::uint64_t aborts = 0;
+  std::uint64_t sum = 0;
+
+  bool operator==(const Amount&) const = default;
+  bool within(const Amount& most) const {
+    return count <= most.count && aborts <= most.aborts && sum <= most.sum;
+  }
+  void add(const Amount& more) {
+    count += more.count;
+    aborts += more.aborts;
+    sum += more.sum;
+  }
+};
+
 struct Numbers {
   std::atomic<std::uint64_t> count{0};
   std::atomic<std::uint64_t> aborts{0};
   std::atomic<std::uint64_t> sum{0};
+
+  operator Amount() const { return {count, aborts, sum}; }
+  void add(const Amount& more) {
+    count += more.count;
+    aborts += more.aborts;
+    sum += more.sum;
+  }
+  void set(const Amount& amount) {
+    count = amount.count;
+    aborts = amount.aborts;
+    sum = amount.sum;
+  }
 };
 
 // The calls of one tag and type. A call is in `begun` before it is made, in `done` after it has
