@@ -60,18 +60,18 @@ std::vector<pmtrace_handle> make_tags(std::size_t count, const char* format) {
   return tags;
 }
 
-// Runs the work in so many threads, whose stacks exist before and after. `prepare` comes between.
-// Gives the bytes of memory before, and calls `look` while all threads have done their work.
-void in_threads(std::ptrdiff_t count, const std::function<void()>& prepare,
+// Makes so many threads, looks at the memory, prepares, and has all threads do their work at once.
+// Then it calls `look` with the bytes of memory before, while all threads still exist.
+void in_threads(std::size_t count, const std::function<void()>& prepare,
                 const std::function<void(std::size_t)>& work,
                 const std::function<void(double)>& look) {
-  std::barrier all(count + 1);
+  std::barrier all(static_cast<std::ptrdiff_t>(count) + 1);
   std::vector<std::thread> threads;
-  for (std::ptrdiff_t number = 0; number < count; ++number)
+  for (std::size_t number = 0; number < count; ++number)
     threads.emplace_back([&, number] {
       all.arrive_and_wait();  // all stacks exist now
       all.arrive_and_wait();
-      work(static_cast<std::size_t>(number));
+      work(number);
       all.arrive_and_wait();
       all.arrive_and_wait();
     });
@@ -86,25 +86,19 @@ void in_threads(std::ptrdiff_t count, const std::function<void()>& prepare,
 }
 
 int first(std::string_view peer) {
+  pmtrace_handle tag = nullptr;
   std::once_flag made;
-  const auto call = [&](pmtrace_handle tag, pmtrace_tx* transaction) {
-    if (peer.empty()) pmtrace_begin(tag, transaction);
-    if (peer == "thread") std::call_once(made, [] { std::thread([] {}).detach(); });
-  };
-  const pmtrace_handle tag = pmtrace_tag("bench.first");
   std::array<double, 8> took{};
-  std::barrier all(static_cast<std::ptrdiff_t>(took.size()));
-  std::vector<std::thread> threads;
-  for (double& own : took)
-    threads.emplace_back([&] {
-      pmtrace_tx transaction;
-      all.arrive_and_wait();
-      const double began = bench::read_ns(CLOCK_MONOTONIC);
-      call(tag, &transaction);
-      own = bench::read_ns(CLOCK_MONOTONIC) - began;
-    });
-  for (std::thread& thread : threads) thread.join();
-  std::printf("%.0f\n", *std::max_element(took.begin(), took.end()));
+  in_threads(
+      took.size(), [&] { tag = pmtrace_tag("bench.first"); },
+      [&](std::size_t thread) {
+        pmtrace_tx transaction;
+        const double began = bench::read_ns(CLOCK_MONOTONIC);
+        if (peer.empty()) pmtrace_begin(tag, &transaction);
+        if (peer == "thread") std::call_once(made, [] { std::thread([] {}).detach(); });
+        took[thread] = bench::read_ns(CLOCK_MONOTONIC) - began;
+      },
+      [&](double) { std::printf("%.0f\n", *std::max_element(took.begin(), took.end())); });
   return EXIT_SUCCESS;
 }
 
