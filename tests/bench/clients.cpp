@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Loads an agent as programs with our library do, all from one process:
+// Loads an agent as programs with our library do, each of them a thread of this process:
 //
 //   clients SOCKET batches|spans [NAME=NUMBER]...
 //
@@ -23,6 +23,7 @@
 // the end. Prints the acknowledged spans, their bytes, and the rate that the agent allows.
 //
 //   flat-out  1: as said
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,19 +33,20 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <map>
-#include <memory>
 #include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <asio/buffer.hpp>
 #include <asio/io_context.hpp>
 #include <asio/local/stream_protocol.hpp>
-#include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
 
 #include "wire/batch.hpp"
@@ -72,103 +74,64 @@ void require(bool good, const char* what) {
   if (!good) throw std::runtime_error(what);
 }
 
-// One traced program: connects, says hello, and goes on until `end`.
-class Client {
+// A traced program's connection.
+class Connection {
  public:
-  Client(asio::io_context& io, const std::string& path, const Numbers& options, int number)
-      : options_(options),
-        number_(number),
-        interval_(seconds(options.at("interval") / 1000)),
-        end_(Clock::now() + seconds(options.at("seconds"))),
-        // The clients' first times are spread over the interval.
-        next_(Clock::now() + interval_ * number / static_cast<int>(options.at("clients"))),
-        socket_(io),
-        timer_(io) {
+  Connection(const std::string& path, int number) {
     socket_.connect(asio::local::stream_protocol::endpoint(path));
-  }
-  virtual ~Client() = default;
-
-  void start() {
     wire::Hello hello;
     std::random_device random;
     for (auto& byte : hello.session) byte = static_cast<std::uint8_t>(random());
     hello.pid = kPid;
-    hello.process = "client " + std::to_string(number_);
+    hello.process = "client " + std::to_string(number);
     hello.service = "load";
-    std::string out;
-    wire::append_hello(out, kPid, hello);
-    append_tags(out);
-    asio::write(socket_, asio::buffer(out));
-    read();
+    send(wire::append_hello, hello);
   }
 
-  const Numbers& totals() const { return totals_; }
-
- protected:
-  virtual void append_tags(std::string& out) const = 0;
-  virtual void take(const wire::Frame& frame) = 0;
-  virtual void send() = 0;
-
-  double option(const char* name) const { return options_.at(name); }
-
-  void send_next() {
-    timer_.expires_at(next_);
-    timer_.async_wait([this](const asio::error_code& cancelled) {
-      if (!cancelled) send();
-    });
-    next_ += interval_;
+  // For example send(wire::append_batch_ack, 8).
+  template <typename... Parameters>
+  std::size_t send(void (*append)(std::string&, std::uint32_t, Parameters...),
+                   std::type_identity_t<Parameters>... values) {
+    std::string pdu;
+    append(pdu, kPid, values...);
+    return asio::write(socket_, asio::buffer(pdu));
   }
 
-  void leave_at_end() {
-    timer_.expires_at(end_);
-    timer_.async_wait([this](const asio::error_code& cancelled) {
-      if (!cancelled) leave();
-    });
+  // Waits for a PDU. False if none has come by then.
+  bool read(wire::Frame& frame, Clock::time_point until = Clock::now() + seconds(60)) {
+    constexpr std::size_t kBytes = 4096;
+    while (reader_.next(frame) != wire::FrameReader::Status::Frame) {
+      pollfd awaited{socket_.native_handle(), POLLIN, 0};
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+      if (::poll(&awaited, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) != 1)
+        return false;
+      reader_.commit(socket_.read_some(asio::buffer(reader_.prepare(kBytes), kBytes)));
+    }
+    return true;
   }
-
-  void leave() {
-    has_left_ = true;
-    out_.clear();
-    wire::append_bye(out_, kPid, wire::ByeReason::Done);
-    write();
-  }
-
-  void write() {
-    asio::async_write(socket_, asio::buffer(out_),
-                      [this](const asio::error_code& error, std::size_t) {
-                        if (error) throw asio::system_error(error, "write");
-                        if (has_left_) socket_.close();
-                      });
-  }
-
-  const Numbers& options_;
-  const int number_;
-  const Clock::duration interval_;
-  const Clock::time_point end_;
-  Clock::time_point next_;
-  std::string out_;
-  std::uint64_t sequence_ = 0;  // of the last PDU, sent or acknowledged
-  Numbers totals_;
 
  private:
-  void read() {
-    constexpr std::size_t kBytes = 4096;
-    socket_.async_read_some(
-        asio::buffer(reader_.prepare(kBytes), kBytes),
-        [this](const asio::error_code& error, std::size_t bytes) {
-          if (has_left_) return;
-          if (error) throw asio::system_error(error, "read");
-          reader_.commit(bytes);
-          wire::Frame frame;
-          while (!has_left_ && reader_.next(frame) == wire::FrameReader::Status::Frame) take(frame);
-          if (!has_left_) read();
-        });
-  }
-
-  asio::local::stream_protocol::socket socket_;
-  asio::steady_timer timer_;
+  asio::io_context io_{1};
+  asio::local::stream_protocol::socket socket_{io_};
   wire::FrameReader reader_{wire::kLeastMaxPduBytes};
-  bool has_left_ = false;
+};
+
+// When a program sends: it begins within an interval, by its number, and goes on until the end.
+struct Times {
+  Times(const Numbers& options, int number)
+      : interval(seconds(options.at("interval") / 1000)),
+        next(Clock::now() + interval * number / static_cast<int>(options.at("clients"))),
+        end(Clock::now() + seconds(options.at("seconds"))) {}
+
+  void wait() {
+    std::this_thread::sleep_until(next);
+    next += interval;
+  }
+  bool have_ended() const { return next >= end || Clock::now() >= end; }
+
+  Clock::duration interval;
+  Clock::time_point next;
+  Clock::time_point end;
 };
 
 // A batch of a busy program, made in advance, so that sending it costs little.
@@ -220,144 +183,117 @@ Batch make_batch(const Numbers& options, unsigned seed) {
   return made;
 }
 
-class BatchClient : public Client {
- public:
-  using Client::Client;
+void define_tags(Connection& agent, const Numbers& options, int number) {
+  const std::string owner = std::to_string(options.at("own") > 0 ? number : 0);
+  std::vector<std::string> names;
+  std::vector<wire::TagDefinition> definitions;
+  for (int tag = 0; tag < static_cast<int>(options.at("tags")); ++tag)
+    names.push_back(options.at("labels") > 0
+                        ? "load." + std::to_string(tag) + "{owner=" + owner + ";route=/cart}"
+                        : "load." + owner + "." + std::to_string(tag));
+  for (const std::string& name : names)
+    definitions.push_back({static_cast<std::uint32_t>(definitions.size() + 1), name});
+  agent.send(wire::append_tags, definitions);
+}
 
- private:
-  void append_tags(std::string& out) const override {
-    const std::string owner = std::to_string(option("own") > 0 ? number_ : 0);
-    std::vector<std::string> names;
-    std::vector<wire::TagDefinition> definitions;
-    for (int tag = 0; tag < static_cast<int>(option("tags")); ++tag)
-      names.push_back(option("labels") > 0
-                          ? "load." + std::to_string(tag) + "{owner=" + owner + ";route=/cart}"
-                          : "load." + owner + "." + std::to_string(tag));
-    for (const std::string& name : names)
-      definitions.push_back({static_cast<std::uint32_t>(definitions.size() + 1), name});
-    wire::append_tags(out, kPid, definitions);
-  }
-
-  void take(const wire::Frame& frame) override {
-    if (frame.type == wire::PduType::Ack)
-      return require(
-          wire::decode_ack(frame.payload) == static_cast<std::int32_t>(wire::kBatchVersion),
-          "the agent does not speak version 2");
-    if (frame.type == wire::PduType::BatchAck) {
-      require(wire::decode_batch_ack(frame.payload) == sequence_, "a wrong acknowledgement");
-      add(batch().totals, totals_);
-      if (next_ >= end_ || Clock::now() >= end_) return leave();
-    } else {
-      require(frame.type == wire::PduType::Welcome, "the agent has said something unexpected");
-    }
-    send_next();  // the first batch is always sent
-  }
-
-  void send() override {
-    ++sequence_;
+// Gives the totals of all that the agent has acknowledged: at least one batch.
+Numbers send_batches(const std::string& path, const Numbers& options, int number) {
+  Times times(options, number);
+  Connection agent(path, number);
+  define_tags(agent, options, number);
+  wire::Frame frame;
+  while (agent.read(frame) && frame.type == wire::PduType::Ack)
+    require(wire::decode_ack(frame.payload) == static_cast<std::int32_t>(wire::kBatchVersion),
+            "the agent does not speak version 2");
+  require(frame.type == wire::PduType::Welcome, "the agent has no welcome");
+  Numbers totals;
+  const auto age = static_cast<std::uint64_t>(std::chrono::nanoseconds(times.interval).count());
+  for (std::uint64_t sequence = 1; sequence == 1 || !times.have_ended(); ++sequence) {
+    times.wait();
+    const Batch& batch = batches[(sequence + static_cast<std::uint64_t>(number)) % batches.size()];
     wire::ClientCounters counters;
     counters.recorded =
-        static_cast<std::uint64_t>(totals_["recorded"] + batch().totals.at("recorded"));
+        static_cast<std::uint64_t>(totals["recorded"] + batch.totals.at("recorded"));
     counters.sent = counters.recorded;
-    const auto age = static_cast<std::uint64_t>(std::chrono::nanoseconds(interval_).count());
-    out_.clear();
-    wire::append_batch(out_, kPid, sequence_, {{age, 0}, counters}, batch().body);
-    write();
+    agent.send(wire::append_batch, sequence, {{age, 0}, counters}, batch.body);
+    require(agent.read(frame) && frame.type == wire::PduType::BatchAck &&
+                wire::decode_batch_ack(frame.payload) == sequence,
+            "no acknowledgement, or a wrong one");
+    add(batch.totals, totals);
+  }
+  agent.send(wire::append_bye, wire::ByeReason::Done);
+  return totals;
+}
+
+// What the agent allows a program to send: the last CONTROL with a capture.
+struct Allowed {
+  void take(const wire::Frame& frame) {
+    std::optional<wire::Control> control;
+    if (frame.type == wire::PduType::Control) control = wire::decode_control(frame.payload);
+    if (frame.type == wire::PduType::Welcome)
+      if (const auto welcome = wire::decode_welcome(frame.payload)) control = welcome->control;
+    if (!control || control->captures.empty()) return;
+    number = control->number;
+    a_second = control->most_a_second;
+    bits = std::uint32_t{1} << control->captures.front().bit;
   }
 
-  const Batch& batch() const {
-    return batches[(sequence_ + static_cast<std::uint64_t>(number_)) % batches.size()];
-  }
+  std::uint64_t number = 0;  // 0: none yet
+  double a_second = 0;
+  std::uint32_t bits = 0;
 };
 
-class SpanClient : public Client {
- public:
-  SpanClient(asio::io_context& io, const std::string& path, const Numbers& options, int number)
-      : Client(io, path, options, number), random_(static_cast<std::uint64_t>(number)) {
-    if (!is_flat_out_) leave_at_end();  // in case nobody captures
-  }
+constexpr std::uint32_t kTag = 1;
 
- private:
-  static constexpr std::uint32_t kTag = 1;
-
-  void append_tags(std::string& out) const override {
-    wire::append_tags(out, kPid, {{kTag, "bench.asked"}});
-  }
-
-  void take(const wire::Frame& frame) override {
-    if (frame.type == wire::PduType::Welcome) {
-      if (const auto welcome = wire::decode_welcome(frame.payload)) take_control(welcome->control);
-    } else if (frame.type == wire::PduType::Control) {
-      take_control(wire::decode_control(frame.payload));
-    } else if (frame.type == wire::PduType::EventsAck) {
-      require(wire::decode_events_ack(frame.payload) == sequence_, "a wrong acknowledgement");
-      totals_["spans"] += sent_;
-      go_on();
-    }
-  }
-
-  void take_control(const std::optional<wire::Control>& control) {
-    if (!control || control->captures.empty()) return;
-    const bool is_first = control_ == 0;
-    control_ = control->number;
-    totals_["allowed"] = control->most_a_second;
-    bits_ = std::uint32_t{1} << control->captures.front().bit;
-    if (is_first) go_on();
-  }
-
-  void go_on() {
-    if (Clock::now() >= end_ && (!is_flat_out_ || totals_["spans"] > 0)) return leave();
-    if (is_flat_out_) return send();
-    next_ = std::max(next_, Clock::now());
-    send_next();
-  }
-
+std::string random_spans(std::mt19937_64& random, double most, std::uint32_t bits, double& count) {
   // Leaves room for a largest span, as programs do.
-  void send() override {
-    constexpr std::size_t kMost =
-        wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes - wire::kMaxSpanBytes;
-    const double most = is_flat_out_ ? 10'000 : std::max(totals_["allowed"] / 10, 1.0);
-    std::string body;
-    for (sent_ = 0; sent_ + 1 <= most && body.size() < kMost; ++sent_) append_span(body);
-    totals_["bytes"] += static_cast<double>(body.size());
-    out_.clear();
-    wire::append_events(out_, kPid, ++sequence_, control_, {}, body);
-    write();
-  }
-
-  void append_span(std::string& body) {
+  constexpr std::size_t kMost =
+      wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes - wire::kMaxSpanBytes;
+  std::string body;
+  for (count = 0; count + 1 <= most && body.size() < kMost; ++count) {
     wire::Span span;
     span.tag_id = kTag;
-    span.begin_ns = 1'800'000'000'000'000'000 + random_() % 1'000'000'000;
-    span.duration_ns = random_() % 10'000'000;
-    span.trace = {random_(), random_()};
-    span.span = random_();
-    span.parent = random_();
+    span.begin_ns = 1'800'000'000'000'000'000 + random() % 1'000'000'000;
+    span.duration_ns = random() % 10'000'000;
+    span.trace = {random(), random()};
+    span.span = random();
+    span.parent = random();
     span.tid = kPid;
-    span.capture_bits = bits_;
+    span.capture_bits = bits;
     wire::append_span(body, span);
   }
+  return body;
+}
 
-  const bool is_flat_out_ = option("flat-out") > 0;
-  std::mt19937_64 random_;
-  std::uint64_t control_ = 0;  // number of the capture; 0: none yet
-  std::uint32_t bits_ = 0;
-  double sent_ = 0;  // not yet acknowledged
-};
-
-template <typename Kind>
-void load(const std::string& path, const Numbers& options) {
-  asio::io_context io{1};
-  std::vector<std::unique_ptr<Kind>> clients;
-  for (int number = 0; number < static_cast<int>(options.at("clients")); ++number) {
-    clients.push_back(std::make_unique<Kind>(io, path, options, number));
-    clients.back()->start();
+Numbers send_spans(const std::string& path, const Numbers& options, int number) {
+  const bool is_flat_out = options.at("flat-out") > 0;
+  Times times(options, number);
+  Connection agent(path, number);
+  agent.send(wire::append_tags, {{kTag, "bench.asked"}});
+  Allowed allowed;
+  wire::Frame frame;
+  const auto patience = is_flat_out ? times.end + seconds(60) : times.end;
+  while (allowed.number == 0 && agent.read(frame, patience)) allowed.take(frame);
+  std::mt19937_64 random(static_cast<std::uint64_t>(number));
+  Numbers totals{{"allowed", 0}, {"bytes", 0}, {"spans", 0}};
+  for (std::uint64_t sequence = 1; allowed.number != 0; ++sequence) {
+    if (Clock::now() >= times.end && (!is_flat_out || sequence > 1)) break;
+    if (!is_flat_out) times.wait();
+    const double most = is_flat_out ? 10'000 : std::max(allowed.a_second / 10, 1.0);
+    double count = 0;
+    const std::string body = random_spans(random, most, allowed.bits, count);
+    agent.send(wire::append_events, sequence, allowed.number, {}, body);
+    do {
+      require(agent.read(frame), "no acknowledgement");
+      allowed.take(frame);
+    } while (frame.type != wire::PduType::EventsAck);
+    require(wire::decode_events_ack(frame.payload) == sequence, "a wrong acknowledgement");
+    totals["spans"] += count;
+    totals["bytes"] += static_cast<double>(body.size());
   }
-  io.run();
-  Numbers totals;
-  for (const auto& client : clients) add(client->totals(), totals);
-  if (totals.contains("histograms")) totals["bins"] /= std::max(1.0, totals["histograms"]);
-  for (const auto& [name, number] : totals) std::printf("%s %.17g\n", name.c_str(), number);
+  totals["allowed"] = allowed.a_second;
+  agent.send(wire::append_bye, wire::ByeReason::Done);
+  return totals;
 }
 
 }  // namespace
@@ -371,11 +307,16 @@ int main(int argc, char** argv) {
     const std::size_t equals = word.find('=');
     options.at(word.substr(0, equals)) = std::stod(word.substr(equals + 1));
   }
-  if (argv[2] == std::string("spans")) {
-    load<SpanClient>(argv[1], options);
-  } else {
-    for (unsigned seed = 0; seed < 16; ++seed) batches.push_back(make_batch(options, seed));
-    load<BatchClient>(argv[1], options);
-  }
+  const bool sends_spans = argv[2] == std::string("spans");
+  for (unsigned seed = 0; !sends_spans && seed < 16; ++seed)
+    batches.push_back(make_batch(options, seed));
+  std::vector<std::future<Numbers>> clients;
+  for (int number = 0; number < static_cast<int>(options.at("clients")); ++number)
+    clients.push_back(std::async(std::launch::async, sends_spans ? send_spans : send_batches,
+                                 argv[1], options, number));
+  Numbers totals;
+  for (auto& client : clients) add(client.get(), totals);
+  if (!sends_spans) totals["bins"] /= totals["histograms"];
+  for (const auto& [name, sum] : totals) std::printf("%s %.17g\n", name.c_str(), sum);
   return 0;
 }
