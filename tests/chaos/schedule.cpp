@@ -92,11 +92,8 @@ class Schedule {
     run_until("the agent's last connection", [this] { return agent_.counters().connections == 0; });
 
     collect_agent();
-    if (watch_)
-      watch_->judge(plans_, ledger_, restarts_ == 0,
-                    [this](const std::string& what) { complain(what); });
-    figures_.gave_up +=
-        judge(plans_, ledger_, totals_, [this](const std::string& what) { complain(what); });
+    if (watch_) watch_->judge(plans_, ledger_, restarts_ == 0, complain_);
+    figures_.gave_up += Judge(plans_, ledger_, totals_, complain_).run();
     add_up();
     return is_good_;
   }
@@ -109,11 +106,6 @@ class Schedule {
     pid_t pid;
     bool reaped = false;
   };
-
-  void complain(const std::string& what) {
-    is_good_ = false;
-    std::cerr << "seed " + std::to_string(seed_) + ": " + what + "\n";
-  }
 
   void plan() {
     restarts_ = random_.chance(25) ? random_.between(1, 2) : 0;
@@ -188,9 +180,9 @@ class Schedule {
     int status = 0;
     if (child.reaped || ::waitpid(child.pid, &status, WNOHANG) != child.pid) return child.reaped;
     if (!ended_well(plans_[i].fate, status))
-      complain("client " + std::to_string(i) + " of fate " +
-               std::to_string(static_cast<int>(plans_[i].fate)) + " ended with wait status " +
-               std::to_string(status));
+      complain_("client " + std::to_string(i) + " of fate " +
+                std::to_string(static_cast<int>(plans_[i].fate)) + " ended with wait status " +
+                std::to_string(status));
     if (ledger_.stop)
       plans_[i].took =
           std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - stopped_);
@@ -225,12 +217,12 @@ class Schedule {
   }
 
   void collect_agent() {
-    if (watch_) watch_->end_life([this](const std::string& what) { complain(what); });
+    if (watch_) watch_->end_life(complain_);
     totals_.push_back(agent_.totals());
     const AgentHost::Counters counters = agent_.counters();
     figures_.duplicates += counters.duplicates;
     if (counters.complaints > 0)
-      complain("the agent dropped or refused " + std::to_string(counters.complaints) + " peers");
+      complain_("the agent dropped or refused " + std::to_string(counters.complaints) + " peers");
   }
 
   void add_up() {
@@ -266,6 +258,10 @@ class Schedule {
   std::optional<Proxy> proxy_;
   std::vector<AgentHost::Totals> totals_;  // of each agent in order
   bool is_good_ = true;
+  const Complain complain_ = [this](const std::string& what) {
+    is_good_ = false;
+    std::cerr << "seed " + std::to_string(seed_) + ": " + what + "\n";
+  };
 };
 
 }  // namespace
