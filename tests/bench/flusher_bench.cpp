@@ -22,8 +22,9 @@
 #include "process/agent_session.hpp"
 #include "process/flusher.hpp"
 #include "support/add_records.hpp"
+#include "support/encoded.hpp"
+#include "support/pdus.hpp"
 #include "tags/tag_registry.hpp"
-#include "wire/legacy.hpp"
 
 namespace {
 
@@ -167,8 +168,7 @@ std::size_t count_bins(std::string_view packed) {
   return bins;
 }
 
-// An agent that greets on a Unix socket, acknowledges the batches of one connection and counts
-// their bytes.
+// Takes all bytes of one connection on a Unix socket.
 class Peer {
  public:
   Peer() {
@@ -178,43 +178,76 @@ class Peer {
     ::unlink(address.sun_path);
     ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
     ::listen(listener_, 1);
-    reader_ = std::thread([this] { read(); });
+    reader_ = std::thread([this] {
+      std::vector<char> bytes(1 << 20);
+      const int connection = ::accept(listener_, nullptr, nullptr);
+      while (::read(connection, bytes.data(), bytes.size()) > 0) continue;
+      ::close(connection);
+    });
   }
   ~Peer() {
+    reader_.join();
     ::unlink(path().c_str());
     ::close(listener_);
   }
   static std::string path() { return "/tmp/flush-bench." + std::to_string(::getpid()); }
 
-  // Sets counters, all per tag: bins, bytes of its name, bytes of its share of a batch. Waits until
-  // the client has hung up.
+ private:
+  const int listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::thread reader_;
+};
+
+// The sending half of the flusher, without its timers, and the agent's answers.
+class Flushing {
+ public:
+  Flushing() {
+    options_.socket_path = Peer::path();
+    options_.socket_only = true;
+    check(connection_.open(find_endpoints(options_, Reach::All).front()) ? 0 : -errno);
+    check(connection_.finish_connecting());
+  }
+
+  // Sends all pending values as on a new connection, which needs the names, and acknowledges them.
+  // Gives the thread's nanoseconds until the batch was sent.
+  double flush() {
+    session_.on_disconnected(kNow);
+    welcome_.last_sequence = counters_.batches;
+    answer(wire::pdu_of(wire::append_welcome, welcome_));
+    std::string out;
+    const double spent = bench::cpu_ns_of([&] {
+      session_.send_pending(pending().queued(), kNow, out);
+      connection_.send(out);
+    });
+    for (const KeptPdu& pdu : take_pdus(reader_, out)) take(pdu);
+    while ((connection_.events() & POLLOUT) != 0) {
+      pollfd awaited{connection_.descriptor(), POLLOUT, 0};
+      ::poll(&awaited, 1, -1);
+      check(connection_.write());
+    }
+    check(session_.has_settled(UINT64_MAX) ? 0 : -EBUSY);
+    return spent;
+  }
+
+  Pending& pending() { return outbox_.pending; }
+
+  // Sets counters, all per tag: bins, bytes of its name, bytes of its share of a batch.
   void report(benchmark::State& state) {
-    reader_.join();
     state.counters["bins"] = bins_ / tags_;
     state.counters["definition_bytes"] = definition_bytes_ / tags_;
     state.counters["bytes"] = batch_bytes_ / tags_;
   }
 
  private:
-  void read() {
-    const int connection = ::accept(listener_, nullptr, nullptr);
-    std::string answer;
-    wire::append_ack(answer, 1, static_cast<std::int32_t>(wire::kBatchVersion));
-    wire::FrameReader reader(1 << 20);
-    for (;;) {
-      if (::write(connection, answer.data(), answer.size()) < 0) break;
-      answer.clear();
-      constexpr std::size_t kBytes = 1 << 20;
-      const ssize_t got = ::read(connection, reader.prepare(kBytes), kBytes);
-      if (got <= 0) break;
-      reader.commit(static_cast<std::size_t>(got));
-      for (wire::Frame pdu; reader.next(pdu) == wire::FrameReader::Status::Frame;)
-        take(pdu, answer);
-    }
-    ::close(connection);
+  static void check(int error) {
+    if (error == 0) return;
+    std::fprintf(stderr, "flush: %d\n", error);
+    std::exit(1);
   }
-
-  void take(const wire::Frame& pdu, std::string& answer) {
+  void answer(const std::string& pdu) {
+    std::string out;
+    session_.on_pdu({wire::type_of(pdu), wire::kPid, wire::payload_of(pdu)}, kNow, out);
+  }
+  void take(const KeptPdu& pdu) {
     const auto bytes = static_cast<double>(pdu.payload.size());
     wire::Batch batch;
     if (pdu.type == wire::PduType::Tags) definition_bytes_ += bytes;
@@ -223,70 +256,13 @@ class Peer {
     tags_ += static_cast<double>(batch.entries.size());
     for (const wire::DeltaEntry& entry : batch.entries)
       if (!entry.histogram.empty()) bins_ += static_cast<double>(count_bins(entry.histogram));
-    wire::append_batch_ack(answer, 1, batch.sequence);
-  }
-
-  const int listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  std::thread reader_;
-  double definition_bytes_ = 0;
-  double batch_bytes_ = 0;
-  double tags_ = 0;
-  double bins_ = 0;
-};
-
-// The sending half of the flusher, without its timers.
-class Flushing {
- public:
-  Flushing() {
-    options_.socket_path = Peer::path();
-    options_.socket_only = true;
-    check(connection_.open(find_endpoints(options_, Reach::All).front()) ? 0 : -errno);
-    check(connection_.finish_connecting());
-    while (!has_read()) continue;  // the greeting
-  }
-
-  // Sends all pending values as on a new connection, which needs the names, and waits for the
-  // acknowledgement. Gives the thread's nanoseconds until the batch was sent.
-  double flush() {
-    session_.on_disconnected(kNow);
-    welcome_.last_sequence = counters_.batches;
-    std::string pdu;
-    wire::append_welcome(pdu, 1, welcome_);
-    std::string out;
-    session_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(wire::kHeaderBytes)},
-                    kNow, out);
-    const double spent = bench::cpu_ns_of([&] {
-      session_.send_pending(pending().queued(), kNow, out);
-      connection_.send(out);
-    });
-    while (!session_.has_settled(UINT64_MAX))
-      if (has_read()) session_.on_pdu(read_, kNow, out);
-    return spent;
-  }
-
-  Pending& pending() { return outbox_.pending; }
-
- private:
-  static void check(int error) {
-    if (error == 0) return;
-    std::fprintf(stderr, "no connection: %d\n", error);
-    std::exit(1);
-  }
-  // Waits for a PDU, and puts it into read_.
-  bool has_read() {
-    if (connection_.next(read_) == wire::FrameReader::Status::Frame) return true;
-    pollfd awaited{connection_.descriptor(), connection_.events(), 0};
-    ::poll(&awaited, 1, -1);
-    check(connection_.write());
-    check(connection_.read());
-    return false;
+    answer(wire::pdu_of(wire::append_batch_ack, batch.sequence));
   }
 
   static constexpr std::uint64_t kNow = 1'000'000'000;
   ClientOptions options_;
   OwnDescriptor socket_;
   Connection connection_{socket_};
-  wire::Frame read_;
   Doorbell doorbell_;
   Recorders recorders_{doorbell_, 16};
   DeliveryCounters counters_;
@@ -294,23 +270,26 @@ class Flushing {
   AgentSession session_{outbox_, options_};
   wire::Welcome welcome_{
       .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};
+  wire::FrameReader reader_{1 << 20};
+  double definition_bytes_ = 0;
+  double batch_bytes_ = 0;
+  double tags_ = 0;
+  double bins_ = 0;
 };
 
 void flush(benchmark::State& state) {
-  Peer peer;
-  {
-    Flushing flushing;
-    Latencies latencies;
-    std::vector<Record> records;
-    for (std::uint32_t tag = 0; tag < kTags; ++tag)
-      for (int i = 0; i < state.range(0); ++i)
-        records.emplace_back(tag_of("flushed tag ", tag), latencies.next(), RecordKind::Observe);
-    measure(state, 1, [&] {
-      add_records(flushing.pending(), records, 1);
-      return flushing.flush();
-    });
-  }
-  peer.report(state);
+  const Peer peer;
+  Flushing flushing;
+  Latencies latencies;
+  std::vector<Record> records;
+  for (std::uint32_t tag = 0; tag < kTags; ++tag)
+    for (int i = 0; i < state.range(0); ++i)
+      records.emplace_back(tag_of("flushed tag ", tag), latencies.next(), RecordKind::Observe);
+  measure(state, 1, [&] {
+    add_records(flushing.pending(), records, 1);
+    return flushing.flush();
+  });
+  flushing.report(state);
 }
 
 // All values of a thousand transactions in their file, without the drain that adds them up.
