@@ -225,7 +225,7 @@ Numbers send_batches(const std::string& path, const Numbers& options, int number
   return totals;
 }
 
-// What the agent allows a program to send: the last CONTROL with a capture.
+// The agent's allowance for a program: in the last CONTROL with a capture.
 struct Allowed {
   void take(const wire::Frame& frame) {
     std::optional<wire::Control> control;

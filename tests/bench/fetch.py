@@ -5,7 +5,7 @@ import contextlib
 import time
 
 from figures import Figure, median, percentile
-from running import MIB, TYPES, Monitor, fill, numbers, trace_socket
+from running import MIB, TYPES, fill, numbers, trace_socket, waiting_times
 
 PART = "The agent"
 WINDOW = ["-T", "60", "-N", "12"]
@@ -62,8 +62,8 @@ def _few_tags(tools, count):
         _wait_for_window(tools)
         samples = {"all": [], "classic": [], "names": [], "stock": []}
         for _ in tools.rounds(5, f"fetches of {count:,} tags"):
-            times = (Monitor(ours, "trace", CLASSIC, "indom:trace.transact.count").ask_again(1)
-                     + Monitor(stock, CLASSIC).ask_again(1))
+            times = (waiting_times(ours, "trace", CLASSIC, "indom:trace.transact.count", rounds=1)
+                     + waiting_times(stock, CLASSIC, rounds=1))
             for name, column in zip(samples, times):
                 samples[name] += column
     took = {name: median(values) / 1000 for name, values in samples.items()}
@@ -79,14 +79,14 @@ def _many_tags(tools, count, in_proportion):
     with tools.agent(options=WINDOW) as ours:
         _filled(tools, ours, count)
         _wait_for_window(tools)
-        took = median(Monitor(ours, "trace").ask_again(1 if tools.brief else 5)[0]) / 1000
+        took = median(waiting_times(ours, "trace", rounds=1 if tools.brief else 5)[0]) / 1000
     with tools.agent(stock=True, options=WINDOW) as stock:
         _filled(tools, stock, count)
         # The stock agent is silent for longer than pmcd tolerates, so pmcd gets a longer timeout. One of its 20 metrics
         # is enough: all of them took 28 s.
         stock.pmstore("pmcd.control.timeout", 60)
         tools.progress(f"a fetch of {count:,} tags by the stock agent")
-        of_stock = Monitor(stock, "trace.transact.count").ask()[0] / 1000
+        of_stock = waiting_times(stock, "trace.transact.count", rounds=0)[0][0] / 1000
     yield Figure(PART, f"a fetch of all trace.* of {count:,} tags", "ms", took, of_stock / 4,
                  "a quarter of the stock agent's for one metric of its 20", {"stock": of_stock})
     yield Figure(PART, "growth of a fetch from 10,000 to 100,000 tags", "x in proportion", took / in_proportion, 1.5,
@@ -102,7 +102,7 @@ def _side_by_side(tools, groups, fillers):
             fill_one(pmcds[way])
         _wait_for_window(tools)
         for way in tools.rounds(15, *fillers):
-            samples[way].append(sum(column[0] for column in Monitor(pmcds[way], *groups).ask_again(1)))
+            samples[way].append(sum(column[0] for column in waiting_times(pmcds[way], *groups, rounds=1)))
         resident = {way: pmcd.value("trace.agent.memory.resident") / MIB for way, pmcd in pmcds.items()}
     return {way: median(values) / 1000 for way, values in samples.items()}, resident
 
@@ -148,7 +148,7 @@ def _under_load(tools, seconds):
                  tools.start("clients", trace_socket(pmcd), "batches", f"seconds={seconds + 2 * lead}")]
         try:
             time.sleep(lead)
-            of_pmcd, of_agent = Monitor(pmcd, "pmcd.control.timeout", "trace.transact.count").ask_again(seconds=seconds)
+            of_pmcd, of_agent = waiting_times(pmcd, "pmcd.control.timeout", "trace.transact.count", seconds=seconds)
         finally:
             for load in loads:
                 load.communicate()
@@ -192,7 +192,7 @@ def _serve(tools, kind, seconds):
                 attack.stdout.readline()  # once the attack has begun
             began = time.monotonic()
             load = tools.start("clients", trace_socket(pmcd), "batches", f"seconds={1.5 * seconds}")
-            fetches, = Monitor(pmcd, "trace.transact.count").ask_again(seconds=seconds)
+            fetches, = waiting_times(pmcd, "trace.transact.count", seconds=seconds)
             done = load.communicate(timeout=120)[0]
             took = time.monotonic() - began
         finally:

@@ -201,62 +201,58 @@ def _look_up(name):
     return pmid.value
 
 
-class Monitor:
-    """Waits for the agent, on one connection to pmcd. A group is a node of the name space, whose metrics are fetched in
-    one request, or several nodes with commas between; or "indom:" and a metric, for the names of its instances."""
+def _fetch_of(nodes):
+    """Gives a function that fetches all metrics below the nodes, and gives the seconds that it took."""
+    names = []
+    note = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(names.append)
+    for node in nodes.split(","):
+        _check(libpcp.pmTraversePMNS(node.encode(), note))
+    pmids = (ctypes.c_uint * len(names))(*map(_look_up, names))
 
-    def __init__(self, pmcd, *groups):
-        self._context = _check(libpcp.pmNewContext(1, pmcd.host().encode()))
-        self._asks = [self._names_of(group.removeprefix("indom:")) if group.startswith("indom:")
-                      else self._values_of(group) for group in groups]
+    def fetch():
+        result = ctypes.POINTER(Result)()
+        begin = time.perf_counter()
+        _check(libpcp.pmFetch(len(pmids), pmids, ctypes.byref(result)))
+        took = time.perf_counter() - begin
+        sets = ctypes.cast(ctypes.addressof(result.contents) + Result.first.offset,
+                           ctypes.POINTER(ctypes.POINTER(ValueSet)))
+        for place in range(len(pmids)):
+            _check(sets[place].contents.count)
+        begin = time.perf_counter()
+        libpcp.pmFreeResult(result)
+        return took + time.perf_counter() - begin
+    return fetch
 
-    def ask(self):
-        """Gives the time of each group in microseconds."""
-        _check(libpcp.pmUseContext(self._context))
-        return [1e6 * ask() for ask in self._asks]
 
-    def ask_again(self, rounds=1_000_000, seconds=60):
-        """Gives the times of each group, after a first round with cold caches."""
+def _names_of(metric):
+    """The same for the names of the metric's instances."""
+    description = (ctypes.c_uint * 8)()  # the third member is the domain
+    _check(libpcp.pmLookupDesc(_look_up(metric.encode()), description))
+
+    def ask():
+        memories = ctypes.c_void_p(), ctypes.c_void_p()  # numbers and names
+        begin = time.perf_counter()
+        _check(libpcp.pmGetInDom(description[2], *map(ctypes.byref, memories)))
+        took = time.perf_counter() - begin
+        for memory in memories:
+            libc.free(memory)
+        return took
+    return ask
+
+
+def waiting_times(pmcd, *groups, rounds=1_000_000, seconds=60):
+    """Asks for the groups in turn, on one connection to pmcd. A group is a node of the name space, whose metrics are
+    fetched in one request, or several nodes with commas between; or "indom:" and a metric, for the names of its
+    instances. Gives the times of each group in microseconds, without a first round, with cold caches; with no rounds,
+    that one."""
+    context = _check(libpcp.pmNewContext(1, pmcd.host().encode()))
+    try:
+        asks = [_names_of(group.removeprefix("indom:")) if group.startswith("indom:") else _fetch_of(group)
+                for group in groups]
         end = time.monotonic() + seconds
-        self.ask()
-        times = [self.ask()]
-        while len(times) < rounds and time.monotonic() < end:
-            times.append(self.ask())
-        return [list(column) for column in zip(*times)]
-
-    @staticmethod
-    def _values_of(group):
-        names = []
-        note = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(names.append)
-        for node in group.split(","):
-            _check(libpcp.pmTraversePMNS(node.encode(), note))
-        pmids = (ctypes.c_uint * len(names))(*map(_look_up, names))
-
-        def fetch():
-            result = ctypes.POINTER(Result)()
-            begin = time.perf_counter()
-            _check(libpcp.pmFetch(len(pmids), pmids, ctypes.byref(result)))
-            took = time.perf_counter() - begin
-            sets = ctypes.cast(ctypes.addressof(result.contents) + Result.first.offset,
-                               ctypes.POINTER(ctypes.POINTER(ValueSet)))
-            for place in range(len(pmids)):
-                _check(sets[place].contents.count)
-            begin = time.perf_counter()
-            libpcp.pmFreeResult(result)
-            return took + time.perf_counter() - begin
-        return fetch
-
-    @staticmethod
-    def _names_of(metric):
-        description = (ctypes.c_uint * 8)()  # the third member is the domain
-        _check(libpcp.pmLookupDesc(_look_up(metric.encode()), description))
-
-        def ask():
-            memories = ctypes.c_void_p(), ctypes.c_void_p()  # numbers and names
-            begin = time.perf_counter()
-            _check(libpcp.pmGetInDom(description[2], *map(ctypes.byref, memories)))
-            took = time.perf_counter() - begin
-            for memory in memories:
-                libc.free(memory)
-            return took
-        return ask
+        times = [[1e6 * ask() for ask in asks]]
+        while len(times) <= rounds and (len(times) == 1 or time.monotonic() < end):
+            times.append([1e6 * ask() for ask in asks])
+    finally:
+        libpcp.pmDestroyContext(context)
+    return [list(column) for column in zip(*(times[1:] or times))]

@@ -7,7 +7,7 @@ import time
 from event_monitor import EventMonitor
 from figures import Figure, median, medians, percentile
 from private_pmcd import wait_until
-from running import MIB, Monitor, cpu_s, fill, numbers, peers_environment, run_peers, trace_socket
+from running import MIB, cpu_s, fill, numbers, peers_environment, run_peers, trace_socket, waiting_times
 
 PART = "Spans"
 
@@ -146,7 +146,7 @@ def _fetch(tools, seconds):
             fill(pmcd, 1000, kinds=("transact",))
             load = tools.start("clients", trace_socket(pmcd), "spans", f"seconds={1.5 * seconds}")
             time.sleep(seconds / 4)
-            times[kind] += Monitor(pmcd, "trace.transact").ask_again(seconds=seconds)[0]
+            times[kind] += waiting_times(pmcd, "trace.transact", seconds=seconds)[0]
             done = numbers(load.communicate(timeout=120)[0])
         if kind == CAPTURED:
             allowed.append(done["allowed"])
