@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -82,8 +82,9 @@ void append_data(std::string& out, std::string_view tag, TraceType type = TraceT
 }
 
 // Each socket writes all PDUs again and again, as the agent takes them, until the end.
-void write_without_end(std::vector<pollfd> sockets, const std::string& pdus,
-                       Clock::time_point end = Clock::time_point::max()) {
+// `reconnects`: also after the agent has closed the connection.
+void write_on(std::vector<pollfd> sockets, const std::string& pdus, bool reconnects,
+              Clock::time_point end = Clock::time_point::max()) {
   begun();
   std::vector<std::size_t> at(sockets.size());
   for (std::size_t finished = 0; finished < sockets.size();) {
@@ -97,7 +98,7 @@ void write_without_end(std::vector<pollfd> sockets, const std::string& pdus,
                                   MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent > 0) {
         at[i] = (at[i] + static_cast<std::size_t>(sent)) % pdus.size();
-      } else if (errno != EAGAIN) {  // the agent has closed the connection
+      } else if (reconnects && errno != EAGAIN) {
         reconnect(sockets[i].fd);
         at[i] = 0;
       }
@@ -118,9 +119,9 @@ void data(int tags, double seconds) {
   std::vector<pollfd> sockets = connect_many(4);
   std::array<char, 16> greeting;  // unread, it would lose the last PDUs
   for (const pollfd& each : sockets) ::recv(each.fd, greeting.data(), greeting.size(), MSG_WAITALL);
-  write_without_end(sockets, pdus,
-                    Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                       std::chrono::duration<double>(seconds)));
+  write_on(sockets, pdus, true,
+           Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
 }
 
 void slow() {
@@ -171,7 +172,7 @@ void tags() {
 void deaf() {
   std::string pdus;
   for (int i = 0; i < 1000; ++i) append_data(pdus, "deaf", TraceType::Point, true);
-  write_without_end(connect_many(100), pdus);
+  write_on(connect_many(100), pdus, false);
 }
 
 }  // namespace
