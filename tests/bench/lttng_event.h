@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An event like an observation: a value and its name. And a span's begin and end events, with the
  * fields of our spans. */
+#pragma GCC system_header  // its macros do not pass our warnings
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER pcp_trace_bench
 

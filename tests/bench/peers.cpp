@@ -18,6 +18,8 @@
 #include <prometheus/registry.h>
 
 #include "bench.hpp"
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng_event.h"
 
 // The minimum for a library call that checks whether tracing is on.
