@@ -212,4 +212,33 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 /* The Programmer's Guide's name. */
 #define pmtracecount pmtracecounter
 
+/* A transaction from here to the end of the block, however the program leaves the block; only
+ * longjmp and exit leave it open. A declaration. The tag is a literal, looked up when the line is
+ * first reached. PMTRACE_FUNCTION() takes the function's name. For gcc and clang; C++ has these
+ * two in <pcp/trace.hpp>. */
+#if defined(__GNUC__) && !defined(__cplusplus)
+#define PMTRACE_SCOPE(tag) PMTRACE_NUMBERED_SCOPE_("" tag, __COUNTER__)
+#define PMTRACE_FUNCTION() PMTRACE_NUMBERED_SCOPE_(__extension__ __func__, __COUNTER__)
+#define PMTRACE_NUMBERED_SCOPE_(tag, number) PMTRACE_SCOPE_(tag, number)
+#ifdef PMTRACE_DISABLE
+#define PMTRACE_SCOPE_(tag, number) enum { pmtrace_scope_##number = sizeof(tag) }
+#else
+#define PMTRACE_SCOPE_(tag, number)                                            \
+  static pmtrace_handle pmtrace_tag_##number;                                  \
+  pmtrace_tx pmtrace_scope_##number __attribute__((__cleanup__(pmtrace_end))); \
+  const int pmtrace_begun_##number __attribute__((__unused__)) =               \
+      pmtrace_begin(pmtrace_known_tag_(&pmtrace_tag_##number, tag), &pmtrace_scope_##number)
+
+/* Threads that look the tag up at the same time find the same handle. */
+static __inline__ pmtrace_handle pmtrace_known_tag_(pmtrace_handle* known, const char* tag) {
+  pmtrace_handle handle = __atomic_load_n(known, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(handle == NULL, 0)) {
+    handle = pmtrace_tag(tag);
+    __atomic_store_n(known, handle, __ATOMIC_RELEASE);
+  }
+  return handle;
+}
+#endif
+#endif
+
 #endif /* PCP_TRACE_H */

@@ -9,6 +9,10 @@
 //
 //   auto rows = pcp::trace::measure(request, [&] { return read_rows(); });
 //
+//   void parse() {
+//     PMTRACE_SCOPE("parse");  // the same in one line
+//   }
+//
 // A tag is any string of 1 to 254 bytes. The first invalid tag is reported on standard error;
 // invalid tags are not traced. Objects are as cheap to copy as a pointer. Nothing here throws,
 // waits, or reports an error of the connection. C++17 and newer, with or without exceptions.
@@ -322,6 +326,10 @@ class Tagged {
 class Running;
 class Transaction;
 
+namespace detail {
+class Scope;
+}
+
 // Refers to a transaction as a parent. Cheap to copy, and valid after its end, too.
 class Parent {
  public:
@@ -556,6 +564,7 @@ class Transaction : public detail::Tagged {
 
  private:
   friend class Running;
+  friend class detail::Scope;
 
   pmtrace_handle handle() const noexcept { return tag_; }
 };
@@ -631,7 +640,57 @@ class Counter : public detail::Tagged {
   }
 };
 
+namespace detail {
+
+// A Running that nobody can label, so it is small: the transaction of PMTRACE_SCOPE.
+class Scope {
+ public:
+  explicit Scope(const Transaction& tag) noexcept { pmtrace_begin(tag.handle(), &transaction_); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  ~Scope() {
+    if (transaction_.opaque[0] == 0) return;  // tracing is switched off
+    if (std::uncaught_exceptions() > exceptions_)
+      pmtrace_abort(&transaction_);
+    else
+      pmtrace_end(&transaction_);
+  }
+
+ private:
+  pmtrace_tx transaction_{};
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace detail
+
 #ifdef PMTRACE_DISABLE
 }  // namespace disabled
 #endif
 }  // namespace pcp::trace
+
+// A transaction from here to the end of the block; an exception aborts it. The tag is a literal. It
+// and its labels, as in PMTRACE_SCOPE("parse", {{"format", "json"}}), are looked up when the line
+// is first reached, so they cannot name a local variable. Not for constexpr functions.
+#define PMTRACE_SCOPE(...) PMTRACE_NUMBERED_SCOPE_(__COUNTER__, nullptr, "" __VA_ARGS__)
+
+// The same with the function's name as the tag, without its class: PMTRACE_FUNCTION(), with or
+// without labels.
+#define PMTRACE_FUNCTION(...) \
+  PMTRACE_NUMBERED_SCOPE_(__COUNTER__, __func__, pmtrace_function_, __VA_ARGS__)
+
+#define PMTRACE_NUMBERED_SCOPE_(number, ...) PMTRACE_SCOPE_(number, __VA_ARGS__)
+#ifdef PMTRACE_DISABLE
+// Never called, so no code is made of it.
+#define PMTRACE_SCOPE_(number, function, ...)                                              \
+  [[maybe_unused]] const auto pmtrace_scope_##number = [](const char* pmtrace_function_) { \
+    static_cast<void>(pmtrace_function_);                                                  \
+    static_cast<void>(::pcp::trace::Transaction{__VA_ARGS__});                             \
+  }
+#else
+#define PMTRACE_SCOPE_(number, function, ...)                                                    \
+  const ::pcp::trace::detail::Scope pmtrace_scope_##number = [](const char* pmtrace_function_) { \
+    static_cast<void>(pmtrace_function_);                                                        \
+    static const ::pcp::trace::Transaction pmtrace_tag_{__VA_ARGS__};                            \
+    return ::pcp::trace::detail::Scope(pmtrace_tag_);                                            \
+  }(function)
+#endif
