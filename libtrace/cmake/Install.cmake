@@ -38,6 +38,11 @@ cmake_path(ABSOLUTE_PATH PCP_TRACE_PMTRACE_INSTALL_DIR BASE_DIRECTORY ${CMAKE_IN
 file(RELATIVE_PATH to_libdir ${pmtrace_dir} ${CMAKE_INSTALL_FULL_LIBDIR}/pcp-trace)
 set_target_properties(pmtrace PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libdir}")
 install(TARGETS pmtrace RUNTIME DESTINATION ${PCP_TRACE_PMTRACE_INSTALL_DIR} COMPONENT agent)
+# In a directory of PATH, where the shell's `.` looks. Uses this pmtrace unless PATH has one that knows --run.
+set(pmtrace_path ${pmtrace_dir}/pmtrace)
+configure_file(tools/pcp-trace.sh.in tools/pcp-trace.sh @ONLY FILE_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/tools/pcp-trace.sh DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT agent)
 
 # Relative to the .pc file if the directories are relative, so that the tree can be moved. Packages are not moved, and a
 # program must find its library when the directory of .pc files has gone.
@@ -79,8 +84,9 @@ set(pages pmtracebegin pmtraceend pmtraceabort pmtracepoint pmtraceobs pmtraceco
 foreach(page ${pages})
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/man3/${page}.3 ".so man3/pmtrace.3\n")
 endforeach()
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/man1/pcp-trace.sh.1 ".so man1/pmtrace.1\n")
 install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
-install(FILES man/pmtrace.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT agent)
+install(FILES man/pmtrace.1 ${CMAKE_CURRENT_BINARY_DIR}/man1/pcp-trace.sh.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT agent)
 install(FILES man/pmtrace.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/demos/
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/demos USE_SOURCE_PERMISSIONS

@@ -30,12 +30,13 @@ enum {
 };
 
 /* getopt's values for long options, beyond all letters. */
-enum { kHelp = 256, kVersion };
+enum { kHelp = 256, kVersion, kRun };
 
 typedef struct {
   int kind; /* the option letter: 'a', 'c', 'v', 'e', or 0 for a point */
   double value;
-  const char* command;
+  const char* command; /* for the shell */
+  char** words;        /* of --run: what the shell runs; else NULL alone */
   const char* tag;
   pmtrace_label labels[kMostLabels];
   size_t label_count;
@@ -49,12 +50,15 @@ typedef struct {
 static const char kUsage[] =
     "Usage: pmtrace [-fqsx] [-a N | -c VALUE | -e COMMAND | -v VALUE] [-L LABEL=VALUE]...\n"
     "               [-h HOST] [-S STATE] TAG\n"
+    "       pmtrace --run [-fqsx] [-L LABEL=VALUE]... [-h HOST] [-S STATE]\n"
+    "               TAG COMMAND [ARGUMENT]...\n"
     "\n"
     "Traces TAG once: a point, unless one of -a, -c, -e, -v says otherwise.\n"
     "\n"
     "  -a N        a counter to which N is added\n"
     "  -c VALUE    a counter with this value\n"
     "  -e COMMAND  a transaction: the time that the shell command takes; aborted if it fails\n"
+    "  --run       the same for a COMMAND of words, which no shell changes; comes first\n"
     "  -f          with -e: completed even if the command fails\n"
     "  -s          with -e: a label \"status\", the command's exit status as below\n"
     "  -v VALUE    an observation of this value\n"
@@ -177,26 +181,35 @@ static _Noreturn void unknown_option(const char* argument) {
   usage_error("unknown option ", argument);
 }
 
-static const char* only_tag(int count, char** tags) {
-  if (count != 1) usage_error(count == 0 ? "which TAG?" : "one TAG only", "");
-  size_t length = strlen(tags[0]);
+static const char* valid_tag(const char* tag) {
+  if (tag == NULL) usage_error("which TAG?", "");
+  size_t length = strlen(tag);
   if (length == 0 || length > kLongestTag) usage_error("a TAG has 1 to 254 bytes", "");
-  return tags[0];
+  return tag;
 }
 
 static Options parse(int argc, char** argv) {
   static const struct option kLong[] = {{"help", no_argument, NULL, kHelp},
                                         {"version", no_argument, NULL, kVersion},
+                                        {"run", no_argument, NULL, kRun},
                                         {NULL, 0, NULL, 0}};
   Options options = {0};
+  /* Then the options end before TAG: the command may have options. */
+  const bool runs_words = argc > 1 && strcmp(argv[1], "--run") == 0;
+  const char* const letters = runs_words ? "+:a:c:e:fh:L:qsS:v:x" : ":a:c:e:fh:L:qsS:v:x";
   int letter;
   opterr = 0; /* the messages are ours */
-  while ((letter = getopt_long(argc, argv, ":a:c:e:fh:L:qsS:v:x", kLong, NULL)) != -1) {
+  while ((letter = getopt_long(argc, argv, letters, kLong, NULL)) != -1) {
     switch (letter) {
       case kHelp:
         say(kUsage);
       case kVersion:
         say("pmtrace " PCP_TRACE_VERSION "\n");
+      case kRun:
+        if (!runs_words) usage_error("--run comes before all other options", "");
+        set_kind(&options, 'e');
+        options.command = "exec \"$@\"";
+        break;
       case ':':
         usage_error("a value is missing after ", argv[optind - 1]);
       case '?':
@@ -205,7 +218,10 @@ static Options parse(int argc, char** argv) {
         take_option(&options, letter);
     }
   }
-  options.tag = only_tag(argc - optind, argv + optind);
+  options.tag = valid_tag(argv[optind]);
+  options.words = argv + optind + 1;
+  if (runs_words != (*options.words != NULL))
+    usage_error(runs_words ? "which COMMAND?" : "one TAG only", "");
   if (options.labels_status && options.kind != 'e') usage_error("-s is only for -e", "");
   if (options.labels_status && options.label_count == kMostLabels)
     usage_error("with -s a TAG has at most 15 other labels", "");
@@ -269,16 +285,23 @@ static bool has_terminal(void) {
 }
 
 /* Starts a shell with the original signal mask. Gives 0 or an errno value. */
-static int start(const char* command, const sigset_t* mask, bool own_group, pid_t* pid) {
+static int start(const Options* options, const sigset_t* mask, bool own_group, pid_t* pid) {
+  size_t count = 0;
+  while (options->words[count] != NULL) ++count;
+  char* const head[] = {"sh", "-c", "--", (char*)options->command, "sh"};
+  char** const argv = malloc(sizeof head + (count + 1) * sizeof *argv);
+  if (argv == NULL) return ENOMEM;
+  memcpy(argv, head, sizeof head);
+  memcpy(argv + sizeof head / sizeof *head, options->words, (count + 1) * sizeof *argv);
   posix_spawnattr_t attributes;
   int error = posix_spawnattr_init(&attributes);
-  if (error != 0) return error;
+  if (error != 0) return error; /* pmtrace ends: argv need not be freed */
   short flags = POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0);
   posix_spawnattr_setflags(&attributes, flags);
   posix_spawnattr_setsigmask(&attributes, mask);
-  char* argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char[]){"--"}, (char*)command, NULL};
   error = posix_spawn(pid, "/bin/sh", NULL, &attributes, argv, environ);
   posix_spawnattr_destroy(&attributes);
+  free(argv);
   return error;
 }
 
@@ -302,7 +325,7 @@ static int await(pid_t pid, const sigset_t* signals, bool own_group) {
 
 /* Runs the command. With its own process group a signal reaches all of its processes, but it could
  * not read from a terminal. */
-static int run(const char* command) {
+static int run(const Options* options) {
   static const int kAwaited[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
   sigset_t signals, before;
   sigemptyset(&signals);
@@ -311,7 +334,7 @@ static int run(const char* command) {
   sigprocmask(SIG_BLOCK, &signals, &before);
   bool own_group = !has_terminal();
   pid_t pid;
-  int error = start(command, &before, own_group, &pid);
+  int error = start(options, &before, own_group, &pid);
   if (error == 0) return await(pid, &signals, own_group);
   fprintf(stderr, "pmtrace: cannot run a shell: %s\n", strerror(error));
   return kExitCannotRun;
@@ -349,7 +372,7 @@ static int transaction(Options* options, bool* traced) {
                                      : pmtracebegin(options->tag);
   if (begun < 0) *traced = report(options, "transaction begin", "", begun);
   pass_trace_on();
-  int exit_status = run(options->command);
+  int exit_status = run(options);
   bool completed = exit_status == 0 || options->any_status;
   int ended = options->labels_status ? end_with_status(options, &tx, exit_status, completed)
               : completed            ? pmtraceend(options->tag)

@@ -30,7 +30,7 @@ FORMAT = (r"find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.[ch]
           " | xargs -0 clang-format --dry-run --Werror")
 # .shellcheckrc and comments in the scripts give a reason for each check that they turn off.
 SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh pmda/package/* libtrace/cmake/package/*.sh"
-                 " libtrace/tools/pcp-trace-system.in"
+                 " libtrace/tools/*.in"
                  " tests/support/*.sh tests/package/*.sh tests/platforms/*.sh tests/views/*.sh demos/*.sh")
 
 # Each version of these tools has other complaints: the sources are held to those of Debian 12's versions.

@@ -16,7 +16,7 @@ for changelog in changelog changelog.Debian; do
 done
 mkdir -p "$root/usr/share/lintian/overrides"
 cat "$here/all.overrides" >"$root/usr/share/lintian/overrides/$package"
-[ "$package" != pcp-trace-java ] || cat "$here/java.overrides" >>"$root/usr/share/lintian/overrides/$package"
+[ ! -e "$here/$package.overrides" ] || cat "$here/$package.overrides" >>"$root/usr/share/lintian/overrides/$package"
 
 # `man 1trace pmtrace` is ours, `man pmtrace` PCP's.
 for page in 1/pmtrace 1/pmdatrace 3/pmtrace 3/pmtracebegin 3/pmtraceend 3/pmtraceabort 3/pmtracepoint 3/pmtraceobs \
@@ -27,7 +27,7 @@ for page in 1/pmtrace 1/pmdatrace 3/pmtrace 3/pmtracebegin 3/pmtraceend 3/pmtrac
         rm "$page"
     fi
 done
-find "$root" -path '*/man/man3/*' -type f -exec sed -i 's|^\.so man3/pmtrace\.3$|&trace|' {} +
+find "$root" -path '*/man/man[13]/*' -type f -exec sed -i 's|^\.so man\([13]\)/pmtrace\.\1$|&trace|' {} +
 find "$root" -path '*/man/man*' -type f -exec gzip -9n {} +
 find "$root" -name '*.a' -exec strip --strip-debug --remove-section=.comment --enable-deterministic-archives {} +
 

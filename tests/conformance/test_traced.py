@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The functions for shell scripts, in dash and in bash: a traced command does all that it does untraced."""
+
+import os
+import re
+import subprocess
+import unittest
+
+from trace_test import OUR_LIBRARY, OUR_PMTRACE, library_environment
+
+HERE = os.path.dirname(OUR_PMTRACE)
+SCRIPT = """set -eu
+. %s/pcp-trace.sh
+f() { echo "function $1"; set=in-the-script; return 3; }
+while getopts ab option -a -b; do
+    traced -L target=all -s option printf '%%s|' "a  b" "it's" '$HOME' -j4 '' "$option"
+done
+echo hello | traced cat cat
+traced killed sh -c 'kill -TERM $$' || echo $?
+traced nosuch nosuchprogram || echo $?
+traced function f x || echo $? $set
+traced function f y || echo $?
+traced only || echo $?
+traced fails false
+echo not reached
+""" % HERE
+PRINTED = ["a  b|it's|$HOME|-j4||a|a  b|it's|$HOME|-j4||b|hello", "143", "127", "function x", "3 in-the-script", "function y", "3",
+           "2"]
+
+
+class Traced(unittest.TestCase):
+    def run_script(self, shell, path):
+        environment = library_environment(OUR_LIBRARY, PCP_TRACE_NOAGENT="1", PCP_TRACE_DEBUG="api",
+                                          PATH=f"{path}/usr/bin:/bin")
+        done = subprocess.run([shell, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout.splitlines()), (1, PRINTED), done.stderr)
+        return done.stderr
+
+    def test_commands_are_transactions(self):
+        for shell in ("dash", "bash"):
+            said = self.run_script(shell, f"{HERE}:")
+            self.assertEqual(re.findall(r'(transaction|abort) "(.*?)"', said), [
+                *[("transaction", "option{status=0;target=all}")] * 2, ("transaction", "cat"), ("abort", "killed"),
+                ("abort", "nosuch"), ("abort", "fails")])
+            self.assertEqual(said.count("functions of the shell run untraced: f"), 1)
+
+    def test_commands_run_untraced_where_there_is_only_another_pmtrace_and_that_is_said_once(self):
+        for shell in ("dash", "bash"):
+            said = self.run_script(shell, "")
+            self.assertNotIn("transaction", said)
+            self.assertEqual(re.findall("^pcp-trace.sh: .*$", said, re.MULTILINE), [
+                "pcp-trace.sh: pcp-trace's pmtrace is not here: commands run untraced"])
