@@ -12,6 +12,18 @@ set(status "    integer[(]int32[)], intent[(]out[)], optional :: status\n")
 set(with_value "  subroutine ([a-z_]+)_real64[(]([a-z, ]*)value, status[)]\n${declarations}${value}${status}")
 set(with_status "  subroutine ([a-z0-9_]+)[(]([a-z, ]*)status[)]\n${declarations}${status}")
 
+# Transactions that began earlier: each begin with a tag gets a twin with a start, NAME_at.
+foreach(name tag scope from from_state scope_from scope_from_state under scope_under)
+  string(FIND "${calls}" "  subroutine begin_${name}(tag, " first)
+  string(SUBSTRING "${calls}" ${first} -1 twin)
+  string(FIND "${twin}" "  end subroutine\n" length)
+  string(SUBSTRING "${twin}" 0 ${length} twin)
+  string(REGEX REPLACE "(subroutine|call) (begin_[a-z_]+)[(]tag, " "\\1 \\2_at(tag, start, " twin "${twin}")
+  string(REGEX REPLACE "(c_begin[a-z_]*)[(]tag%handle, " "\\1_at(tag%handle, start, " twin "${twin}")
+  string(REPLACE " :: tag\n" " :: tag\n    integer(int64), intent(in) :: start\n" twin "${twin}")
+  string(APPEND calls "\n${twin}  end subroutine\n")
+endforeach()
+
 # The totals and the increments of counters are passed on as observations are.
 string(REGEX MATCH "  subroutine observe_tag_.*  subroutine observe_name_[^!]*" observations "${calls}")
 foreach(verb count add)

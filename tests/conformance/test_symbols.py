@@ -12,7 +12,7 @@ FUNCTIONS = {"pmtracebegin", "pmtraceend", "pmtraceabort", "pmtracepoint", "pmtr
              "pmtracecounter", "pmtracestate", "pmtraceerrstr"}
 LEGACY = FUNCTIONS | {name + "_" for name in FUNCTIONS}
 NODE = "PCP_TRACE_2.0"
-NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracedescribe_"} | {
+NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracecount_", "pmtracedescribe_", "pmtracemmv_"} | {
     "pmtrace_" + name for name in
     ("tag", "tag_with", "tag_text", "describe", "point", "observe", "count", "add", "begin", "end", "abort",
      "begin_from", "begin_under", "attach", "detach", "context", "context_state", "is_captured",

@@ -80,6 +80,11 @@ PMTRACE_EXPORT int pmtracecounter_(const char* tag, const double* value, size_t 
   return call_with_tag(tag, length, pmtracecounter, *value);
 }
 
+// The Programmer's Guide's name, a macro in C.
+PMTRACE_EXPORT int pmtracecount_(const char* tag, const double* value, size_t length) {
+  return pmtracecounter_(tag, value, length);
+}
+
 PMTRACE_EXPORT int pmtraceadd_(const char* tag, const double* increment, size_t length) {
   return call_with_tag(tag, length, pmtraceadd, *increment);
 }
@@ -90,6 +95,10 @@ PMTRACE_EXPORT int pmtracedescribe_(const char* tag, const char* unit, const cha
     return pmtrace_describe(pmtrace_tag(name), FortranText(unit, unit_length).text(),
                             FortranText(text, text_length).text());
   });
+}
+
+PMTRACE_EXPORT int pmtracemmv_(const char* name, size_t length) {
+  return pmtrace_mmv(FortranText(name, length).text());
 }
 
 PMTRACE_EXPORT void pmtraceerrstr_(const int* code, char* text, size_t length) {

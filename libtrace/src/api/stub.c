@@ -20,11 +20,13 @@ EXPORT int pmtraceabort_(const char* tag, size_t length) { return 0; }
 EXPORT int pmtracepoint_(const char* tag, size_t length) { return 0; }
 EXPORT int pmtraceobs_(const char* tag, const double* value, size_t length) { return 0; }
 EXPORT int pmtracecounter_(const char* tag, const double* value, size_t length) { return 0; }
+EXPORT int pmtracecount_(const char* tag, const double* value, size_t length) { return 0; }
 EXPORT int pmtraceadd_(const char* tag, const double* increment, size_t length) { return 0; }
 EXPORT int pmtracedescribe_(const char* tag, const char* unit, const char* text, size_t tag_length,
                             size_t unit_length, size_t text_length) {
   return 0;
 }
+EXPORT int pmtracemmv_(const char* name, size_t length) { return 0; }
 EXPORT int pmtracestate_(const int* flags) { return 0; }
 EXPORT void pmtraceerrstr_(const int* code, char* text, size_t length) {
   memset(text, ' ', length);
