@@ -178,6 +178,34 @@ JNIEXPORT jlong JNICALL NATIVE(beginUnder)(JNIEnv* env, jclass class, jlong tag,
   return to_word(&transaction, is_virtual);
 }
 
+/* The same for what began earlier. A negative start is one in the future: now. */
+
+JNIEXPORT jlong JNICALL NATIVE(beginAt)(JNIEnv* env, jclass class, jlong tag, jlong start,
+                                        jboolean is_virtual) {
+  pmtrace_tx transaction;
+  pmtrace_begin_at(to_handle(tag), (uint64_t)start, &transaction);
+  return to_word(&transaction, is_virtual);
+}
+
+JNIEXPORT jlong JNICALL NATIVE(beginFromAt)(JNIEnv* env, jclass class, jlong tag, jlong start,
+                                            jstring traceparent, jstring tracestate,
+                                            jboolean is_virtual) {
+  char parent[kMostHeader + 1], state[kMostHeader + 1];
+  pmtrace_tx transaction;
+  pmtrace_begin_from_at(to_handle(tag), (uint64_t)start, &transaction,
+                        read_header(env, traceparent, parent), read_header(env, tracestate, state));
+  return to_word(&transaction, is_virtual);
+}
+
+JNIEXPORT jlong JNICALL NATIVE(beginUnderAt)(JNIEnv* env, jclass class, jlong tag, jlong start,
+                                             jlong parent_tag, jlong parent_begun,
+                                             jboolean is_virtual) {
+  const pmtrace_tx parent = to_transaction(parent_tag, parent_begun);
+  pmtrace_tx transaction;
+  pmtrace_begin_under_at(to_handle(tag), (uint64_t)start, &transaction, &parent);
+  return to_word(&transaction, is_virtual);
+}
+
 JNIEXPORT void JNICALL NATIVE(attach)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
   const pmtrace_tx transaction = to_transaction(tag, begun);
   pmtrace_attach(&transaction);
@@ -386,7 +414,7 @@ JNIEXPORT jint JNICALL NATIVE(byName)(JNIEnv* env, jclass class, jint call, jstr
                                       jdouble value) {
   static int (*const kPlain[])(const char*) = {pmtracebegin, pmtraceend, pmtraceabort,
                                                pmtracepoint};
-  static int (*const kOfValue[])(const char*, double) = {pmtraceobs, pmtracecounter};
+  static int (*const kOfValue[])(const char*, double) = {pmtraceobs, pmtracecounter, pmtraceadd};
   const jint first_of_value = sizeof kPlain / sizeof kPlain[0];
   struct tag_text text;
   int error;
@@ -404,6 +432,12 @@ JNIEXPORT jint JNICALL NATIVE(state)(JNIEnv* env, jclass class, jint flags) {
 
 JNIEXPORT jboolean JNICALL NATIVE(flush)(JNIEnv* env, jclass class, jdouble seconds) {
   return pmtrace_flush(seconds) == 1 ? JNI_TRUE : JNI_FALSE;
+}
+
+JNIEXPORT jint JNICALL NATIVE(mmv)(JNIEnv* env, jclass class, jstring name) {
+  struct tag_text text;
+  int error;
+  return pmtrace_mmv(read_tag(env, name, &text, &error));
 }
 
 JNIEXPORT jlongArray JNICALL NATIVE(stats)(JNIEnv* env, jclass class) {

@@ -148,6 +148,17 @@ public final class trace {
     }
 
     /**
+     * Adds to the total of all threads and programs. Not in PCP's library.
+     *
+     * @param tag what to call it
+     * @param increment finite and not negative
+     * @return 0, or a negative error code
+     */
+    public static int pmtraceadd(String tag, double increment) {
+        return Calls.byName(ByName.ADD, tag, increment);
+    }
+
+    /**
      * Gives the text of an error code.
      *
      * @param code what another call returned

@@ -218,6 +218,10 @@ public final class Running implements AutoCloseable {
         return Calls.beginUnder(handle, transaction.handle, started);
     }
 
+    long beginInside(long handle, long since) {
+        return Calls.beginUnderAt(handle, since, transaction.handle, started);
+    }
+
     // One method for all three, for the JIT compiler. It removes the object only if it inlines
     // every call with the object. It may never have seen the close() after an exception in use, nor
     // an abort() or fail() in a "catch". It inlines unused calls of at most six bytes of code

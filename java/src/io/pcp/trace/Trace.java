@@ -85,6 +85,26 @@ public final class Trace {
     }
 
     /**
+     * Also writes this process's totals to a file that PCP's own pmdammv shows, as {@code
+     * mmv.NAME.transact.count} and so on. Comes before all other calls. The variable {@code
+     * PCP_TRACE_MMV} does the same, also where {@code PCP_TRACE_NOAGENT} is set; this does nothing
+     * there.
+     *
+     * @param name a letter, then letters, digits and '_', at most 64
+     * @throws IllegalArgumentException for other names
+     * @throws IllegalStateException after another call
+     */
+    public static void mmv(String name) {
+        int error = Calls.mmv(name);
+        if (error == Calls.INVALID) {
+            throw new IllegalArgumentException(
+                    "A name is a letter, then letters, digits and '_', at most 64; not " + name);
+        } else if (error < 0) {
+            throw new IllegalStateException("mmv: " + Calls.errorText(error));
+        }
+    }
+
+    /**
      * Reads the native library's own counters.
      *
      * @return their values now

@@ -59,6 +59,16 @@ public final class Transaction extends Tagged {
     }
 
     /**
+     * Begins a transaction that began earlier, such as a request that waited in a queue.
+     *
+     * @param since the time by {@code System.nanoTime()}; 0 or in the future: now
+     * @return the running transaction
+     */
+    public Running begin(long since) {
+        return new Running(this, Calls.beginAt(handle, since));
+    }
+
+    /**
      * Begins a transaction for a request, in the trace of the request's headers. Never throws for
      * invalid headers.
      *
@@ -68,6 +78,18 @@ public final class Transaction extends Tagged {
      */
     public Running beginFrom(String traceparent, String tracestate) {
         return new Running(this, Calls.beginFrom(handle, traceparent, tracestate));
+    }
+
+    /**
+     * The same as {@link #beginFrom(String, String)} for what began earlier.
+     *
+     * @param traceparent the request's header; null: none
+     * @param tracestate the request's header, or null
+     * @param since as in {@link #begin(long)}
+     * @return the running transaction
+     */
+    public Running beginFrom(String traceparent, String tracestate, long since) {
+        return new Running(this, Calls.beginFromAt(handle, since, traceparent, tracestate));
     }
 
     /**
@@ -90,6 +112,18 @@ public final class Transaction extends Tagged {
     public Running beginUnder(Running parent) {
         return new Running(this, parent != null ? parent.beginInside(handle)
                 : Calls.beginUnder(handle, 0, 0));
+    }
+
+    /**
+     * The same as {@link #beginUnder(Running)} for what began earlier.
+     *
+     * @param parent the other transaction; null or closed: this has no parent
+     * @param since as in {@link #begin(long)}
+     * @return the running transaction
+     */
+    public Running beginUnder(Running parent, long since) {
+        return new Running(this, parent != null ? parent.beginInside(handle, since)
+                : Calls.beginUnderAt(handle, since, 0, 0));
     }
 
     /**

@@ -10,12 +10,12 @@
  * private static final Point CARD_REFUSED = Point.of("card-refused");
  *
  * void checkOut(Basket basket) {
- *     try (var running = CHECKOUT.begin()) {
+ *     CHECKOUT.run(running -> { // an exception aborts it
  *         if (!pay(basket)) {
  *             CARD_REFUSED.hit();
  *             running.abort();
  *         }
- *     }
+ *     });
  * }
  * }</pre>
  *

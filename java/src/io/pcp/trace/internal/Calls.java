@@ -18,6 +18,9 @@ public final class Calls {
     /** -ENOMEM. */
     public static final int OUT_OF_MEMORY = -12;
 
+    /** -EINVAL. */
+    public static final int INVALID = -22;
+
     private static final int STATE_NOAGENT = 16;
     private static final int ERR_TAGNAME = -12000;
 
@@ -140,6 +143,39 @@ public final class Calls {
                 : Native.beginUnder(tag, parentTag, parentBegun, false);
     }
 
+    /** The same three for what began at this time of System.nanoTime(); 0 or later: now. */
+    public static long beginAt(long tag, long start) {
+        if (!LOADED) {
+            return 0;
+        }
+        boolean isVirtual = Attachments.areHere();
+        Attachments.Open around = isVirtual ? Attachments.innermost() : null;
+        return kept(isVirtual, tag, around == null ? Native.beginAt(tag, start, isVirtual)
+                : Native.beginUnderAt(tag, start, around.tag(), around.begun(), true));
+    }
+
+    public static long beginFromAt(long tag, long start, String traceparent, String tracestate) {
+        if (!LOADED) {
+            return 0;
+        }
+        boolean isVirtual = Attachments.areHere();
+        return kept(isVirtual, tag,
+                Native.beginFromAt(tag, start, traceparent, tracestate, isVirtual));
+    }
+
+    public static long beginUnderAt(long tag, long start, long parentTag, long parentBegun) {
+        if (!LOADED) {
+            return 0;
+        }
+        boolean isVirtual = Attachments.areHere();
+        return kept(isVirtual, tag,
+                Native.beginUnderAt(tag, start, parentTag, parentBegun, isVirtual));
+    }
+
+    private static long kept(boolean isVirtual, long tag, long begun) {
+        return isVirtual ? Attachments.keep(tag, begun) : begun;
+    }
+
     public static void attach(long tag, long begun) {
         if (LOADED && !Attachments.attach(tag, begun)) {
             Native.attach(tag, begun);
@@ -215,12 +251,12 @@ public final class Calls {
     }
 
     /** The calls by name, as trace_jni.c numbers them. */
-    public enum ByName { BEGIN, END, ABORT, POINT, OBSERVE, COUNT }
+    public enum ByName { BEGIN, END, ABORT, POINT, OBSERVE, COUNT, ADD }
 
     /**
      * Does a call by name. As in C, a switched-off one only checks for a missing tag.
      *
-     * @param value only of OBSERVE and COUNT
+     * @param value only of OBSERVE, COUNT and ADD
      */
     public static int byName(ByName call, String tag, double value) {
         if (LOADED) {
@@ -240,6 +276,11 @@ public final class Calls {
 
     public static boolean flush(double seconds) {
         return LOADED && Native.flush(seconds);
+    }
+
+    /** Gives 0, or a negative error code. */
+    public static int mmv(String name) {
+        return LOADED ? Native.mmv(name) : 0;
     }
 
     /** Gives the members of pmtrace_stats_t in order. */

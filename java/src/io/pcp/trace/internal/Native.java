@@ -11,7 +11,7 @@ final class Native {
      * Version of this class and the native code. Raise it here and in CMakeLists.txt when a method
      * changes: a class must never meet a library of another version.
      */
-    static final int VERSION = 9;
+    static final int VERSION = 10;
 
     private Native() {}
 
@@ -57,6 +57,15 @@ final class Native {
     /** Begins one inside of the parent; parentBegun 0: no parent. */
     static native long beginUnder(long tag, long parentTag, long parentBegun, boolean isVirtual);
 
+    /** The same three for what began at this time of System.nanoTime(); 0 or later: now. */
+    static native long beginAt(long tag, long start, boolean isVirtual);
+
+    static native long beginFromAt(long tag, long start, String traceparent, String tracestate,
+            boolean isVirtual);
+
+    static native long beginUnderAt(long tag, long start, long parentTag, long parentBegun,
+            boolean isVirtual);
+
     /** Attaches it to the calling thread. Not for a virtual one. */
     static native void attach(long tag, long begun);
 
@@ -93,6 +102,8 @@ final class Native {
     static native int state(int flags);
 
     static native boolean flush(double seconds);
+
+    static native int mmv(String name);
 
     /** Gives the members of pmtrace_stats_t in order. */
     static native long[] stats();
