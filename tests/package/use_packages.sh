@@ -89,13 +89,14 @@ from_fortran() {
 }
 
 from_java() {
-    traces deliver java -cp /usr/share/java/pcp-trace.jar demos/RequestLoop.java 1
+    traces deliver java -cp "$(echo /usr/share/maven-repo/io/pcp/pcp-trace/*/pcp-trace-*[0-9].jar)" demos/RequestLoop.java 1
 }
 
 from_python() { traces ask-airline python3 demos/travel_agency.py 1; }
 
 from_shell() {
-    traces 'files' /usr/libexec/pcp-trace/pmtrace -a 3 files && traces hello pmtrace hello
+    traces 'files' /usr/libexec/pcp-trace/pmtrace -a 3 files && traces hello pmtrace hello &&
+        traces build sh -c '. pcp-trace.sh && traced build true'
 }
 
 views_are_linked() { [[ -r /etc/pcp/pmrep/trace.conf && -r /var/lib/pcp/config/pmlogconf/trace/tags ]]; }

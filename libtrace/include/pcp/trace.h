@@ -229,7 +229,8 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
   const int pmtrace_begun_##number __attribute__((__unused__)) =               \
       pmtrace_begin(pmtrace_known_tag_(&pmtrace_tag_##number, tag), &pmtrace_scope_##number)
 
-/* Threads that look the tag up at the same time find the same handle. */
+/* Threads that look the tag up at the same time find the same handle. The acquire pairs with the
+ * release: of what the tag points to. */
 static __inline__ pmtrace_handle pmtrace_known_tag_(pmtrace_handle* known, const char* tag) {
   pmtrace_handle handle = __atomic_load_n(known, __ATOMIC_ACQUIRE);
   if (__builtin_expect(handle == NULL, 0)) {
