@@ -37,6 +37,7 @@ typedef struct {
   double value;
   const char* command; /* for the shell */
   char** words;        /* of --run: what the shell runs; else NULL alone */
+  int ended_by;        /* the signal that ended the command, or 0 */
   const char* tag;
   pmtrace_label labels[kMostLabels];
   size_t label_count;
@@ -307,14 +308,16 @@ static int start(const Options* options, const sigset_t* mask, bool own_group, p
 
 /* Waits for the command's end. Forwards signals that would have ended pmtrace, so that the end can
  * still be traced. Gives the exit status by the shells' convention. */
-static int await(pid_t pid, const sigset_t* signals, bool own_group) {
+static int await(pid_t pid, const sigset_t* signals, bool own_group, int* ended_by) {
   for (;;) {
     int number = 0;
     int status;
     sigwait(signals, &number);
     if (number == SIGCHLD) {
-      if (waitpid(pid, &status, WNOHANG) == pid)
-        return WIFSIGNALED(status) ? kExitSignal + WTERMSIG(status) : WEXITSTATUS(status);
+      if (waitpid(pid, &status, WNOHANG) != pid) continue;
+      if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+      *ended_by = WTERMSIG(status);
+      return kExitSignal + *ended_by;
     } else if (own_group) {
       kill(-pid, number);
     } else if (number == SIGTERM || number == SIGHUP) {
@@ -325,7 +328,7 @@ static int await(pid_t pid, const sigset_t* signals, bool own_group) {
 
 /* Runs the command. With its own process group a signal reaches all of its processes, but it could
  * not read from a terminal. */
-static int run(const Options* options) {
+static int run(Options* options) {
   static const int kAwaited[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
   sigset_t signals, before;
   sigemptyset(&signals);
@@ -335,7 +338,7 @@ static int run(const Options* options) {
   bool own_group = !has_terminal();
   pid_t pid;
   int error = start(options, &before, own_group, &pid);
-  if (error == 0) return await(pid, &signals, own_group);
+  if (error == 0) return await(pid, &signals, own_group, &options->ended_by);
   fprintf(stderr, "pmtrace: cannot run a shell: %s\n", strerror(error));
   return kExitCannotRun;
 }
@@ -387,6 +390,16 @@ static int transaction(Options* options, bool* traced) {
   return exit_status;
 }
 
+/* After Ctrl-C bash ends a script only if the signal has ended the command, too. */
+static void end_by_interrupt(void) {
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  signal(SIGINT, SIG_DFL);
+  raise(SIGINT);
+  sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
+}
+
 int main(int argc, char** argv) {
   Options options = parse(argc, argv);
   bool traced = true;
@@ -415,5 +428,6 @@ int main(int argc, char** argv) {
       traced =
           report(&options, "point", "complete", delivered(&options, pmtracepoint(options.tag)));
   }
+  if (*options.words != NULL && options.ended_by == SIGINT) end_by_interrupt();
   return end(exit_status == 0 && options.strict && !traced ? EXIT_FAILURE : exit_status);
 }

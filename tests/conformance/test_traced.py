@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import unittest
 
@@ -29,10 +30,13 @@ PRINTED = ["a  b|it's|$HOME|-j4||a|a  b|it's|$HOME|-j4||b|hello", "143", "127", 
 
 
 class Traced(unittest.TestCase):
-    def run_script(self, shell, path):
+    def result_of(self, shell, script, path):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_NOAGENT="1", PCP_TRACE_DEBUG="api",
                                           PATH=f"{path}/usr/bin:/bin")
-        done = subprocess.run([shell, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([shell, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def run_script(self, shell, path):
+        done = self.result_of(shell, SCRIPT, path)
         self.assertEqual((done.returncode, done.stdout.splitlines()), (1, PRINTED), done.stderr)
         return done.stderr
 
@@ -50,3 +54,9 @@ class Traced(unittest.TestCase):
             self.assertNotIn("transaction", said)
             self.assertEqual(re.findall("^pcp-trace.sh: .*$", said, re.MULTILINE), [
                 "pcp-trace.sh: pcp-trace's pmtrace is not here: commands run untraced"])
+
+    def test_a_script_ends_as_ever_after_ctrl_c(self):
+        script = ". pcp-trace.sh; traced step sh -c 'kill -INT \"$1\" $$' sh $$; echo went on"
+        for shell in ("dash", "bash"):
+            done = self.result_of(shell, script, f"{HERE}:")
+            self.assertEqual((done.returncode, done.stdout), (-signal.SIGINT, ""), shell)
