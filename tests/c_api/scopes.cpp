@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Scopes of one line in C++, wherever they may be. The tag says how a scope ends.
+// Scopes of one line in C++, wherever they may be; and fail_as. The tag says how a transaction
+// ends.
 #include <pcp/trace.hpp>
 #include <string>
 
@@ -70,5 +71,8 @@ int main() {
   Parser<int>().parse(1);
   Parser<double>().parse(2.5);
   for (int how = 0; how < 5; ++how) leave(how);
+#ifndef PMTRACE_DISABLE
+  pcp::trace::Transaction{"first"}.begin().fail_as(pcp::trace::Transaction{"aborted"}, "reason");
+#endif
   raise();
 }

@@ -42,7 +42,7 @@ class Scopes(unittest.TestCase):
 
     def test_cpp(self):
         for standard in ("c++17", "c++20"):
-            expected = NESTED + PARSED * 2 + LEFT
+            expected = [*NESTED, *PARSED * 2, *LEFT, "aborted"]
             self.assert_ends(expected, "cpp", f"-std={standard}", "-fno-exceptions")
             self.assert_ends([*expected, "aborted", "caught"], "cpp", f"-std={standard}", "-O2")
 

@@ -27,7 +27,7 @@ def same(call):
 
 # By language: its files, what it offers there, its usual name of a call, other names, and calls that it does not need.
 LANGUAGES = {
-    # The header includes C's, so it needs classes only for handles. `fail` after `label` calls fail_as.
+    # The header includes C's, so it needs classes only for handles. `fail` calls fail_as.
     "C++": ("libtrace/include/pcp/trace.hpp", r"\b(pmtrace_\w+)\(", same, {}, {
         "fail", "flush", "mmv", "stats", "tag_text", *(f"by name: {call}" for call in BY_NAME)}),
     # Generic names take a tag or a name.
@@ -37,13 +37,12 @@ LANGUAGES = {
         **{f"by name: {call}": f"pmtrace_{call}" for call in ("begin", "end", "abort", "point", "add", "state")}}, set()),
     "Fortran by name": ("fortran/pcp_trace.inc", r"(?:function|subroutine) (\w+)\(", same, {
         "describe": "pmtracedescribe", "mmv": "pmtracemmv", "by name: counter": "pmtracecount"}, "handles"),
-    # The end under another tag is `label`, `endAs` or `abortAs`; `fail` after `label` calls fail_as. C's state flags are
-    # an enum, and the calls by name have a class of their own.
+    # C's state flags are an enum, and the calls by name have a class of their own.
     "Java": ("java/src/io/pcp/trace/*.java", r"^    public (?:static )?(?:<T> )?[\w<>\[\]]+ (\w+)\(", camel, {
         "tag": "of", "tag_with": "of", "tag_add_labels": "label", "tag_text": "tag", "point": "hit", "observe": "record",
         "count": "record", "begin_at": "begin", "begin_from_at": "beginFrom", "begin_under_at": "beginUnder",
         "context": "traceparent", "context_state": "tracestate", "note_number": "note", "by name: state": "setState"},
-        {"fail_as", *(f"by name: {call}" for call in BY_NAME - {"state"})}),
+        {f"by name: {call}" for call in BY_NAME - {"state"}}),
     "Java by name": ("java/src/sgi/pcp/trace.java", r"public static \w+ (\w+)\(", same, {"by name: counter": "pmtracecount"},
                      "handles"),
     # A context variable has the innermost transaction, so nothing is attached, detached or begun under another. Notes

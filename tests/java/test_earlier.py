@@ -24,7 +24,8 @@ class Earlier(unittest.TestCase):
         self.assertEqual([tag for tag, _ in ended], ENDED * passes)
         for tag, seconds in ended:
             self.assertTrue(2 <= float(seconds) < 62 + PATIENCE_S, (tag, seconds))
-        self.assertIn('increment "sum", value 2.5', done.stderr)
+        for line in ('increment "sum", value 2.5', 'abort "other"'):
+            self.assertIn(line, done.stderr)
 
     def test_is_timed_from_then(self):
         self.check(*java("Earlier", command=JAVA[0]), passes=1)

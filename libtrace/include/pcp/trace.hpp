@@ -439,7 +439,7 @@ class [[nodiscard]] Running {
   // Aborts, and notes the reason if captured.
   void fail(detail::OptionalText reason) noexcept {
     if (is_captured())
-      detail::fail(&transaction_, labels_.added_to(tag()), reason);
+      fail_as(tag(), reason);
     else
       abort();
   }
@@ -461,6 +461,9 @@ class [[nodiscard]] Running {
   // the tag that it began with.
   void end_as(const Transaction& tag) noexcept;
   void abort_as(const Transaction& tag) noexcept;
+
+  // Aborts under another tag, and notes the reason if captured.
+  void fail_as(const Transaction& tag, detail::OptionalText reason) noexcept;
 
   // True if this transaction is captured for a monitor. Notes work only then: check first if a note
   // is expensive to make.
@@ -504,6 +507,10 @@ class [[nodiscard]] Running {
   }
   void abort_as(pmtrace_handle tag) noexcept {
     if (is_open()) pmtrace_abort_as(&transaction_, labels_.added_to(tag));
+  }
+  // Requires: captured.
+  void fail_as(pmtrace_handle tag, detail::OptionalText reason) noexcept {
+    detail::fail(&transaction_, labels_.added_to(tag), reason);
   }
 
   pmtrace_tx transaction_{};
@@ -571,6 +578,12 @@ class Transaction : public detail::Tagged {
 
 inline void Running::end_as(const Transaction& tag) noexcept { end_as(tag.handle()); }
 inline void Running::abort_as(const Transaction& tag) noexcept { abort_as(tag.handle()); }
+inline void Running::fail_as(const Transaction& tag, detail::OptionalText reason) noexcept {
+  if (is_captured())
+    fail_as(tag.handle(), reason);
+  else
+    abort_as(tag.handle());
+}
 
 // Calls `work` in a transaction and returns its result. An exception aborts the transaction.
 template <typename Work>

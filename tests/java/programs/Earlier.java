@@ -37,6 +37,7 @@ final class Earlier {
         begin();
         System.out.println(refusalOf("late"));
         trace.pmtraceadd("sum", 2.5);
+        Transaction.of("first").begin().failAs(Transaction.of("other"), "reason");
         if (arguments.length > 0) {
             Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
                     .invoke(null, (Runnable) Earlier::begin);

@@ -112,6 +112,18 @@ public final class Running implements AutoCloseable {
     }
 
     /**
+     * Aborts this under another tag, and notes the reason.
+     *
+     * @param other as for {@link #endAs}
+     * @param reason as for {@link #fail}
+     */
+    public void failAs(Transaction other, String reason) {
+        long begun = started;
+        started = 0;
+        Transaction.failAs(transaction, begun, other, labels, reason);
+    }
+
+    /**
      * Attaches this to the calling thread: transactions that begin there before the end of {@code
      * try} are inside of this. For a task of a pool or of a {@code CompletableFuture} that works
      * for a request from elsewhere:
