@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include "base/clock.hpp"
-
 namespace pcp::trace::agent {
 
 void AgentSide::start(const IngestOptions& options, const EngineOptions& engine) {
@@ -29,9 +27,11 @@ PduStream& AgentSide::unix_socket() {
 
 PduStream& AgentSide::tcp() { return connect({.address = "127.0.0.1"}); }
 
-PduStream& AgentSide::client(std::uint8_t session) {
+PduStream& AgentSide::client(std::uint8_t session) { return client(hello_of(session)); }
+
+PduStream& AgentSide::client(const wire::Hello& hello) {
   PduStream& peer = unix_socket();
-  EXPECT_TRUE(peer.hello(session));
+  EXPECT_TRUE(peer.hello(hello));
   return peer;
 }
 
@@ -45,6 +45,10 @@ void AgentSide::pass(Duration time) {
   Turn turn(parts_->shared, clock);
   parts_->context.sessions.forget_old(now_, turn);
   while (parts_->context.sessions.in_flight().enter_again(turn, 1)) continue;
+}
+
+void AgentSide::tell_captures() {
+  for (Line& line : parts_->lines) line.tell_captures();
 }
 
 AgentSide::Line::Line(Parts& parts, Peer peer) : parts_(parts), peer_(std::move(peer)) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "collector/ingest/dialogue.hpp"
 #include "collector/shared.hpp"
 #include "unit/collector/ingest/reader_fixture.hpp"
@@ -19,24 +20,32 @@ namespace pcp::trace::agent {
 
 class AgentSide : public ReaderFixture {
  protected:
-  AgentSide() { now_ = steady_now(); }
-
-  void start(const IngestOptions& options = {}, const EngineOptions& engine = {});
-  template <typename Change>
-  void start_with(Change change) {
-    IngestOptions options;
-    change(options);
-    start(options);
+  AgentSide() {
+    now_ = steady_now();
+    start({});
   }
 
-  // A program of this user on the Unix socket, and one over TCP; and one that has said HELLO.
+  // Starts anew, with options that differ as `change` makes them.
+  template <typename Change>
+  void start_with(Change change, const EngineOptions& engine = {}) {
+    IngestOptions options;
+    change(options);
+    start(options, engine);
+  }
+
+  // A program of this user on the Unix socket, and one over TCP; and those that have said HELLO.
   PduStream& unix_socket();
   PduStream& tcp();
   PduStream& client(std::uint8_t session = 1);
+  PduStream& client(const wire::Hello& hello);
 
   void reset();
   // Lets this time pass, and does the agent's periodic work.
   void pass(Duration time);
+  // Sends a CONTROL to each program that lacks the latest captures.
+  void tell_captures();
+
+  SharedSpans& spans() const { return parts_->shared.spans; }
 
   Reader reader() const override { return Reader(parts_->shared); }
 
@@ -49,6 +58,7 @@ class AgentSide : public ReaderFixture {
     bool send(std::string_view bytes) override;
     void close() override;
     bool at_end() override { return !is_open_; }
+    void tell_captures() { dialogue_.append_control(received_); }
 
    private:
     bool fill() override { return false; }
@@ -68,6 +78,7 @@ class AgentSide : public ReaderFixture {
   };
 
   static Instant clock() { return now_; }
+  void start(const IngestOptions& options, const EngineOptions& engine = {});
   PduStream& connect(Peer peer);
 
   static inline Instant now_;

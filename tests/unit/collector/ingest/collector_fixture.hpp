@@ -4,8 +4,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "collector/collector.hpp"
+#include "support/error_of.hpp"
 #include "support/scratch_directory.hpp"
 #include "unit/collector/ingest/deadline.hpp"
 #include "unit/collector/ingest/reader_fixture.hpp"
@@ -16,9 +19,19 @@ namespace pcp::trace::agent {
 class CollectorFixture : public ReaderFixture {
  protected:
   // Options with a free port and a Unix socket in the test's directory.
-  IngestOptions options() const;
+  IngestOptions options() const {
+    IngestOptions options;
+    options.port = 0;
+    options.socket_path = socket_path();
+    return options;
+  }
   void start() { start(options()); }
-  void start(IngestOptions options, const EngineOptions& engine = {});
+  void start(IngestOptions options) {
+    collector_ = std::make_unique<Collector>(Collector::Options{.ingest = std::move(options)},
+                                             remember_line, steady_now());
+    ASSERT_EQ(error_of(collector_->listen()), "");
+    collector_->start();
+  }
   // Starts with options that differ as `change` makes them.
   template <typename Change>
   void start_with(Change change) {
@@ -30,9 +43,15 @@ class CollectorFixture : public ReaderFixture {
   TestPeer tcp() const { return TestPeer::tcp(collector_->port()); }
   TestPeer unix_socket() const { return TestPeer::unix_socket(socket_path()); }
   // A peer that has read the agent's greeting; and one that has said HELLO, too.
-  static TestPeer greeted(TestPeer peer);
-  static TestPeer client(std::uint8_t session, TestPeer peer);
-  TestPeer client(std::uint8_t session = 1) const { return client(session, unix_socket()); }
+  static TestPeer greeted(TestPeer peer) {
+    EXPECT_EQ(peer.next_ack(), static_cast<std::int32_t>(wire::kBatchVersion));
+    return peer;
+  }
+  TestPeer client(std::uint8_t session = 1) const {
+    TestPeer peer = unix_socket();
+    EXPECT_TRUE(peer.hello(session));
+    return peer;
+  }
   std::string socket_path() const { return directory_ + "/trace.socket"; }
 
   // The collector's computing time shows that it has looked after its sessions.

@@ -31,21 +31,28 @@ std::string few_tags() {
 
 class InFlightOf : public AgentSide {
  protected:
-  // A program that has said HELLO and defined the tags "one", "two" and so on.
+  // A program that has said HELLO, defined the tags "one", "two" and so on, and reports these
+  // transactions for the first time.
   struct Program {
     PduStream& peer;
     std::uint64_t sequence = 0;
 
     bool say(const std::vector<wire::OpenCount>& open, bool anew = false) {
-      return peer.send(in_flight_pdu(++sequence, open, anew)) && peer.next_batch_ack() == sequence;
+      ++sequence;
+      return peer.deliver_batch(sequence, in_flight_pdu(sequence, open, anew));
     }
   };
-  static Program program(PduStream& peer, std::uint8_t session) {
+  static Program program(PduStream& peer, std::uint8_t session,
+                         const std::vector<wire::OpenCount>& open = {}) {
     EXPECT_TRUE(peer.hello(session));
     EXPECT_TRUE(peer.send(tags_pdu({{1, "one"}, {2, "two"}, {3, "three"}, {4, "four"}})));
-    return {peer};
+    Program program{peer};
+    if (!open.empty()) EXPECT_TRUE(program.say(open, true));
+    return program;
   }
-  Program program(std::uint8_t session) { return program(unix_socket(), session); }
+  Program program(std::uint8_t session, const std::vector<wire::OpenCount>& open = {}) {
+    return program(unix_socket(), session, open);
+  }
 
   TagValues::InFlight in_flight(const std::string& tag) {
     const auto found = values(Transact, tag);
@@ -56,16 +63,13 @@ class InFlightOf : public AgentSide {
 };
 
 TEST_F(InFlightOf, AnyProcessIsUnderstood) {
-  start();
   const auto welcome = unix_socket().hello(1);
   ASSERT_TRUE(welcome);
   EXPECT_TRUE(welcome->features.test(number_of(wire::Feature::InFlight)));
 }
 
 TEST_F(InFlightOf, AProcessIsShownWithItsNumberAgeAndPlace) {
-  start();
-  Program program = this->program(1);
-  ASSERT_TRUE(program.say({{1, 3, 5 * kSecond, 4712}}, true));
+  program(1, {{1, 3, 5 * kSecond, 4712}});
   const auto shown = in_flight("one");
   EXPECT_EQ(shown.open, 3u);
   EXPECT_GE(shown.oldest_age, 5s);
@@ -75,17 +79,14 @@ TEST_F(InFlightOf, AProcessIsShownWithItsNumberAgeAndPlace) {
   EXPECT_EQ(count_of(Transact, "one"), 0u);
   EXPECT_FALSE(values(Point, "one"));
 
-  Program other = this->program(tcp(), 2);
-  ASSERT_TRUE(other.say({{1, 1, 100 * kSecond, 0}}, true));
+  program(tcp(), 2, {{1, 1, 100 * kSecond, 0}});
   EXPECT_EQ(open("one"), 4u);
-  EXPECT_EQ(in_flight("one").pid, 4711u);  // by its own word
+  EXPECT_EQ(in_flight("one").pid, wire::kPid);  // by its own word
   EXPECT_EQ(in_flight("one").tid, 0u);
 }
 
 TEST_F(InFlightOf, ATagThatIsNotNamedStaysAsItWas) {
-  start();
-  Program program = this->program(1);
-  ASSERT_TRUE(program.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
+  Program program = this->program(1, {{1, 3, 0, 0}, {2, 1, 0, 0}});
   ASSERT_TRUE(program.say({{2, 5, 0, 0}}));
   EXPECT_EQ(open("one"), 3u);
   EXPECT_EQ(open("two"), 5u);
@@ -97,9 +98,7 @@ TEST_F(InFlightOf, ATagThatIsNotNamedStaysAsItWas) {
 }
 
 TEST_F(InFlightOf, AnewReplacesAllThatWasSaid) {
-  start();
-  Program program = this->program(1);
-  ASSERT_TRUE(program.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
+  Program program = this->program(1, {{1, 3, 0, 0}, {2, 1, 0, 0}});
   ASSERT_TRUE(program.say({{2, 4, 0, 0}}, true));
   EXPECT_EQ(open("one"), 0u);
   EXPECT_EQ(open("two"), 4u);
@@ -108,9 +107,7 @@ TEST_F(InFlightOf, AnewReplacesAllThatWasSaid) {
 }
 
 TEST_F(InFlightOf, ABatchThatWasAppliedBeforeIsTaken) {
-  start();
-  Program program = this->program(1);
-  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
+  Program program = this->program(1, {{1, 3, 0, 0}});
   --program.sequence;
   ASSERT_TRUE(program.say({{1, 2, 0, 0}}));
   EXPECT_EQ(open("one"), 2u);
@@ -118,7 +115,6 @@ TEST_F(InFlightOf, ABatchThatWasAppliedBeforeIsTaken) {
 }
 
 TEST_F(InFlightOf, ATagThatIsNotDefinedBreaksTheProtocol) {
-  start();
   Program program = this->program(1);
   EXPECT_FALSE(program.say({{1, 3, 0, 0}, {9, 1, 0, 0}}, true));
   EXPECT_TRUE(program.peer.at_end());
@@ -126,65 +122,45 @@ TEST_F(InFlightOf, ATagThatIsNotDefinedBreaksTheProtocol) {
   EXPECT_FALSE(values(Transact, "one"));
 }
 
+// An earlier connection's report is void also if the next connection does not begin anew.
 TEST_F(InFlightOf, AProcessGoesWithItsConnectionAndComesBackWhenItSaysSo) {
-  start();
-  Program before = program(1);
-  ASSERT_TRUE(before.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
-  before.peer.close();
-  EXPECT_EQ(open("one"), 0u);
-  Program after = program(1);
-  EXPECT_EQ(open("one"), 0u);
-  after.sequence = before.sequence;
-  ASSERT_TRUE(after.say({{2, 7, 0, 0}}, true));
-  EXPECT_EQ(open("one"), 0u);
-  EXPECT_EQ(open("two"), 7u);
-  EXPECT_EQ(vanished("one") + vanished("two"), 0u);
-}
-
-TEST_F(InFlightOf, AnEarlierConnectionIsVoidAlsoIfTheNextDoesNotSaySo) {
-  start();
-  Program before = program(1);
-  ASSERT_TRUE(before.say({{1, 3, 0, 0}}, true));
-  before.peer.close();
-  Program after = program(1);
-  after.sequence = before.sequence;
-  ASSERT_TRUE(after.say({{2, 7, 0, 0}}));
-  EXPECT_EQ(open("one"), 0u);
-  EXPECT_EQ(open("two"), 7u);
-  ASSERT_TRUE(after.peer.send(bye_pdu(ByeReason::Done)));
-  EXPECT_TRUE(after.peer.at_end());
-  EXPECT_EQ(vanished("one"), 0u);
-  EXPECT_EQ(vanished("two"), 7u);
+  for (const bool anew : {true, false}) {
+    start_with([](auto&) {});
+    Program before = program(1, {{1, 3, 0, 0}, {2, 1, 0, 0}});
+    before.peer.close();
+    EXPECT_EQ(open("one"), 0u);
+    Program after = program(1);
+    EXPECT_EQ(open("one"), 0u);
+    after.sequence = before.sequence;
+    ASSERT_TRUE(after.say({{2, 7, 0, 0}}, anew));
+    EXPECT_EQ(open("one"), 0u);
+    EXPECT_EQ(open("two"), 7u);
+    EXPECT_EQ(vanished("one") + vanished("two"), 0u);
+    EXPECT_TRUE(after.peer.leave());
+    EXPECT_EQ(vanished("one"), 0u);
+    EXPECT_EQ(vanished("two"), 7u);
+  }
 }
 
 TEST_F(InFlightOf, AConnectionThatIsTakenOverIsGoneAsWell) {
-  start();
-  Program old = program(1);
-  ASSERT_TRUE(old.say({{1, 3, 0, 0}}, true));
+  program(1, {{1, 3, 0, 0}});
   Program young = program(1);
   EXPECT_EQ(open("one"), 0u);
-  young.sequence = old.sequence;
   ASSERT_TRUE(young.say({{1, 2, 0, 0}}, true));
   EXPECT_EQ(open("one"), 2u);
 }
 
 TEST_F(InFlightOf, AProcessThatEndsVanishes) {
-  start();
-  Program program = this->program(1);
-  ASSERT_TRUE(program.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
+  Program program = this->program(1, {{1, 3, 0, 0}, {2, 1, 0, 0}});
   ASSERT_TRUE(program.say({{2, 0, 0, 0}}));
-  ASSERT_TRUE(program.peer.send(bye_pdu(ByeReason::Done)));
-  EXPECT_TRUE(program.peer.at_end());
+  EXPECT_TRUE(program.peer.leave());
   EXPECT_EQ(open("one"), 0u);
   EXPECT_EQ(vanished("one"), 3u);
   EXPECT_EQ(vanished("two"), 0u);
 }
 
-TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {
-  start();  // the process itself still runs
-  Program program = this->program(1);
-  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
-  program.peer.close();
+TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {  // the process itself still runs
+  program(1, {{1, 3, 0, 0}}).peer.close();
   pass(119s);
   EXPECT_EQ(vanished("one"), 0u);
   pass(1s);
@@ -200,8 +176,8 @@ TEST_F(CollectorFixture, ThatEndsTakesTransactionsAsVanishedIfItsOwnerSaysSo) {
   start_with([](auto& options) { options.vanish_at_end = true; });
   const auto vanished = [this] { return values(Transact, "one")->in_flight.vanished; };
   TestPeer peer = client();
-  ASSERT_TRUE(peer.send(tags_pdu({{1, "one"}}) + in_flight_pdu(1, {{1, 3, 0, 0}}, true)));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(
+      peer.deliver_batch(1, tags_pdu({{1, "one"}}) + in_flight_pdu(1, {{1, 3, 0, 0}}, true)));
   peer.close();
   ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
   EXPECT_EQ(vanished(), 0u);
@@ -211,31 +187,21 @@ TEST_F(CollectorFixture, ThatEndsTakesTransactionsAsVanishedIfItsOwnerSaysSo) {
 
 TEST_F(InFlightOf, ASessionThatMakesRoomForAnotherVanishes) {
   start_with([](auto& options) { options.max_sessions_per_user = 1; });
-  Program first = program(1);
-  ASSERT_TRUE(first.say({{1, 3, 0, 0}}, true));
-  first.peer.close();
+  program(1, {{1, 3, 0, 0}}).peer.close();
   EXPECT_EQ(vanished("one"), 0u);
   program(2);
   EXPECT_EQ(vanished("one"), 3u);
 }
 
 TEST_F(InFlightOf, AProcessThatComesBackOnlyToEndVanishes) {
-  start();
-  Program before = program(1);
-  ASSERT_TRUE(before.say({{1, 3, 0, 0}}, true));
-  before.peer.close();
-  Program after = program(1);
-  ASSERT_TRUE(after.peer.send(bye_pdu(ByeReason::Done)));
-  EXPECT_TRUE(after.peer.at_end());
+  program(1, {{1, 3, 0, 0}}).peer.close();
+  EXPECT_TRUE(program(1).peer.leave());
   EXPECT_EQ(vanished("one"), 3u);
 }
 
 TEST_F(InFlightOf, AProcessIsShownAgainAfterAReset) {
-  start();
-  Program program = this->program(1);
-  Program other = this->program(2);
-  ASSERT_TRUE(program.say({{1, 3, 5 * kSecond, 9}, {2, 1, 0, 0}}, true));
-  ASSERT_TRUE(other.say({{1, 10, 0, 0}}, true));
+  Program program = this->program(1, {{1, 3, 5 * kSecond, 9}, {2, 1, 0, 0}});
+  this->program(2, {{1, 10, 0, 0}});
   for (int i = 0; i < 3; ++i) {
     reset();
     EXPECT_EQ(open("one"), 13u);
@@ -248,13 +214,9 @@ TEST_F(InFlightOf, AProcessIsShownAgainAfterAReset) {
 }
 
 TEST_F(InFlightOf, AProcessThatIsGoneIsNotShownAgainAfterAReset) {
-  start();
-  Program gone = program(1);
-  ASSERT_TRUE(gone.say({{1, 3, 0, 0}}, true));
-  gone.peer.close();
+  program(1, {{1, 3, 0, 0}}).peer.close();
   program(1);
-  Program here = program(2);
-  ASSERT_TRUE(here.say({{2, 1, 0, 0}}, true));
+  program(2, {{2, 1, 0, 0}});
   reset();
   EXPECT_EQ(open("two"), 1u);
   EXPECT_FALSE(values(Transact, "one"));
@@ -262,14 +224,11 @@ TEST_F(InFlightOf, AProcessThatIsGoneIsNotShownAgainAfterAReset) {
 
 TEST_F(InFlightOf, AProcessThatEndsAfterAResetVanishesAllTheSame) {
   start_with([](auto& options) { options.split = {"service"}; });
-  Program program = this->program(1);
-  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
+  Program program = this->program(1, {{1, 3, 0, 0}});
   EXPECT_EQ(open("one{service=service}"), 3u);
   program.peer.close();
   reset();
-  Program after = this->program(1);
-  ASSERT_TRUE(after.peer.send(bye_pdu(ByeReason::Done)));
-  EXPECT_TRUE(after.peer.at_end());
+  EXPECT_TRUE(this->program(1).peer.leave());
   EXPECT_EQ(vanished("one{service=service}"), 3u);
   const auto name = instance(Transact, "one{service=service}");
   ASSERT_TRUE(name && name->origin);
@@ -277,11 +236,8 @@ TEST_F(InFlightOf, AProcessThatEndsAfterAResetVanishesAllTheSame) {
 }
 
 TEST_F(InFlightOf, ATagHasItsDescriptionAndItsOrigin) {
-  start();
-  PduStream& peer = client();
-  ASSERT_TRUE(
-      peer.send(tags_pdu({{1, "one", "s", "the first"}}) + in_flight_pdu(1, {{1, 1, 0, 0}}, true)));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(client().deliver_batch(
+      1, tags_pdu({{1, "one", "s", "the first"}}) + in_flight_pdu(1, {{1, 1, 0, 0}}, true)));
   const auto name = instance(Transact, "one");
   ASSERT_TRUE(name && name->origin && name->description);
   EXPECT_EQ(name->description->members(), R"("unit":"s","description":"the first")");
@@ -291,12 +247,11 @@ TEST_F(InFlightOf, ATagHasItsDescriptionAndItsOrigin) {
 TEST_F(InFlightOf, IdsThatShareATagAddUp) {
   start_with([](auto& options) { options.max_tags_per_session = kFew; });
   PduStream& peer = client();
-  ASSERT_TRUE(peer.send(few_tags() + tags_pdu({{kFew, "b{k=1}"}, {kFew + 1, "b{k=2}"}}) +
-                        in_flight_pdu(1, {{kFew, 1, 0, 0}, {kFew + 1, 10, 0, 0}}, true)));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(
+      peer.deliver_batch(1, few_tags() + tags_pdu({{kFew, "b{k=1}"}, {kFew + 1, "b{k=2}"}}) +
+                                in_flight_pdu(1, {{kFew, 1, 0, 0}, {kFew + 1, 10, 0, 0}}, true)));
   EXPECT_EQ(open("b"), 11u);
-  ASSERT_TRUE(peer.send(in_flight_pdu(2, {{kFew, 0, 0, 0}})));
-  EXPECT_EQ(peer.next_batch_ack(), 2u);
+  ASSERT_TRUE(peer.deliver_batch(2, in_flight_pdu(2, {{kFew, 0, 0, 0}})));
   EXPECT_EQ(open("b"), 10u);
 }
 
@@ -304,10 +259,8 @@ class InFlightLimits : public InFlightOf {};
 
 TEST_F(InFlightLimits, AUserHasHalfOfTheTagsInFlight) {
   start_with([](auto& options) { options.max_in_flight = 4; });
-  Program program = this->program(1);
-  Program same_user = this->program(2);
-  ASSERT_TRUE(program.say({{1, 1, 0, 0}}, true));
-  ASSERT_TRUE(same_user.say({{1, 10, 0, 0}, {2, 10, 0, 0}}, true));
+  Program program = this->program(1, {{1, 1, 0, 0}});
+  Program same_user = this->program(2, {{1, 10, 0, 0}, {2, 10, 0, 0}});
   EXPECT_EQ(open("one"), 11u);
   EXPECT_FALSE(values(Transact, "two"));
   EXPECT_EQ(counters().in_flight_left_out, 1u);
@@ -322,31 +275,24 @@ TEST_F(InFlightLimits, AUserHasHalfOfTheTagsInFlight) {
 
 TEST_F(InFlightLimits, AnotherUserHasTheOtherHalfAndWhatIsRememberedTakesItsRoom) {
   start_with([](auto& options) { options.max_in_flight = 4; });
-  Program gone = program(1);
-  ASSERT_TRUE(gone.say({{1, 1, 0, 0}, {2, 1, 0, 0}}, true));
-  gone.peer.close();
-  Program same_user = program(2);
-  ASSERT_TRUE(same_user.say({{3, 1, 0, 0}}, true));
+  program(1, {{1, 1, 0, 0}, {2, 1, 0, 0}}).peer.close();
+  program(2, {{3, 1, 0, 0}});  // of the same user
   EXPECT_FALSE(values(Transact, "three"));
   EXPECT_EQ(counters().in_flight_left_out, 1u);
-  Program other = program(tcp(), 3);
-  ASSERT_TRUE(other.say({{1, 10, 0, 0}, {2, 10, 0, 0}}, true));
+  program(tcp(), 3, {{1, 10, 0, 0}, {2, 10, 0, 0}});
   EXPECT_EQ(open("one"), 10u);
   EXPECT_EQ(open("two"), 10u);
-  Program back = program(1);
-  back.sequence = gone.sequence;
-  ASSERT_TRUE(back.say({{4, 1, 0, 0}}, true));
+  program(1, {{4, 1, 0, 0}});
   EXPECT_EQ(open("four"), 1u);
   EXPECT_EQ(counters().in_flight_left_out, 1u);
 }
 
 TEST_F(InFlightLimits, SoManyTagsAreInFlightOfASession) {
   start_with([](auto& options) { options.max_tags_per_session = kFew; });
-  PduStream& peer = client();
   std::vector<wire::OpenCount> all;
   for (std::uint32_t id = 0; id <= kFew; ++id) all.push_back({id, 1, 0, 0});
-  ASSERT_TRUE(peer.send(few_tags() + tags_pdu({{kFew, "b{k=1}"}}) + in_flight_pdu(1, all, true)));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(client().deliver_batch(
+      1, few_tags() + tags_pdu({{kFew, "b{k=1}"}}) + in_flight_pdu(1, all, true)));
   EXPECT_EQ(open("tag 99"), 1u);
   EXPECT_EQ(open("b"), 0u);
   EXPECT_EQ(counters().in_flight_left_out, 1u);
@@ -355,10 +301,6 @@ TEST_F(InFlightLimits, SoManyTagsAreInFlightOfASession) {
 // Sessions of any users, without sockets.
 class InFlightTable : public testing::Test {
  protected:
-  explicit InFlightTable(std::uint32_t max_in_flight = 100) {
-    options_.max_in_flight = max_in_flight;
-  }
-
   // Reports one transaction in flight for each of so many tags, in a new session of the user.
   void say(const std::string& user, std::uint32_t tags) {
     Turn turn(shared_);
@@ -419,12 +361,8 @@ TEST_F(InFlightTable, EntersAgainFromTheBeginningAfterAnotherReset) {
   EXPECT_EQ(open(), 8u);
 }
 
-class InFlightOfThreeUsers : public InFlightTable {
- protected:
-  InFlightOfThreeUsers() : InFlightTable(5) {}
-};
-
-TEST_F(InFlightOfThreeUsers, IsLimitedAsAWhole) {
+TEST_F(InFlightTable, IsLimitedAsAWhole) {
+  options_.max_in_flight = 5;
   for (const char* user : {"a", "b", "c"}) say(user, 4);
   EXPECT_EQ(open(), 5u);
   EXPECT_EQ(shared_.counters.in_flight_left_out, 2u + 2u + 3u);

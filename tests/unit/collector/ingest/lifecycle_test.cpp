@@ -228,16 +228,19 @@ TEST_F(Lifecycle, StopMayBeCalledTwiceOrWithoutStart) {
   EXPECT_FALSE(status_of(socket_path()));
 }
 
-TEST_F(Lifecycle, ARequestListsTheClients) {
+TEST_F(Lifecycle, ARequestListsTheClientsAndEchoesNothingThatTheySent) {
   start();
-  TestPeer ours = client();
+  wire::Hello hello = hello_of(1);
+  hello.process = "evil\n\x1b[2Jprogram";
+  TestPeer ours = unix_socket();
+  ASSERT_TRUE(ours.hello(hello));
   TestPeer stock = greeted(tcp());
   ASSERT_TRUE(stock.send(data_pdu(Point, "tag", -1, true)));
   EXPECT_EQ(stock.next_ack(), ack_of(Point));
   collector_->request_client_log();
   ASSERT_TRUE(eventually([&] { return log().size() == 3; }));
   EXPECT_NE(log_line_with("clients connected: 2"), "");
-  EXPECT_NE(log_line_with("version 2, \"program\""), "");
+  EXPECT_NE(log_line_with("version 2, \"evil\\x0a\\x1b[2Jprogram\""), "");
   EXPECT_NE(log_line_with("127.0.0.1 port"), "");
 }
 

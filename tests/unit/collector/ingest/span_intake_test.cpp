@@ -14,14 +14,15 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "unit/collector/ingest/agent_side.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
-#include "wire/events.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
 using namespace std::chrono_literals;
 using wire::PduType;
+using Ids = std::vector<std::uint64_t>;
 
 constexpr Audience kEverybody{};
 
@@ -39,94 +40,90 @@ std::string events_pdu(std::uint64_t sequence, std::uint64_t control,
                        const std::vector<wire::CaptureCount>& counts = {}) {
   std::string body;
   for (const wire::Span& span : spans) wire::append_span(body, span);
-  std::string out;
-  wire::append_events(out, 1, sequence, control, counts, body);
-  return out;
+  return wire::pdu_of(wire::append_events, sequence, control, counts, body);
 }
 
-std::optional<wire::Control> next_control(TestPeer& peer) {
-  const auto pdu = peer.next();
-  if (!pdu || pdu->type != PduType::Control) return {};
-  return wire::decode_control(pdu->payload);
+// Reads until the next PDU of this type. Gives nothing at the end.
+std::optional<PduStream::Pdu> next_of(PduStream& peer, PduType type) {
+  auto pdu = peer.next();
+  while (pdu && pdu->type != type) pdu = peer.next();
+  return pdu;
 }
 
-// Reads until the program is told to capture exactly this; `before` counts earlier CONTROLs.
-bool eventually_told(TestPeer& peer, const std::string& filter, int* before = nullptr) {
-  while (const auto pdu = peer.next()) {
-    if (pdu->type != PduType::Control) continue;
-    const auto control = wire::decode_control(pdu->payload);
-    if (!control) return false;
-    if (control->captures.size() == 1 && control->captures[0].filter == filter) return true;
-    if (before != nullptr) ++*before;
-  }
-  return false;
+std::optional<wire::Control> next_control(PduStream& peer) {
+  const auto pdu = next_of(peer, PduType::Control);
+  return pdu ? wire::decode_control(pdu->payload) : std::nullopt;
 }
 
-std::optional<std::uint64_t> next_events_ack(TestPeer& peer) {
-  const auto pdu = peer.next();
-  if (!pdu || pdu->type != PduType::EventsAck) return {};
-  return wire::decode_events_ack(pdu->payload);
+// True once the agent has acknowledged these EVENTS.
+bool deliver_events(PduStream& peer, std::uint64_t sequence, const std::string& pdu) {
+  if (!peer.send(pdu)) return false;
+  const auto answer = peer.next();
+  return answer && answer->type == PduType::EventsAck &&
+         wire::decode_events_ack(answer->payload) == sequence;
 }
 
-std::vector<std::uint64_t> ids(const SpanReading& reading) {
-  std::vector<std::uint64_t> all;
+Ids ids(const SpanReading& reading) {
+  Ids all;
   for (const auto& entry : reading.entries) all.push_back(entry.span->span);
   return all;
 }
 
-using Ids = std::vector<std::uint64_t>;
-
-class SpansOfPrograms : public CollectorFixture {
+// Programs of an agent with or without sockets.
+template <typename Agent>
+class ProgramsOf : public Agent {
  protected:
-  std::unique_ptr<SharedSpans::Subscription> capture(const std::string& filter,
-                                                     Audience audience = kEverybody) {
-    return collector_->spans().capture(filter, audience);
-  }
-
-  // A program that has defined its tag, and knows the captures of that time.
-  TestPeer program(std::uint8_t session = 1) { return program(session, unix_socket()); }
-  TestPeer program(std::uint8_t session, TestPeer peer) {
+  // One that has defined its tag, and knows the captures of that time.
+  template <typename Peer>
+  Peer program(std::uint8_t session, Peer&& peer) {
     const auto welcome = peer.hello(session);
     EXPECT_TRUE(welcome);
     control_ = welcome ? welcome->control : std::nullopt;
     EXPECT_TRUE(peer.send(tags_pdu({{1, "request"}})));
-    return peer;
+    return std::forward<Peer>(peer);
   }
 
   std::optional<wire::Control> control_;  // of the last program
 };
 
+class SpansOfPrograms : public ProgramsOf<AgentSide> {
+ protected:
+  std::unique_ptr<SharedSpans::Subscription> capture(const std::string& filter,
+                                                     Audience audience = kEverybody) {
+    return spans().capture(filter, audience);
+  }
+  using ProgramsOf::program;
+  PduStream& program(std::uint8_t session = 1) { return program(session, unix_socket()); }
+
+  // The filters of which the last program was told.
+  std::vector<std::string> filters() const {
+    std::vector<std::string> all;
+    if (control_)
+      for (const wire::Capture& each : control_->captures) all.push_back(each.filter);
+    return all;
+  }
+};
+
 // A program that knows one capture, of everybody.
 class SpansThatAreAskedFor : public SpansOfPrograms {
  protected:
-  void SetUp() override {
-    start();
-    monitor_ = capture("tag=a");
-    peer_ = program();
-    ASSERT_TRUE(control_);
-    capture_ = control_->captures.at(0).id;
-  }
-
-  void send(std::uint64_t sequence, const std::vector<wire::Span>& spans,
-            const std::vector<wire::CaptureCount>& counts = {}) {
-    ASSERT_TRUE(peer_.send(events_pdu(sequence, control_->number, spans, counts)));
-  }
   bool deliver(std::uint64_t sequence, const std::vector<wire::Span>& spans,
                const std::vector<wire::CaptureCount>& counts = {}) {
-    send(sequence, spans, counts);
-    return next_events_ack(peer_) == sequence;
+    return deliver_events(peer_, sequence, events_pdu(sequence, number_, spans, counts));
   }
-  void expect_refused() {
+  void expect_refused(const std::string& pdu) {
+    ASSERT_TRUE(peer_.send(pdu));
     EXPECT_TRUE(peer_.next_bye());
-    EXPECT_EQ(collector_->spans().totals().captured, 0u);
-    EXPECT_EQ(collector_->spans().totals().missed, MissedCounts{});
+    EXPECT_EQ(spans().totals().captured, 0u);
+    EXPECT_EQ(spans().totals().missed, MissedCounts{});
     EXPECT_EQ(monitor_->read(1).missed(0), 0u);
     EXPECT_EQ(monitor_->waiting(), 0u);
   }
 
-  std::unique_ptr<SharedSpans::Subscription> monitor_;
-  TestPeer peer_ = TestPeer::unconnected();
-  std::uint64_t capture_ = 0;
+  std::unique_ptr<SharedSpans::Subscription> monitor_ = capture("tag=a");
+  PduStream& peer_ = program();
+  const std::uint64_t number_ = control_.value().number;
+  const std::uint64_t capture_ = control_.value().captures.at(0).id;
 };
 
 TEST_F(SpansThatAreAskedFor, AreTakenOnceAndAcknowledged) {
@@ -137,17 +134,14 @@ TEST_F(SpansThatAreAskedFor, AreTakenOnceAndAcknowledged) {
 }
 
 TEST_F(SpansThatAreAskedFor, AreTakenOnceAcrossConnections) {
-  const std::string sent = events_pdu(1, control_->number, {span_at(1, 5)});
-  ASSERT_TRUE(peer_.send(sent));
-  EXPECT_EQ(next_events_ack(peer_), 1u);
+  EXPECT_TRUE(deliver(1, {span_at(1, 5)}));
   peer_.close();
-  TestPeer again = unix_socket();
+  PduStream& again = unix_socket();
   const auto welcome = again.hello(1);
   ASSERT_TRUE(welcome);
   EXPECT_EQ(welcome->last_events, 1u);
   EXPECT_TRUE(welcome->control);
-  ASSERT_TRUE(again.send(sent));
-  EXPECT_EQ(next_events_ack(again), 1u);
+  EXPECT_TRUE(deliver_events(again, 1, events_pdu(1, number_, {span_at(1, 5)})));
   EXPECT_EQ(ids(monitor_->read(100)), (Ids{5}));
 }
 
@@ -176,57 +170,18 @@ TEST_F(SpansThatAreAskedFor, HaveTextsOfTheirOwn) {
 }
 
 TEST_F(SpansThatAreAskedFor, MayNotBeOfACaptureThatTheyWereNotToldOf) {
-  ASSERT_TRUE(peer_.send(events_pdu(1, control_->number + 1, {span_at(1, 5)})));
-  expect_refused();
+  expect_refused(events_pdu(1, number_ + 1, {span_at(1, 5)}));
 }
 
 TEST_F(SpansThatAreAskedFor, MayNotHaveATagThatIsNotDefined) {
   wire::Span span = span_at(1, 6);
   span.tag_id = 2;
-  send(1, {span_at(1, 5), span});
-  expect_refused();
-}
-
-TEST_F(SpansThatAreAskedFor, AreCountedAsTheySay) {
-  EXPECT_TRUE(deliver(1, {}, {{capture_, 10, 1, 2, 0, 0}}));
-  EXPECT_TRUE(deliver(2, {}, {{capture_, 15, 1, 3, 1, 0}}));
-  EXPECT_TRUE(deliver(3, {}, {{capture_ + 1, 15, 1, 3, 1, 9}}));
-  const SpanTotals totals = collector_->spans().totals();
-  EXPECT_EQ(totals.captured, 15u);
-  EXPECT_EQ(totals.missed, (MissedCounts{1, 3, 1, 0}));
-  EXPECT_EQ(monitor_->read(1).missed(0), 5u);
-}
-
-// Two programs of one user: one is over its limit, and leaves out half of the traces.
-TEST_F(SpansThatAreAskedFor, AreOfTracesThatEachProgramTakes) {
-  wire::Span low = span_at(1, 5);
-  low.trace.low = wire::kAllIds / 2 - 1;
-  wire::Span high = span_at(1, 6);
-  high.trace.low = wire::kAllIds / 2;
-  EXPECT_TRUE(deliver(1, {high}, {{.capture = capture_, .threshold = wire::kAllIds / 2}}));
-  TestPeer other = program(2);
-  ASSERT_TRUE(other.send(events_pdu(1, control_->number, {low, high})));
-  EXPECT_EQ(next_events_ack(other), 1u);
-  EXPECT_EQ(ids(monitor_->read(100)), (Ids{6, 6}));
-  EXPECT_EQ(monitor_->read(100).missed(2), 1u);
-  EXPECT_EQ(collector_->spans().totals().missed, (MissedCounts{0, 1, 0, 0}));
-}
-
-// Over TCP all users of this host are one: a program could hide the traces of another user.
-TEST_F(SpansThatAreAskedFor, OverTcpAreOfAllTraces) {
-  for (std::uint8_t session = 2; session < 4; ++session) {
-    TestPeer peer = program(session, tcp());
-    const std::vector<wire::CaptureCount> counts{{.capture = capture_, .threshold = wire::kAllIds}};
-    ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, session)}, counts)));
-    EXPECT_EQ(next_events_ack(peer), 1u);
-  }
-  EXPECT_EQ(ids(monitor_->read(100)), (Ids{2, 3}));
+  expect_refused(events_pdu(1, number_, {span_at(1, 5), span}));
 }
 
 TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeMoreThanThereCanBe) {
   constexpr std::uint64_t kMost = wire::kMaxCaptureCount;
-  send(1, {span_at(1, 5)}, {{capture_, kMost, 0, kMost, 0, 0}});
-  expect_refused();
+  expect_refused(events_pdu(1, number_, {span_at(1, 5)}, {{capture_, kMost, 0, kMost, 0, 0}}));
 }
 
 TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeThatByAndBy) {
@@ -239,68 +194,78 @@ TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeThatByAndBy) {
   EXPECT_FALSE(is_believed);
   const std::uint64_t most =
       static_cast<std::uint64_t>((steady_now() - begin) / 10ns) + 1'000'000'000;
-  const SpanTotals totals = collector_->spans().totals();
+  const SpanTotals totals = spans().totals();
   EXPECT_GT(totals.captured, 900'000'000u);
   EXPECT_LE(totals.captured, most);
+}
+
+TEST_F(SpansThatAreAskedFor, AreCountedAsTheySay) {
+  EXPECT_TRUE(deliver(1, {}, {{capture_, 10, 1, 2, 0, 0}}));
+  EXPECT_TRUE(deliver(2, {}, {{capture_, 15, 1, 3, 1, 0}}));
+  EXPECT_TRUE(deliver(3, {}, {{capture_ + 1, 15, 1, 3, 1, 9}}));
+  const SpanTotals totals = spans().totals();
+  EXPECT_EQ(totals.captured, 15u);
+  EXPECT_EQ(totals.missed, (MissedCounts{1, 3, 1, 0}));
+  EXPECT_EQ(monitor_->read(1).missed(0), 5u);
 }
 
 TEST_F(SpansThatAreAskedFor, AreCountedFromTheBeginningOnceTheirCountsFall) {
   EXPECT_TRUE(deliver(1, {}, {{capture_, 10, 5, 0, 0, 0}}));
   EXPECT_TRUE(deliver(2, {}, {{capture_, 20, 3, 0, 0, 0}}));
-  const SpanTotals totals = collector_->spans().totals();
+  const SpanTotals totals = spans().totals();
   EXPECT_EQ(totals.captured, 30u);
   EXPECT_EQ(totals.missed, (MissedCounts{8, 0, 0, 0}));
 }
 
-std::size_t resident_bytes() {
-  std::size_t all = 0;
-  std::size_t resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+// Two programs of one user: one is over its limit, and leaves out half of the traces.
+TEST_F(SpansThatAreAskedFor, AreOfTracesThatEachProgramTakes) {
+  wire::Span low = span_at(1, 5);
+  low.trace.low = wire::kAllIds / 2 - 1;
+  wire::Span high = span_at(1, 6);
+  high.trace.low = wire::kAllIds / 2;
+  EXPECT_TRUE(deliver(1, {high}, {{.capture = capture_, .threshold = wire::kAllIds / 2}}));
+  EXPECT_TRUE(deliver_events(program(2), 1, events_pdu(1, number_, {low, high})));
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{6, 6}));
+  EXPECT_EQ(monitor_->read(100).missed(2), 1u);
+  EXPECT_EQ(spans().totals().missed, (MissedCounts{0, 1, 0, 0}));
 }
 
-TEST_F(SpansThatAreAskedFor, GiveTheirMemoryBackOnceNobodyWantsThem) {
-  if (mallinfo2().uordblks == 0) GTEST_SKIP() << "a sanitizer has a heap of its own";
-  wire::Span span = span_at(1, 5);
-  const std::string text(2000, 'x');
-  std::vector<wire::SpanAttribute> attributes(5, {"key", text, {}});
-  span.attributes = attributes;
-  const std::size_t before = resident_bytes();
-  for (std::uint64_t sequence = 1; collector_->spans().totals().overwritten == 0; ++sequence)
-    ASSERT_TRUE(deliver(sequence, {span, span, span}));
-  EXPECT_GT(resident_bytes(), before + (40u << 20));
-  EXPECT_LT(resident_bytes(), before + (72u << 20));
-  monitor_.reset();
-  EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (8u << 20); }))
-      << resident_bytes() - before;
+// Over TCP all users of this host are one: a program could hide the traces of another user.
+TEST_F(SpansThatAreAskedFor, OverTcpAreOfAllTraces) {
+  for (std::uint8_t session = 2; session < 4; ++session) {
+    const std::vector<wire::CaptureCount> counts{{.capture = capture_, .threshold = wire::kAllIds}};
+    EXPECT_TRUE(deliver_events(program(session, tcp()), 1,
+                               events_pdu(1, number_, {span_at(1, session)}, counts)));
+  }
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{2, 3}));
 }
 
 TEST_F(SpansOfPrograms, AreWantedFromTheWelcomeOn) {
-  start();
+  start_with([](auto& options) { options.max_spans_a_second = 100'000; });
   const auto monitor = capture("tag=a");
   program();
-  ASSERT_TRUE(control_);
-  ASSERT_EQ(control_->captures.size(), 1u);
-  EXPECT_EQ(control_->captures[0].filter, "tag=a");
-  EXPECT_EQ(control_->captures[0].bit, 0u);
-  EXPECT_EQ(control_->most_a_second, 20'000u);
+  EXPECT_EQ(filters(), std::vector<std::string>{"tag=a"});
+  EXPECT_EQ(control_.value().captures[0].bit, 0u);
+  EXPECT_EQ(control_.value().most_a_second, 100'000u);
 }
 
 TEST_F(SpansOfPrograms, AreNotSpokenOfUntilSomebodyWantsThem) {
-  start();
-  TestPeer peer = program();
+  PduStream& peer = program();
   EXPECT_FALSE(control_);
+  tell_captures();
   ASSERT_TRUE(peer.deliver(1, entry(1, TraceType::Point, {1})));
 }
 
 TEST_F(SpansOfPrograms, AreAskedForWhileTheyRun) {
-  start();
-  TestPeer peer = program();
+  PduStream& peer = program();
   auto monitor = capture("tag=a");
+  tell_captures();
   const auto first = next_control(peer);
   ASSERT_TRUE(first);
   EXPECT_EQ(first->captures.size(), 1u);
+  EXPECT_EQ(first->most_a_second, 20'000u);
   monitor.reset();
+  tell_captures();
   const auto second = next_control(peer);
   ASSERT_TRUE(second);
   EXPECT_GT(second->number, first->number);
@@ -308,37 +273,20 @@ TEST_F(SpansOfPrograms, AreAskedForWhileTheyRun) {
 }
 
 TEST_F(SpansOfPrograms, OfOtherUsersAreNotAskedForNorBelieved) {
-  start();
   const auto others = capture("tag=a", {::getuid() + 1});
   const auto own = capture("tag=b", {::getuid()});
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
-  ASSERT_EQ(control_->captures.size(), 1u);
-  EXPECT_EQ(control_->captures[0].filter, "tag=b");
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(0b11, 5)})));
-  EXPECT_EQ(next_events_ack(peer), 1u);
+  PduStream& peer = program();
+  EXPECT_EQ(filters(), std::vector<std::string>{"tag=b"});
+  EXPECT_TRUE(deliver_events(peer, 1, events_pdu(1, control_.value().number, {span_at(0b11, 5)})));
   EXPECT_EQ(others->waiting(), 0u);
   EXPECT_EQ(own->waiting(), 1u);
 }
 
 TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
-  start();
   const auto own = capture("tag=b", {::getuid()});
   const auto everybodys = capture("tag=a");
-  TestPeer peer = tcp();
-  const auto welcome = peer.hello(1);
-  ASSERT_TRUE(welcome && welcome->control);
-  ASSERT_EQ(welcome->control->captures.size(), 1u);
-  EXPECT_EQ(welcome->control->captures[0].filter, "tag=a");
-}
-
-TEST_F(SpansOfPrograms, HaveTheLimitOfTheOptions) {
-  start_with([](auto& options) { options.max_spans_a_second = 100'000; });
-  const auto monitor = capture("tag=a");
-  TestPeer peer = unix_socket();
-  const auto welcome = peer.hello(1);
-  ASSERT_TRUE(welcome && welcome->control);
-  EXPECT_EQ(welcome->control->most_a_second, 100'000u);
+  program(1, tcp());
+  EXPECT_EQ(filters(), std::vector<std::string>{"tag=a"});
 }
 
 // Programs that say how much they would like to send, and rounds of one second.
@@ -485,35 +433,76 @@ TEST_F(SharesOfPrograms, AreNotForWhatTheFilterItselfForbids) {
   EXPECT_EQ(end_round(), 0u);
 }
 
-TEST_F(SpansOfPrograms, AreToldOfTheirShare) {
+// What only the server does: when it tells programs, and when it looks after their spans.
+class SpansOfServedPrograms : public ProgramsOf<CollectorFixture> {
+ protected:
+  std::unique_ptr<SharedSpans::Subscription> capture(const std::string& filter) {
+    return collector_->spans().capture(filter, kEverybody);
+  }
+  using ProgramsOf::program;
+  TestPeer program(std::uint8_t session = 1) { return program(session, unix_socket()); }
+};
+
+// Reads until the program is told to capture exactly this; `before` counts earlier CONTROLs.
+bool eventually_told(TestPeer& peer, const std::string& filter, int* before = nullptr) {
+  while (const auto control = next_control(peer)) {
+    if (control->captures.size() == 1 && control->captures[0].filter == filter) return true;
+    if (before != nullptr) ++*before;
+  }
+  return false;
+}
+
+std::size_t resident_bytes() {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(SpansOfServedPrograms, GiveTheirMemoryBackOnceNobodyWantsThem) {
+  if (mallinfo2().uordblks == 0) GTEST_SKIP() << "a sanitizer has a heap of its own";
+  start();
+  auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  const std::uint64_t number = control_.value().number;
+  wire::Span span = span_at(1, 5);
+  const std::string text(2000, 'x');
+  std::vector<wire::SpanAttribute> attributes(5, {"key", text, {}});
+  span.attributes = attributes;
+  const std::size_t before = resident_bytes();
+  for (std::uint64_t sequence = 1; collector_->spans().totals().overwritten == 0; ++sequence)
+    ASSERT_TRUE(deliver_events(peer, sequence, events_pdu(sequence, number, {span, span, span})));
+  EXPECT_GT(resident_bytes(), before + (40u << 20));
+  EXPECT_LT(resident_bytes(), before + (72u << 20));
+  monitor.reset();
+  EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (8u << 20); }))
+      << resident_bytes() - before;
+}
+
+TEST_F(SpansOfServedPrograms, AreToldOfTheirShare) {
   start_with([](auto& options) {
     options.unfinished_pdu = 40ms;  // so often the agent looks after its sessions
     options.max_spans_a_second = 300;
   });
   const auto monitor = capture("tag=a limit=1000/s");
   std::array peers{program(1), program(2)};
-  ASSERT_TRUE(control_);
-  const std::uint64_t id = control_->captures.at(0).id;
+  const wire::Control known = control_.value();
+  const std::uint64_t id = known.captures.at(0).id;
   bool is_told = false;
   for (std::uint64_t sequence = 1; !is_told; ++sequence) {
     for (TestPeer& peer : peers) {
-      ASSERT_TRUE(peer.send(
-          events_pdu(sequence, control_->number, {}, {{id, sequence * 1000, 0, 0, 0, 0}})));
-      for (bool is_taken = false; !is_taken;) {
-        const auto pdu = peer.next();
-        ASSERT_TRUE(pdu);
-        is_taken = pdu->type == PduType::EventsAck;
-        if (pdu->type != PduType::Control) continue;
-        const auto control = wire::decode_control(pdu->payload);
-        ASSERT_TRUE(control);
-        is_told |= control->most_a_second == 150;
-      }
+      ASSERT_TRUE(
+          peer.send(events_pdu(sequence, known.number, {}, {{id, sequence * 1000, 0, 0, 0, 0}})));
+      auto answer = peer.next();
+      for (; answer && answer->type == PduType::Control; answer = peer.next())
+        is_told |= wire::decode_control(answer->payload).value().most_a_second == 150;
+      ASSERT_TRUE(answer && answer->type == PduType::EventsAck);
     }
   }
 }
 
 // However often monitors change their filters.
-TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
+TEST_F(SpansOfServedPrograms, AreAskedForTenTimesASecondAtMost) {
   start();
   TestPeer peer = program();
   const Instant begin = steady_now();
@@ -525,7 +514,7 @@ TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
 }
 
 // They are asked before the agent looks after its sessions, which its computing time would show.
-TEST_F(SpansOfPrograms, AreAskedForSoon) {
+TEST_F(SpansOfServedPrograms, AreAskedForSoon) {
   start();
   TestPeer peer = program();
   int filters = 0;
@@ -539,7 +528,7 @@ TEST_F(SpansOfPrograms, AreAskedForSoon) {
 }
 
 // Only unread answers wait for the program; after them it is told the newest captures.
-TEST_F(SpansOfPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
+TEST_F(SpansOfServedPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
   start();
   TestPeer peer = program();
   std::string flood;

@@ -86,13 +86,12 @@ TEST_F(SplitOf, StockProgramsCountApartByTheirPid) {
   }
   // The pid of the kernel, and the pid in the PDU.
   EXPECT_EQ(count_of(Observe, "tag{pid=" + std::to_string(::getpid()) + "}"), 2u);
-  EXPECT_EQ(count_of(Observe, "tag{pid=4711}"), 2u);
+  EXPECT_EQ(count_of(Observe, "tag{pid=" + std::to_string(wire::kPid) + "}"), 2u);
 }
 
 using DescriptionOf = AgentSide;
 
 TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
-  start();
   PduStream& first = client(1);
   PduStream& second = client(2);
   const auto described = [this] {
@@ -120,7 +119,6 @@ TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
 }
 
 TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
-  start();
   PduStream& first = client(1);
   PduStream& second = client(2);
   const std::string values = entry(1, Point, {-1}) + entry(1, Observe, {3});

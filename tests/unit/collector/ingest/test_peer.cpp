@@ -12,13 +12,10 @@
 #include <cstring>
 
 #include "unit/collector/ingest/deadline.hpp"
-#include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
-
-constexpr std::uint32_t kPid = 4711;
 
 Descriptor connected(int family, const void* address, socklen_t length) {
   Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -77,9 +74,16 @@ bool TestPeer::send(std::string_view bytes) {
   return true;
 }
 
-bool PduStream::deliver(std::uint64_t sequence, const std::string& entries, std::string pdus) {
-  return send(pdus += batch_pdu(sequence, entries)) && next_batch_ack() == sequence;
+bool PduStream::deliver(std::uint64_t sequence, const std::string& entries,
+                        const std::string& pdus) {
+  return deliver_batch(sequence, pdus + batch_pdu(sequence, entries));
 }
+
+bool PduStream::deliver_batch(std::uint64_t sequence, const std::string& pdus) {
+  return send(pdus) && next_batch_ack() == sequence;
+}
+
+bool PduStream::leave() { return send(bye_pdu(wire::ByeReason::Done)) && at_end(); }
 
 std::size_t TestPeer::send_until_full(std::string_view bytes) {
   std::size_t total = 0;
@@ -150,9 +154,9 @@ std::optional<wire::Welcome> PduStream::hello(std::uint8_t session) {
 }
 
 std::optional<wire::Welcome> PduStream::hello(const wire::Hello& hello) {
-  std::string out;
-  wire::append_hello(out, kPid, hello);
-  if (next_ack() != static_cast<std::int32_t>(wire::kBatchVersion) || !send(out)) return {};
+  if (next_ack() != static_cast<std::int32_t>(wire::kBatchVersion) ||
+      !send(wire::pdu_of(wire::append_hello, hello)))
+    return {};
   const auto pdu = next();
   if (!pdu || pdu->type != wire::PduType::Welcome) return {};
   return wire::decode_welcome(pdu->payload);
@@ -161,39 +165,10 @@ std::optional<wire::Welcome> PduStream::hello(const wire::Hello& hello) {
 wire::Hello hello_of(std::uint8_t session) {
   wire::Hello hello;
   hello.session.fill(session);
-  hello.pid = kPid;
+  hello.pid = wire::kPid;
   hello.process = "program";
   hello.service = "service";
   return hello;
-}
-
-std::string frame(wire::PduType type, std::string_view payload) {
-  std::string out;
-  wire::append_frame(out, type, kPid, payload);
-  return out;
-}
-
-std::string hello_pdu() {
-  std::string out;
-  wire::append_hello(out, kPid, hello_of(1));
-  return out;
-}
-
-std::string data_pdu(TraceType type, std::string_view tag, double value, bool wants_ack) {
-  wire::LegacyData data;
-  data.type = type;
-  data.wants_ack = wants_ack;
-  data.value = value;
-  data.tag = tag;
-  std::string out;
-  wire::append_data(out, kPid, data);
-  return out;
-}
-
-std::string tags_pdu(const std::vector<wire::TagDefinition>& tags) {
-  std::string out;
-  wire::append_tags(out, kPid, tags);
-  return out;
 }
 
 std::string entry(std::uint32_t tag_id, TraceType type, const std::vector<double>& values) {
@@ -207,26 +182,16 @@ std::string entry(std::uint32_t tag_id, TraceType type, const std::vector<double
 }
 
 std::string batch_pdu(std::uint64_t sequence, const std::string& entries) {
-  std::string out;
   wire::ClientCounters counters;
   counters.recorded = 1000 + sequence;
-  wire::append_batch(out, kPid, sequence, {{}, counters}, entries);
-  return out;
+  return wire::pdu_of(wire::append_batch, sequence, {{}, counters}, entries);
 }
 
 std::string in_flight_pdu(std::uint64_t sequence, const std::vector<wire::OpenCount>& open,
                           bool anew) {
   std::string in_flight;
   for (const wire::OpenCount& each : open) wire::append_open_count(in_flight, each);
-  std::string out;
-  wire::append_batch(out, kPid, sequence, {{}, {}, in_flight, anew}, {});
-  return out;
-}
-
-std::string bye_pdu(wire::ByeReason reason) {
-  std::string out;
-  wire::append_bye(out, kPid, reason);
-  return out;
+  return wire::pdu_of(wire::append_batch, sequence, {{}, {}, in_flight, anew}, {});
 }
 
 }  // namespace pcp::trace::agent

@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "wire/batch.hpp"
-#include "wire/delta.hpp"
-#include "wire/frame.hpp"
-#include "wire/trace_type.hpp"
+#include "support/encoded.hpp"
 
 namespace pcp::trace::agent {
 
@@ -34,7 +31,11 @@ class PduStream {
   // Reads the rest of the stream. True if the agent has closed it without a reset.
   virtual bool at_end() = 0;
   // Sends these PDUs and a BATCH. True once the agent has acknowledged it.
-  bool deliver(std::uint64_t sequence, const std::string& entries, std::string pdus = {});
+  bool deliver(std::uint64_t sequence, const std::string& entries, const std::string& pdus = {});
+  // Sends PDUs with one BATCH, which has this sequence. True once the agent has acknowledged it.
+  bool deliver_batch(std::uint64_t sequence, const std::string& pdus);
+  // Sends a BYE without complaint. True once the agent has closed.
+  bool leave();
 
   // The next PDU; nothing at the end of the stream (see at_end) or at the deadline.
   std::optional<Pdu> next();
@@ -88,10 +89,21 @@ wire::Hello hello_of(std::uint8_t session);
 // The acknowledgement of DATA of this type for a client of PCP's own library.
 constexpr std::int32_t ack_of(TraceType type) { return static_cast<std::int32_t>(type); }
 
-std::string frame(wire::PduType type, std::string_view payload);
-std::string hello_pdu();
-std::string data_pdu(TraceType type, std::string_view tag, double value, bool wants_ack = false);
-std::string tags_pdu(const std::vector<wire::TagDefinition>& tags);
+inline std::string frame(wire::PduType type, std::string_view payload) {
+  std::string out;
+  wire::append_frame(out, type, wire::kPid, payload);
+  return out;
+}
+inline std::string data_pdu(TraceType type, std::string_view tag, double value,
+                            bool wants_ack = false) {
+  return wire::pdu_of(wire::append_data, {type, wants_ack, value, tag});
+}
+inline std::string tags_pdu(const std::vector<wire::TagDefinition>& tags) {
+  return wire::pdu_of(wire::append_tags, tags);
+}
+inline std::string bye_pdu(wire::ByeReason reason) {
+  return wire::pdu_of(wire::append_bye, reason);
+}
 
 // An entry of a batch: these values of one tag, with a histogram.
 std::string entry(std::uint32_t tag_id, TraceType type, const std::vector<double>& values);
@@ -99,6 +111,5 @@ std::string batch_pdu(std::uint64_t sequence, const std::string& entries);
 // A batch with nothing but transactions in flight.
 std::string in_flight_pdu(std::uint64_t sequence, const std::vector<wire::OpenCount>& open,
                           bool anew = false);
-std::string bye_pdu(wire::ByeReason reason);
 
 }  // namespace pcp::trace::agent
