@@ -20,18 +20,13 @@ TEST(Result, IsAValueOrWhyThereIsNone) {
   ASSERT_TRUE(good);
   EXPECT_EQ(*good, "ab");
   EXPECT_EQ(good->size(), 2u);
-
   const auto bad = half_of("abc");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().message, "\"abc\" has no middle");
-}
-
-TEST(Result, OfNothingIsSuccessOrWhyNot) {
-  const Result<void> good;
-  EXPECT_TRUE(good);
-  const Result<void> bad = Error{"no"};
-  ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.error().message, "no");
+  EXPECT_TRUE(Result<void>());
+  const Result<void> nothing = Error{"no"};
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().message, "no");
 }
 
 TEST(Result, GivesAwayWhatCannotBeCopied) {

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/histograms.hpp"
+
 namespace pcp::trace {
 namespace {
 
@@ -16,12 +18,6 @@ double exact_quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));
   return values[std::max<std::size_t>(rank, 1) - 1];
-}
-
-Histogram histogram_of(const std::vector<double>& values) {
-  Histogram histogram;
-  for (const double value : values) histogram.add(value);
-  return histogram;
 }
 
 void expect_close_quantiles(const std::vector<double>& values) {
@@ -41,12 +37,6 @@ std::vector<double> draw(Distribution distribution, std::size_t count = 20'000) 
   std::vector<double> values(count);
   for (double& value : values) value = distribution(random);
   return values;
-}
-
-std::string packed(const Histogram& histogram) {
-  std::string bytes;
-  histogram.pack(bytes);
-  return bytes;
 }
 
 TEST(Histogram, IsNowhereMoreThan2PercentOff) {
@@ -105,8 +95,8 @@ TEST(Histogram, CountsMoreValuesThanDoublesCan) {
   EXPECT_NEAR(histogram.quantile(1), 2, 0.04);
 }
 
-// Gives the bytes of a histogram with `count` times this value.
-std::string packed(double value, std::uint64_t count) {
+// The bytes of a histogram with `count` times this value.
+std::string packed_times(std::uint64_t count, double value) {
   std::string bytes = packed(histogram_of({value}));
   bytes.pop_back();  // the count, which is one
   for (count <<= 1; count >= 0x80; count >>= 7) bytes += static_cast<char>(count | 0x80);
@@ -119,39 +109,40 @@ TEST(Histogram, KeepsCountsOfEverySizeWhenMerged) {
   for (const std::uint64_t count : {kHalfWord - 1, kHalfWord, kHalfWord * 3, kHalfWord << 32}) {
     Histogram histogram, other;
     histogram.add(1);
-    ASSERT_TRUE(histogram.merge_packed(packed(1, count)));
-    EXPECT_EQ(packed(histogram), packed(1, count + 1));
-    ASSERT_TRUE(histogram.merge_packed(packed(1000, count)));  // after the first count's carry
+    ASSERT_TRUE(histogram.merge_packed(packed_times(count, 1)));
+    EXPECT_EQ(packed(histogram), packed_times(count + 1, 1));
+    ASSERT_TRUE(
+        histogram.merge_packed(packed_times(count, 1000)));  // after the first count's carry
     EXPECT_EQ(histogram.quantile(0.5), histogram.quantile(0));
     EXPECT_NEAR(histogram.quantile(0.6), 1000, 20);
-    ASSERT_TRUE(other.merge_packed(packed(1, count)));
-    ASSERT_TRUE(other.merge_packed(packed(1000, count)));
+    ASSERT_TRUE(other.merge_packed(packed_times(count, 1)));
+    ASSERT_TRUE(other.merge_packed(packed_times(count, 1000)));
     other.merge(histogram);
     Histogram expected;
-    ASSERT_TRUE(expected.merge_packed(packed(1000, 2 * count)));
-    ASSERT_TRUE(expected.merge_packed(packed(1, 2 * count + 1)));
+    ASSERT_TRUE(expected.merge_packed(packed_times(2 * count, 1000)));
+    ASSERT_TRUE(expected.merge_packed(packed_times(2 * count + 1, 1)));
     EXPECT_EQ(packed(other), packed(expected));
     other.clear();
-    EXPECT_TRUE(other.merge_packed(packed(1, 1)));
-    EXPECT_EQ(packed(other), packed(1, 1));
+    EXPECT_TRUE(other.merge_packed(packed_times(1, 1)));
+    EXPECT_EQ(packed(other), packed_times(1, 1));
   }
 }
 
 TEST(Histogram, KeepsCountsOfEverySizeWhenAdded) {
   Histogram histogram;
   for (std::uint64_t i = 0; i < 2 * kHalfWord; ++i) histogram.add(1);
-  EXPECT_EQ(packed(histogram), packed(1, 2 * kHalfWord));
+  EXPECT_EQ(packed(histogram), packed_times(2 * kHalfWord, 1));
   histogram.add(1);
-  EXPECT_EQ(packed(histogram), packed(1, 2 * kHalfWord + 1));
+  EXPECT_EQ(packed(histogram), packed_times(2 * kHalfWord + 1, 1));
 }
 
 TEST(Histogram, KeepsCountsOfEverySizeWhenCoarsened) {
   for (const std::uint64_t count : {kHalfWord / 2, kHalfWord - 1, kHalfWord, kHalfWord << 32}) {
     Histogram joined, other;
     for (const double value : {1.0, 1.04, 1.97, -8.0}) {  // the first two in neighbouring bins
-      ASSERT_TRUE(joined.merge_packed(packed(value, count)));
+      ASSERT_TRUE(joined.merge_packed(packed_times(count, value)));
       other.coarsen();
-      ASSERT_TRUE(other.merge_packed(packed(value, count)));
+      ASSERT_TRUE(other.merge_packed(packed_times(count, value)));
     }
     while (joined.coarseness() < other.coarseness()) joined.coarsen();
     EXPECT_EQ(packed(joined), packed(other)) << count;
@@ -178,28 +169,29 @@ TEST(Histogram, PacksFullChunksLikeOthers) {
   }
 }
 
-TEST(Histogram, MergedIsTheSameAsAdded) {
+TEST(Histogram, MergedIsTheSameAsAddedWhicheverIsCoarser) {
   const auto values = draw(std::normal_distribution<double>(1, 2), 2000);
-  Histogram all, first, second;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    all.add(values[i]);
-    (i % 3 == 0 ? first : second).add(values[i]);
+  for (const auto& [of_first, of_second] : {std::pair(0u, 0u), {0u, 2u}, {2u, 0u}}) {
+    Histogram all = histogram_of({}, std::max(of_first, of_second));
+    Histogram first = histogram_of({}, of_first);
+    Histogram second = histogram_of({}, of_second);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      all.add(values[i]);
+      (i % 3 == 0 ? first : second).add(values[i]);
+    }
+    first.merge(second);
+    EXPECT_EQ(packed(first), packed(all)) << of_first << ' ' << of_second;
+    EXPECT_EQ(first.total(), all.total());
   }
-  first.merge(second);
-  EXPECT_EQ(packed(first), packed(all));
-  EXPECT_EQ(first.total(), all.total());
 }
 
 TEST(Histogram, CoarsenedIsTheSameAsAddedCoarsely) {
   const auto values = draw(std::normal_distribution<double>(0, 1), 2000);
+  Histogram after = histogram_of(values);
   for (unsigned level = 1; level <= Histogram::kMaxCoarseness; ++level) {
-    Histogram before, after;
-    for (unsigned i = 0; i < level; ++i) before.coarsen();
-    for (const double value : values) {
-      before.add(value);
-      after.add(value);
-    }
-    for (unsigned i = 0; i < level; ++i) after.coarsen();
+    Histogram before = histogram_of({}, level);
+    for (const double value : values) before.add(value);
+    after.coarsen();
     ASSERT_EQ(packed(before), packed(after)) << level;
     ASSERT_EQ(after.total(), values.size());
     ASSERT_EQ(after.coarseness(), level);
@@ -240,44 +232,21 @@ TEST(Histogram, TakesLessMemoryWhenCoarser) {
   EXPECT_LT(histogram.memory_bytes(), before * 6 / 10);
 }
 
-TEST(Histogram, MergesFineIntoCoarseAndCoarseIntoFine) {
-  const auto values = draw(std::normal_distribution<double>(0, 1), 500);
-  Histogram fine, coarse, all;
-  coarse.coarsen();
-  coarse.coarsen();
-  all.coarsen();
-  all.coarsen();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    (i % 2 == 0 ? fine : coarse).add(values[i]);
-    all.add(values[i]);
-  }
-  Histogram fine_first = fine;
-  fine_first.merge(coarse);
-  EXPECT_EQ(packed(fine_first), packed(all));
-  Histogram coarse_first = coarse;
-  coarse_first.merge(fine);
-  EXPECT_EQ(packed(coarse_first), packed(all));
-}
-
-TEST(Histogram, ForgetsAllWhenCleared) {
-  Histogram histogram = histogram_of(draw(std::normal_distribution<double>(0, 1), 500));
-  histogram.coarsen();
-  histogram.clear();
-  EXPECT_TRUE(histogram.empty());
-  EXPECT_EQ(histogram.coarseness(), 0u);
-  EXPECT_EQ(packed(histogram), "");
-  histogram.add(7);
-  EXPECT_EQ(packed(histogram), packed(histogram_of({7})));
-}
-
-TEST(Histogram, KeepsItsMemoryWhenCleared) {
+TEST(Histogram, ForgetsAllButItsMemoryWhenCleared) {
   Histogram histogram;
   for (int exponent = 0; exponent < 100; ++exponent) histogram.add(std::ldexp(1, exponent));
   const std::size_t before = histogram.memory_bytes();
   histogram.clear();
+  EXPECT_TRUE(histogram.empty());
+  EXPECT_EQ(packed(histogram), "");
   EXPECT_EQ(histogram.memory_bytes(), before);
   for (int exponent = -100; exponent < 0; ++exponent) histogram.add(std::ldexp(1, exponent));
   EXPECT_EQ(histogram.memory_bytes(), before);
+  histogram.coarsen();
+  histogram.clear();
+  EXPECT_EQ(histogram.coarseness(), 0u);
+  histogram.add(7);
+  EXPECT_EQ(packed(histogram), packed(histogram_of({7})));
 }
 
 TEST(Histogram, TakesMemoryForOccurringPowersOfTwoOnly) {

@@ -30,12 +30,9 @@ void grow_without_memory(const std::function<void(std::string& out)>& append) {
   }
 }
 
-TEST(ScarceMemory, IsNoEndOfTheProcessForTags) {
+TEST(ScarceMemory, IsNoEndOfTheProcess) {
   const std::vector<TagDefinition> tags(20, {7, "a tag that is quite long", "ms", "what it is"});
   grow_without_memory([&](std::string& out) { append_tags(out, 1, tags); });
-}
-
-TEST(ScarceMemory, IsNoEndOfTheProcessForABatch) {
   Delta delta;
   Histogram histogram;
   for (int i = 1; i < 100; ++i) {
@@ -47,9 +44,6 @@ TEST(ScarceMemory, IsNoEndOfTheProcessForABatch) {
     append_increments(out, 8, delta);
     append_open_count(out, {.tag_id = 9, .open = 3, .oldest_ns = 5});
   });
-}
-
-TEST(ScarceMemory, IsNoEndOfTheProcessForHelloAndSpans) {
   Hello hello;
   hello.process = hello.service = "a program";
   hello.labels.assign(10, {"zone", "eu"});

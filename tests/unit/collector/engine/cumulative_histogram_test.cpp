@@ -7,23 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/histograms.hpp"
+
 namespace pcp::trace::agent {
 namespace {
 
 constexpr std::uint64_t kSince = 1'763'800'000'123'456'789;
-
-std::string packed(const Histogram& histogram) {
-  std::string bytes;
-  histogram.pack(bytes);
-  return bytes;
-}
-
-Histogram histogram_of(const std::vector<double>& values, unsigned coarseness = 0) {
-  Histogram histogram;
-  for (const double value : values) histogram.add(value);
-  histogram.coarsen_to(coarseness);
-  return histogram;
-}
 
 std::vector<double> random_values(std::uint32_t seed, std::size_t count) {
   std::mt19937 random(seed);
@@ -169,34 +158,29 @@ TEST(CumulativeHistogram, LessAnOlderOneIsWhatCameBetween) {
     EXPECT_EQ(between.histogram.total(), 100u);
     EXPECT_EQ(between.unbinned, 7u);
     EXPECT_EQ(between.since_ns, kSince);
+    const CumulativeHistogram nothing = subtract(both.newer, both.newer);
+    EXPECT_EQ(text_of(nothing), text_of({kSince, 0, histogram_of({}, newer)}));
   }
 }
 
-TEST(CumulativeHistogram, LessItselfIsNothing) {
-  const Samples both = samples(1, 0, 3);
-  const CumulativeHistogram nothing = subtract(both.newer, both.newer);
-  EXPECT_TRUE(nothing.histogram.empty());
-  EXPECT_EQ(nothing.histogram.coarseness(), 3u);
-  EXPECT_EQ(nothing.unbinned, 0u);
-}
-
-TEST(CumulativeHistogram, StandsAloneIfTheOlderOneIsOfAnotherLife) {
-  Samples both = samples(1, 0, 0);
-  --both.older.since_ns;
-  EXPECT_EQ(text_of(subtract(both.newer, both.older)), text_of(both.newer));
-}
-
-TEST(CumulativeHistogram, StandsAloneIfTheOlderOneIsNoPartOfIt) {
-  Samples both = samples(1, 0, 0);
-  EXPECT_EQ(text_of(subtract(both.older, both.newer)), text_of(both.older));
-  both.older.histogram.add(1e9);
-  EXPECT_EQ(text_of(subtract(both.newer, both.older)), text_of(both.newer));
-  both = samples(1, 0, 0);
-  for (int i = 0; i < 300; ++i) both.older.histogram.add(both.between.front());
-  EXPECT_EQ(text_of(subtract(both.newer, both.older)), text_of(both.newer));
-  both = samples(1, 0, 0);
-  both.older.unbinned = 11;
-  EXPECT_EQ(text_of(subtract(both.newer, both.older)), text_of(both.newer));
+TEST(CumulativeHistogram, LessWhatIsNoPartOfItStandsAlone) {
+  const Samples both = samples(1, 0, 0);
+  const auto expect_alone = [](const CumulativeHistogram& newer, const CumulativeHistogram& older) {
+    EXPECT_EQ(text_of(subtract(newer, older)), text_of(newer));
+  };
+  expect_alone(both.older, both.newer);
+  CumulativeHistogram other = both.older;
+  --other.since_ns;  // of another life
+  expect_alone(both.newer, other);
+  other = both.older;
+  other.histogram.add(1e9);
+  expect_alone(both.newer, other);
+  other = both.older;
+  for (int i = 0; i < 300; ++i) other.histogram.add(both.between.front());
+  expect_alone(both.newer, other);
+  other = both.older;
+  other.unbinned = 11;
+  expect_alone(both.newer, other);
 }
 
 }  // namespace

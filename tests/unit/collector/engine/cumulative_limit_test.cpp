@@ -156,7 +156,7 @@ TEST_F(CumulativeLimit, WhereThereIsNoRoomNewTagsHaveNone) {
   for (int i = 0; i < 500; ++i) {
     world.at(i * 2s);
     send(world, "tag" + std::to_string(i), 20, 32, 1);
-    while (world.engine.rotate(world.now, 1)) continue;
+    world.rotate();
   }
   world.at(1000s);
   const std::size_t without = left_out(world);

@@ -7,16 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include "support/histograms.hpp"
 #include "unit/wire/hex.hpp"
 
 namespace pcp::trace {
 namespace {
-
-std::string packed(const Histogram& histogram) {
-  std::string bytes;
-  histogram.pack(bytes);
-  return bytes;
-}
 
 TEST(DealtHistogram, GivesEachAnEvenPart) {
   Histogram whole;

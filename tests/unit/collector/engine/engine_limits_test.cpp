@@ -18,11 +18,9 @@ std::size_t heap_bytes() {
   return info.uordblks + info.hblkhd;
 }
 
-TEST(EngineOverflow, TakesExactlyWhatHasNoRoom) {
+TEST(EngineOverflow, TakesExactlyWhatHasNoRoomUntilAResetMakesRoom) {
   World world({.max_tags = 3});
-  for (int i = 0; i < 5; ++i) {
-    world.batch(Observe, "tag" + std::to_string(i), {1.0 * i, 2.0 * i});
-  }
+  for (int i = 0; i < 5; ++i) world.batch(Observe, "tag" + std::to_string(i), {1.0 * i, 2.0 * i});
   world.value(Point, "p");
   EXPECT_EQ(world.shown(Observe),
             (std::vector<std::string>{"1 tag0", "2 tag1", "3 tag2", "0 (overflow)"}));
@@ -34,6 +32,9 @@ TEST(EngineOverflow, TakesExactlyWhatHasNoRoom) {
   EXPECT_EQ(values->total.count, 4u);
   EXPECT_EQ(values->total.sum, 21.0);
   EXPECT_EQ(values->window.max, 8.0);
+  world.engine.reset(world.now);
+  world.value(Point, "p");
+  EXPECT_EQ(world.shown(Point), (std::vector<std::string>{"1 p"}));
 }
 
 TEST(EngineOverflow, IsNotSavedAndHasTheSameNumberInEveryLife) {
@@ -65,15 +66,6 @@ TEST(EngineOverflow, DoesWithoutTheNumberThatAnEarlierAgentGaveToATagOfThatName)
   world.value(Point, "(overflow)");
   world.value(Point, "a");
   EXPECT_EQ(world.shown(Point), (std::vector<std::string>{"0 (overflow)", "8 a"}));
-}
-
-TEST(EngineOverflow, EndsForATagWhenAResetHasMadeRoom) {
-  World world({.max_tags = 1});
-  world.value(Point, "a");
-  world.value(Point, "b");
-  world.engine.reset(world.now);
-  world.value(Point, "b");
-  EXPECT_EQ(world.shown(Point), (std::vector<std::string>{"2 b"}));
 }
 
 TEST(EngineFolding, GivesTheBareNameTheCallsOfTagsWithLabelsThatHaveNoRoom) {
@@ -151,45 +143,26 @@ TEST(EngineLimits, NamesThatAreOnlyInventedCostBoundedMemory) {
 }
 
 // Resets and new names without end: each life has two names more than there is room for.
-struct Rounds {
-  static constexpr std::uint32_t kTags = 20;
-
-  void run(int first, int last) {
-    for (int round = first; round < last; ++round) {
-      for (std::uint32_t i = 0; i < kTags + 2; ++i) {
-        const std::string name = "round " + std::to_string(round) + " tag " + std::to_string(i);
-        world.value(Point, name);
-      }
-      for (const InstanceName& each : world.instances(Point)) {
-        if (each.instance != kOverflowInstance) numbers.push_back(each.instance);
-      }
-      world.engine.reset(world.now);
-      while (world.engine.take_discarded() != nullptr) continue;
+TEST(EngineReset, MakesRoomForNewNamesInBoundedMemoryAndGivesNoNumberToTwoTags) {
+  constexpr std::uint32_t kTags = 20;
+  constexpr std::uint32_t kRounds = 1000;
+  World world({.max_tags = kTags});
+  std::int32_t last = 0;
+  std::size_t before = 0;
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    if (round == kRounds / 2) before = heap_bytes();
+    for (std::uint32_t i = 0; i < kTags + 2; ++i)
+      world.value(Point, "round " + std::to_string(round) + " tag " + std::to_string(i));
+    for (const InstanceName& each : world.instances(Point)) {
+      if (each.instance != kOverflowInstance) ASSERT_EQ(each.instance, ++last);
     }
+    world.engine.reset(world.now);
+    while (world.engine.take_discarded() != nullptr) continue;
   }
-
-  World world{{.max_tags = kTags}};
-  std::vector<std::int32_t> numbers;
-};
-
-TEST(EngineReset, MakesRoomForNewNamesAndGivesNoNumberToTwoTags) {
-  Rounds rounds;
-  rounds.run(0, 50);
-  EXPECT_EQ(rounds.world.engine.counters().overflowed, 50 * 2u);
-  ASSERT_EQ(rounds.numbers.size(), 50 * Rounds::kTags);
-  for (std::size_t i = 0; i < rounds.numbers.size(); ++i)
-    EXPECT_EQ(rounds.numbers[i], static_cast<std::int32_t>(i) + 1);
-}
-
-TEST(EngineReset, CostsBoundedMemoryHoweverManyNamesThereWere) {
-  Rounds rounds;
-  rounds.numbers.reserve(1000 * Rounds::kTags);
-  rounds.run(0, 500);
-  const std::size_t before = heap_bytes();
-  rounds.run(500, 1000);
   EXPECT_LE(heap_bytes(), before + 4096);
-  EXPECT_EQ(rounds.numbers.size(), 1000 * Rounds::kTags);
-  EXPECT_LE(rounds.world.known().size(), 2 * Rounds::kTags);
+  EXPECT_EQ(world.engine.counters().overflowed, kRounds * 2u);
+  EXPECT_EQ(last, static_cast<std::int32_t>(kRounds * kTags));
+  EXPECT_LE(world.known().size(), 2 * kTags);
 }
 
 TEST(EngineReset, TakesNumbersFirstFromWhoIsAbsentForLongest) {
@@ -225,7 +198,7 @@ TEST(EngineLimits, AHundredThousandTagsAndOneMore) {
   EXPECT_EQ(world.engine.counters().tags, 100'000u);
   EXPECT_EQ(world.engine.counters().overflowed, 1u);
   world.at(5s);
-  while (world.engine.rotate(world.now, 1000)) continue;
+  world.rotate();
   std::size_t instances = 0;
   for (const TraceType type : kTraceTypes) {
     for (const TagValues& values : world.snapshot(type)) {
@@ -260,7 +233,7 @@ TEST(EngineLimits, AWindowOfManyBucketsCostsOnlyWhatIsInThem) {
   const std::size_t empty = heap_bytes();
   for (int i = 0; i < 1000; ++i) world.value(Observe, "tag" + std::to_string(i), i);
   world.at(10s);
-  while (world.engine.rotate(world.now, 100)) continue;
+  world.rotate();
   EXPECT_LE(heap_bytes(), empty + 2'000'000);
   EXPECT_LE(empty, before + 20'000'000);
 }
@@ -274,7 +247,7 @@ TEST(EngineLimits, GivesMemoryBackWhenTheWindowIsEmpty) {
     const std::size_t full = heap_bytes();
     EXPECT_GT(world.engine.counters().histogram_bytes, 0u);
     world.at(world.now - World::kStart + 2min);
-    while (world.engine.rotate(world.now, 100)) continue;
+    world.rotate();
     EXPECT_EQ(world.engine.counters().histogram_bytes, 0u);
     EXPECT_LE(heap_bytes(), full - std::min<std::size_t>(full, 1000 * 500));
   }
@@ -346,7 +319,7 @@ struct EngineHistogramLimit : testing::Test {
         world.batch(Transact, "tag" + std::to_string(tag), values);
         most = std::max<std::size_t>(most, world.engine.counters().histogram_bytes);
       }
-      while (world.engine.rotate(world.now, 100)) continue;
+      world.rotate();
     }
     world.at(time);
   }
@@ -405,7 +378,7 @@ HistogramHeap heap_of_histograms(std::size_t bound, int tags) {
         world.batch(Transact, "tag" + std::to_string(tag), values);
       }
       heap.push_back(heap_bytes() - before);
-      while (world.engine.rotate(world.now, 100)) continue;
+      world.rotate();
       heap.push_back(heap_bytes() - before);
     }
     return world.engine.counters().histogram_bytes;

@@ -14,7 +14,7 @@
 
 #include "collector/engine/engine.hpp"
 #include "collector/engine/instance_names.hpp"
-#include "wire/histogram.hpp"
+#include "support/histograms.hpp"
 
 namespace pcp::trace::agent {
 
@@ -29,17 +29,6 @@ inline constexpr EngineOptions kTwoSeconds{.period = 10s, .buckets = 5};
 // The age of a batch with its first and its last call so long ago.
 inline wire::BatchAge age(Duration first, Duration last) {
   return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
-}
-
-inline std::string packed(const Histogram& histogram) {
-  std::string bytes;
-  histogram.pack(bytes);
-  return bytes;
-}
-inline std::string packed(const std::vector<double>& values) {
-  Histogram histogram;
-  for (const double value : values) histogram.add(value);
-  return packed(histogram);
 }
 
 // The origin of a process with these labels.
@@ -59,6 +48,11 @@ struct World {
 
   // Moves the clock to this time after the start.
   void at(Duration time) { now = kStart + time; }
+
+  // Does all the work that is due.
+  void rotate() {
+    while (engine.rotate(now, 100)) continue;
+  }
 
   void value(TraceType type, std::string_view name, double value = 1) {
     engine.apply_value(engine.tag(type, name), value, now);

@@ -9,28 +9,20 @@
 namespace pcp::trace::agent {
 namespace {
 
-TEST(Increments, AddUpAndCountAsCalls) {
-  World world;
-  world.add("a", 2, 10);
-  world.add("a", 3, 0.5);
-  const auto values = world.find(Counter, "a");
-  EXPECT_EQ(values->increments.calls, 5u);
-  EXPECT_EQ(values->increments.sum, 10.5);
-  EXPECT_EQ(values->total.count, 5u);
-  world.at(5s);
-  EXPECT_EQ(world.in_window(Counter, "a"), 5u);
-}
-
-TEST(Increments, LeaveTheLastValueAlone) {
+TEST(Increments, AddUpAndCountAsCallsAndLeaveTheLastValueAlone) {
   World world;
   world.value(Counter, "both", 7);
-  world.add("both", 1, 100);
+  world.add("both", 2, 10);
+  world.add("both", 3, 0.5);
   const auto values = world.find(Counter, "both");
+  EXPECT_EQ(values->increments.calls, 5u);
+  EXPECT_EQ(values->increments.sum, 10.5);
   EXPECT_EQ(values->total.last, 7);
-  EXPECT_EQ(values->total.count, 2u);
-  EXPECT_EQ(values->increments.calls, 1u);
+  EXPECT_EQ(values->total.count, 6u);
   world.value(Counter, "both", 8);
-  EXPECT_EQ(world.find(Counter, "both")->increments.sum, 100);
+  EXPECT_EQ(world.find(Counter, "both")->increments.sum, 10.5);
+  world.at(5s);
+  EXPECT_EQ(world.in_window(Counter, "both"), 7u);
 }
 
 TEST(Increments, OfALateBatchCountInTheWindowOfTheirTime) {

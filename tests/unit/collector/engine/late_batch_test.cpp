@@ -74,14 +74,10 @@ TEST_F(LateBatch, LeavesTheShareBeforeTheWindowToTheTotals) {
   EXPECT_EQ(values->window.min, values->total.min);
   EXPECT_EQ(values->window.max, values->total.max);
   EXPECT_EQ(world.engine.counters().late, 90u);
-}
-
-TEST_F(LateBatch, OlderThanTheWindowEntersTheTotalsOnly) {
-  world.at(101s);
-  send(30s, 20s);
-  EXPECT_EQ(window_at(102s), 0u);
-  EXPECT_EQ(world.find(Observe, "x")->total.count, 100u);
-  EXPECT_EQ(world.engine.counters().late, 100u);
+  send(30s, 20s);  // all of them before the window
+  EXPECT_EQ(window_at(102s), 90u);
+  EXPECT_EQ(world.find(Observe, "x")->total.count, 280u);
+  EXPECT_EQ(world.engine.counters().late, 190u);
 }
 
 TEST_F(LateBatch, OfOneMomentEntersOneBucket) {

@@ -26,9 +26,10 @@ class CollectorFixture : public ReaderFixture {
     return options;
   }
   void start() { start(options()); }
-  void start(IngestOptions options) {
-    collector_ = std::make_unique<Collector>(Collector::Options{.ingest = std::move(options)},
-                                             remember_line, steady_now());
+  void start(IngestOptions options, const EngineOptions& engine = {}) {
+    collector_ = std::make_unique<Collector>(
+        Collector::Options{.engine = engine, .ingest = std::move(options)}, remember_line,
+        steady_now());
     ASSERT_EQ(error_of(collector_->listen()), "");
     collector_->start();
   }
@@ -40,14 +41,25 @@ class CollectorFixture : public ReaderFixture {
     start(std::move(changed));
   }
 
-  TestPeer tcp() const { return TestPeer::tcp(collector_->port()); }
-  TestPeer unix_socket() const { return TestPeer::unix_socket(socket_path()); }
+  // Started with the usual options, unless the test has started it.
+  Collector& collector() {
+    if (!collector_) start();
+    return *collector_;
+  }
+
+  TestPeer tcp(const char* address = "127.0.0.1") {
+    return TestPeer::tcp(collector().port(), address);
+  }
+  TestPeer unix_socket() {
+    collector();
+    return TestPeer::unix_socket(socket_path());
+  }
   // A peer that has read the agent's greeting; and one that has said HELLO, too.
   static TestPeer greeted(TestPeer peer) {
     EXPECT_EQ(peer.next_ack(), static_cast<std::int32_t>(wire::kBatchVersion));
     return peer;
   }
-  TestPeer client(std::uint8_t session = 1) const {
+  TestPeer client(std::uint8_t session = 1) {
     TestPeer peer = unix_socket();
     EXPECT_TRUE(peer.hello(session));
     return peer;

@@ -45,16 +45,18 @@ std::optional<struct stat> status_of(const std::string& path) {
   return status;
 }
 
-void ignore_line(const std::string&) {}
+// Why an agent with these options cannot listen.
+std::string trouble_of(IngestOptions options) {
+  Collector collector(
+      {.ingest = std::move(options)}, [](const std::string&) {}, steady_now());
+  return error_of(collector.listen());
+}
 
 TEST_F(Lifecycle, ABusyPortIsOneLine) {
-  start();
   IngestOptions same = options();
-  same.port = collector_->port();
+  same.port = collector().port();
   same.socket_path.clear();
-  Collector second({.ingest = std::move(same)}, ignore_line, steady_now());
-  const std::string port = std::to_string(collector_->port());
-  EXPECT_EQ(error_of(second.listen()), "bind(" + port + "): Address already in use");
+  EXPECT_EQ(trouble_of(same), "bind(" + std::to_string(same.port) + "): Address already in use");
 }
 
 TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
@@ -70,9 +72,7 @@ TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
   ::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &length);
   IngestOptions same = options();
   same.port = ntohs(address.sin6_port);
-  Collector collector({.ingest = std::move(same)}, ignore_line, steady_now());
-  EXPECT_EQ(error_of(collector.listen()),
-            "bind(" + std::to_string(ntohs(address.sin6_port)) + "): Address already in use");
+  EXPECT_EQ(trouble_of(same), "bind(" + std::to_string(same.port) + "): Address already in use");
   EXPECT_FALSE(status_of(socket_path()));
 }
 
@@ -116,50 +116,47 @@ TEST_F(Lifecycle, ALiveUnixSocketIsLeftAlone) {
   EXPECT_EQ(status_of(socket_path())->st_ino, before->st_ino);
 }
 
-std::atomic<bool> name_server_answers;
+enum class NameServer { Fails, Hangs, Answers };
+std::atomic<NameServer> name_server;
+std::atomic<bool> is_hanging;
 
-Result<HostPatterns> look_up_late(const std::string&) {
-  if (!name_server_answers) return Error{"no name server"};
-  return parse_host_spec("127.0.0.1")->patterns;
+Result<HostPatterns> look_up(const std::string&) {
+  is_hanging = name_server == NameServer::Hangs;
+  if (is_hanging) name_server.wait(NameServer::Hangs);
+  if (name_server == NameServer::Answers) return parse_host_spec("127.0.0.1")->patterns;
+  return Error{"no name server"};
 }
 
-TEST_F(Lifecycle, AHostThatIsUnknownAtTheStartIsLookedUpAgain) {
-  name_server_answers = false;
-  IngestOptions options = this->options();
-  options.access = AccessList(look_up_late);
-  options.look_up_pause = std::chrono::milliseconds(1);
-  for (const char* rule : {"disallow:localhost", "allow:late"})
-    ASSERT_EQ(error_of(options.access.add(rule)), "");
-  start(std::move(options));
+class UnknownHosts : public CollectorFixture {
+ protected:
+  // Starts while the name server fails.
+  void start_with_rules(std::initializer_list<const char*> rules) {
+    name_server = NameServer::Fails;
+    start_with([&](IngestOptions& options) {
+      options.access = AccessList(look_up);
+      options.look_up_pause = std::chrono::milliseconds(1);
+      for (const char* rule : rules) EXPECT_EQ(error_of(options.access.add(rule)), "");
+    });
+  }
+};
+
+TEST_F(UnknownHosts, AreLookedUpAgain) {
+  start_with_rules({"disallow:localhost", "allow:late"});
   EXPECT_NE(log_line_with("\"late\": no name server; will be tried again"), "");
   EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_PERMISSION);
-
-  name_server_answers = true;
+  name_server = NameServer::Answers;
   ASSERT_TRUE(eventually([] { return !log_line_with("\"late\" has been found").empty(); }));
   EXPECT_EQ(tcp().next_ack(), 2);
 }
 
-std::atomic<int> look_ups;
-std::atomic<bool> name_server_hangs;
-
-Result<HostPatterns> hang_later(const std::string&) {
-  if (++look_ups > 1) name_server_hangs.wait(true);
-  return Error{"no name server"};
-}
-
-TEST_F(Lifecycle, ALookUpThatHangsKeepsNobodyWaiting) {
-  look_ups = 0;
-  name_server_hangs = true;
-  IngestOptions options = this->options();
-  options.access = AccessList(hang_later);
-  options.look_up_pause = std::chrono::milliseconds(1);
-  ASSERT_EQ(error_of(options.access.add("disallow:late")), "");
-  start(std::move(options));
-  ASSERT_TRUE(eventually([] { return look_ups > 1; }));
+TEST_F(UnknownHosts, KeepNobodyWaitingIfTheNameServerHangs) {
+  start_with_rules({"disallow:late"});
+  name_server = NameServer::Hangs;
+  ASSERT_TRUE(eventually([] { return is_hanging.load(); }));
   EXPECT_EQ(tcp().next_ack(), 2);
   collector_.reset();
-  name_server_hangs = false;
-  name_server_hangs.notify_all();
+  name_server = NameServer::Fails;
+  name_server.notify_all();
 }
 
 TEST_F(Lifecycle, AFileInTheWayOfTheUnixSocketIsLeftAlone) {
@@ -181,13 +178,6 @@ TEST_F(Lifecycle, AUnixSocketThatCannotBeMadeIsOneWarning) {
   EXPECT_EQ(log().size(), 2u);
 }
 
-TEST_F(Lifecycle, StopUnlinksTheUnixSocket) {
-  start();
-  EXPECT_TRUE(status_of(socket_path()));
-  collector_->stop();
-  EXPECT_FALSE(status_of(socket_path()));
-}
-
 TEST_F(Lifecycle, StopLeavesAnothersUnixSocketAlone) {
   start();
   ASSERT_EQ(::unlink(socket_path().c_str()), 0);
@@ -197,7 +187,6 @@ TEST_F(Lifecycle, StopLeavesAnothersUnixSocketAlone) {
 }
 
 TEST_F(Lifecycle, StopSaysByeToItsClients) {
-  start();
   TestPeer ours = client();
   TestPeer stock = greeted(tcp());
   ASSERT_TRUE(ours.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
@@ -210,7 +199,6 @@ TEST_F(Lifecycle, StopSaysByeToItsClients) {
 }
 
 TEST_F(Lifecycle, StopDoesNotWaitForAClientThatDoesNotListen) {
-  start();
   TestPeer deaf = client();
   std::string stream = tags_pdu({{1, "tag"}});
   for (std::uint64_t i = 1; i < 50'000; ++i) stream += batch_pdu(i, entry(1, Point, {-1}));
@@ -218,13 +206,13 @@ TEST_F(Lifecycle, StopDoesNotWaitForAClientThatDoesNotListen) {
   collector_->stop();  // if it waited, the test would time out
 }
 
-TEST_F(Lifecycle, StopMayBeCalledTwiceOrWithoutStart) {
+TEST_F(Lifecycle, StopUnlinksTheUnixSocketAndMayBeCalledTwiceOrWithoutStart) {
   start();
+  EXPECT_TRUE(status_of(socket_path()));
   collector_->stop();
   collector_->stop();
-  Collector never_started({.ingest = options()}, ignore_line, steady_now());
-  EXPECT_EQ(error_of(never_started.listen()), "");
-  never_started.stop();
+  EXPECT_FALSE(status_of(socket_path()));
+  EXPECT_EQ(trouble_of(options()), "");
   EXPECT_FALSE(status_of(socket_path()));
 }
 
@@ -260,7 +248,6 @@ TEST_F(Lifecycle, ARequestListsEachOfManyClientsOnce) {
 }
 
 TEST_F(Lifecycle, DescriptorsDoNotReachChildren) {
-  start();
   TestPeer tcp_peer = greeted(tcp());
   TestPeer unix_peer = greeted(unix_socket());
   int sockets = 0;
@@ -279,7 +266,6 @@ TEST_F(Lifecycle, DescriptorsDoNotReachChildren) {
 }
 
 TEST_F(Lifecycle, SignalsAreNotTheIngestThreadsBusiness) {
-  start();
   EXPECT_EQ(unix_socket().next_ack(), 2);
   std::string blocked;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -298,23 +284,17 @@ TEST_F(Lifecycle, SignalsAreNotTheIngestThreadsBusiness) {
 // Nobody fetches here, so the ingest thread must have completed the intervals, and freed each tag's
 // histograms that have left the window.
 TEST_F(Lifecycle, TheEngineIsRotated) {
-  EngineOptions fast;
-  fast.period = std::chrono::milliseconds(20);
-  fast.buckets = 2;
-  Collector collector({fast, options()}, ignore_line, steady_now());
-  ASSERT_EQ(error_of(collector.listen()), "");
-  collector.start();
-  TestPeer peer = TestPeer::tcp(collector.port());
+  start(options(), {.period = std::chrono::milliseconds(20), .buckets = 2});
   std::string stream;
   for (int i = 0; i < 2'000; ++i) stream += data_pdu(Observe, "tag" + std::to_string(i), i);
+  TestPeer peer = tcp();
   ASSERT_TRUE(peer.send(stream));
-  const Reader reader = collector.reader();
   EXPECT_TRUE(eventually([&] {
-    const EngineCounters counters = reader.engine_counters();
-    return reader.instance_count(Observe) == 2'000 && counters.rotations > 5 &&
+    const EngineCounters counters = reader().engine_counters();
+    return reader().instance_count(Observe) == 2'000 && counters.rotations > 5 &&
            counters.histogram_bytes == 0;
   }));
-  EXPECT_TRUE(eventually([&] { return reader.ingest_counters().busy_ns > 0; }));
+  EXPECT_TRUE(eventually([&] { return counters().busy_ns > 0; }));
 }
 
 // The address of each socket on which this process listens.
@@ -358,9 +338,8 @@ TEST_F(Lifecycle, WithoutTcpAUnixSocketThatCannotBeMadeIsAnError) {
   std::ofstream(socket_path()) << "precious";
   IngestOptions local = options();
   local.tcp = Tcp::None;
-  Collector collector({.ingest = std::move(local)}, ignore_line, steady_now());
-  EXPECT_EQ(error_of(collector.listen()), "cannot listen on the Unix socket " + socket_path() +
-                                              ": the file there is not a socket");
+  EXPECT_EQ(trouble_of(local), "cannot listen on the Unix socket " + socket_path() +
+                                   ": the file there is not a socket");
 }
 
 // Also for peers that had gone before the agent looked at them.
@@ -395,7 +374,7 @@ TEST_F(Lifecycle, TakesProgramsOfOneUserIfItIsToldTo) {
   EXPECT_EQ(tcp().next_ack(), 2);
   EXPECT_EQ(unix_socket().next_ack(), 2);
   if (has_ipv6()) {
-    EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), 2);
+    EXPECT_EQ(tcp("::1").next_ack(), 2);
   }
 }
 
@@ -424,7 +403,7 @@ TEST_F(Lifecycle, RefusesProgramsOfOtherUsersIfItIsToldTo) {
   EXPECT_TRUE(stranger.at_end());
   EXPECT_TRUE(eventually([&] { return collector_->is_quiet(); }));
   if (has_ipv6()) {
-    EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), PMTRACE_ERR_PERMISSION);
+    EXPECT_EQ(tcp("::1").next_ack(), PMTRACE_ERR_PERMISSION);
   }
   EXPECT_NE(log_line_with("not a process of this user"), "");
   // Over TCP it may be a program that has become another user.

@@ -114,11 +114,11 @@ TEST_F(Limits, AUserHasAThirdOfTheConnections) {
   // Loopback addresses are one user.
   const char* other = has_ipv6() ? "::1" : "127.0.0.2";
   for (int i = 0; i < 1002; ++i) {
-    flood.push_back(TestPeer::tcp(collector_->port(), i % 2 == 0 ? "127.0.0.1" : other));
+    flood.push_back(tcp(i % 2 == 0 ? "127.0.0.1" : other));
     ASSERT_EQ(flood.back().next_ack(), 2) << i;
   }
   EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_CONNLIMIT);
-  EXPECT_EQ(TestPeer::tcp(collector_->port(), other).next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(tcp(other).next_ack(), PMTRACE_ERR_CONNLIMIT);
   EXPECT_EQ(counters().refused_limit, 3u);
 
   flood.clear();
@@ -128,7 +128,6 @@ TEST_F(Limits, AUserHasAThirdOfTheConnections) {
 
 // A waiting peer must not wake the agent again and again while no descriptor is left.
 TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
-  start();
   ASSERT_EQ(unix_socket().next_ack(), 2);
   ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
   TestPeer connected = greeted(unix_socket());
@@ -345,7 +344,6 @@ TEST_F(SessionLimits, OfALongProcessNameTheBeginningIsKept) {
 }
 
 TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
-  start();
   TestPeer peer = greeted(unix_socket());
   const std::string large = frame(PduType::Data, std::string(wire::kLeastMaxPduBytes, 'x'));
   ASSERT_TRUE(peer.send(large.substr(0, 100)));

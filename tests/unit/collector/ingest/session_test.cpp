@@ -111,7 +111,6 @@ TEST_F(SessionOf, AnotherUserDoesNotGetAtASession) {
 }
 
 TEST_F(SessionOfCollector, ANewConnectionTakesTheSessionOver) {
-  start();
   TestPeer old = client();
   ASSERT_TRUE(old.deliver(4, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
 

@@ -503,7 +503,6 @@ TEST_F(SpansOfServedPrograms, AreToldOfTheirShare) {
 
 // However often monitors change their filters.
 TEST_F(SpansOfServedPrograms, AreAskedForTenTimesASecondAtMost) {
-  start();
   TestPeer peer = program();
   const Instant begin = steady_now();
   for (int i = 0; i < 2000; ++i) capture("tag=" + std::to_string(i));
@@ -515,7 +514,6 @@ TEST_F(SpansOfServedPrograms, AreAskedForTenTimesASecondAtMost) {
 
 // They are asked before the agent looks after its sessions, which its computing time would show.
 TEST_F(SpansOfServedPrograms, AreAskedForSoon) {
-  start();
   TestPeer peer = program();
   int filters = 0;
   const auto told_before_the_agent_looks = [&] {
@@ -529,7 +527,6 @@ TEST_F(SpansOfServedPrograms, AreAskedForSoon) {
 
 // Only unread answers wait for the program; after them it is told the newest captures.
 TEST_F(SpansOfServedPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
-  start();
   TestPeer peer = program();
   std::string flood;
   std::uint64_t last = 0;

@@ -12,8 +12,7 @@ using enum TraceType;
 
 TEST_F(StockClient, IsServedOverIPv6) {
   if (!has_ipv6()) GTEST_SKIP() << "this machine has no IPv6";
-  start();
-  greeted(TestPeer::tcp(collector_->port(), "::1"));
+  greeted(tcp("::1"));
 }
 
 // The stock library hangs up on any ACK but the type of tracing.
@@ -56,7 +55,6 @@ TEST_F(StockClient, MaySplitTheStreamAnywhere) {
 }
 
 TEST_F(StockClient, ThatClosesItsHalfStillGetsItsAcks) {
-  start();
   TestPeer peer = tcp();
   std::string stream;
   for (int i = 0; i < 5'000; ++i) stream += data_pdu(Point, "tag", -1, true);
@@ -68,7 +66,6 @@ TEST_F(StockClient, ThatClosesItsHalfStillGetsItsAcks) {
 }
 
 TEST_F(StockClient, ThatVanishesInTheMiddleOfAPduIsForgotten) {
-  start();
   TestPeer peer = greeted(tcp());
   ASSERT_TRUE(peer.send(data_pdu(Point, "whole", -1) + data_pdu(Point, "half", -1).substr(0, 20)));
   peer.close();
@@ -79,7 +76,6 @@ TEST_F(StockClient, ThatVanishesInTheMiddleOfAPduIsForgotten) {
 
 // The agent does not read from a peer that does not read: no side's memory grows, no peer notices.
 TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
-  start();
   TestPeer slow = greeted(unix_socket());
   TestPeer other = greeted(unix_socket());
 

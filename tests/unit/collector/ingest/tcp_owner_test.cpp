@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/tcp_owner.hpp"
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 
 #include "base/descriptor.hpp"
 #include "collector/ingest/listener.hpp"
+#include "unit/collector/ingest/test_peer.hpp"
 
 namespace pcp::trace::agent {
 namespace {
@@ -44,8 +44,8 @@ class TcpOwner : public testing::TestWithParam<int> {
     peer_ = ::fork();
     if (peer_ == 0) {
       if (::geteuid() != user && ::setuid(user) != 0) ::_exit(1);
-      const int socket = ::socket(GetParam(), SOCK_STREAM, 0);
-      if (!connect(socket)) ::_exit(1);
+      const TestPeer peer = TestPeer::tcp(port_, GetParam() == AF_INET ? "127.0.0.1" : "::1");
+      if (peer.descriptor() < 0) ::_exit(1);
       ::pause();
     }
     pollfd waiting{listening_.get(), POLLIN, 0};
@@ -66,20 +66,6 @@ class TcpOwner : public testing::TestWithParam<int> {
   void expect_both(std::optional<std::uint32_t> owner) const {
     EXPECT_EQ(tcp_owner(accepted_.get()), owner);
     EXPECT_EQ(listed_tcp_owner(accepted_.get()), owner);
-  }
-
-  bool connect(int socket) const {
-    sockaddr_in in{};
-    in.sin_family = AF_INET;
-    in.sin_port = htons(port_);
-    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (GetParam() == AF_INET)
-      return ::connect(socket, reinterpret_cast<const sockaddr*>(&in), sizeof in) == 0;
-    sockaddr_in6 in6{};
-    in6.sin6_family = AF_INET6;
-    in6.sin6_port = htons(port_);
-    in6.sin6_addr = in6addr_loopback;
-    return ::connect(socket, reinterpret_cast<const sockaddr*>(&in6), sizeof in6) == 0;
   }
 
   std::uint16_t port_ = 0;

@@ -48,17 +48,6 @@ TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
   EXPECT_EQ(own->read(100).entries.size(), 3u);
 }
 
-TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
-  SharedSpans spans;
-  auto first = spans.capture("tag=a", {});
-  const auto number = spans.number();
-  first.reset();
-  const auto second = spans.capture("tag=b", {});
-  auto sent = spans_at(0b1, 1, 3);
-  spans.add(sent, number, {kUid, "alice"});
-  EXPECT_EQ(second->waiting(), 0u);
-}
-
 // The ingest thread adds spans while monitors come, read and go.
 TEST(SpansTest, MayBeReadWhileTheyCome) {
   constexpr std::uint64_t kPdus = 300;
