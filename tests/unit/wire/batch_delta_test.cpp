@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <protozero/pbf_writer.hpp>
 
+#include "support/histograms.hpp"
 #include "unit/wire/samples.hpp"
 
 namespace pcp::trace::wire {
@@ -51,17 +52,18 @@ void expect_equal(const Delta& a, const Delta& b) {
 }
 
 TEST(Delta, OfValuesKeepsEveryNumberAndTheHistogram) {
+  Collected unseen{1, 2, kNaN};
+  unseen.delta.add(3);
+  unseen.delta.unbinned = 1;
   for (const TraceType type : {TraceType::Transact, TraceType::Observe}) {
     for (const Collected& collected :
          {Collected{0.0}, Collected{-0.0}, Collected{3.0}, Collected{1.0, 1.0}, Collected{1, 2, 3},
           Collected{3, 2, 1}, Collected{-1e300, 1e300, 1e-300}, Collected{1e308, 1e308},
           Collected{kNaN}, Collected{kInfinity, -kInfinity}, Collected{2, kNaN},
-          Collected{kInfinity, 2}, Collected{1, 2, -kInfinity}}) {
+          Collected{kInfinity, 2}, Collected{1, 2, -kInfinity}, unseen}) {
       const Arrival arrival(type, collected);
       expect_equal(arrival.entry.delta, collected.delta);
-      Histogram histogram;
-      ASSERT_TRUE(histogram.merge_packed(arrival.entry.histogram));
-      EXPECT_EQ(histogram.total(), collected.histogram.total());
+      EXPECT_EQ(arrival.entry.histogram, packed(collected.histogram));
     }
   }
 }
@@ -95,17 +97,8 @@ TEST(Delta, OfFailuresKeepsEveryNumberAndTheHistogramApart) {
     EXPECT_TRUE(entry.delta.empty());
     entry.failed.last = collected.delta.last;  // is not sent
     expect_equal(entry.failed, collected.delta);
-    Histogram histogram;
-    ASSERT_TRUE(histogram.merge_packed(entry.failed_histogram));
-    EXPECT_EQ(histogram.total(), collected.histogram.total());
+    EXPECT_EQ(entry.failed_histogram, packed(collected.histogram));
   }
-}
-
-TEST(Delta, CountsWhatItsHistogramHasNotSeen) {
-  Collected collected{1, 2, kNaN};
-  collected.delta.add(3);  // not in the histogram
-  collected.delta.unbinned = 1;
-  expect_equal(Arrival(TraceType::Transact, collected).entry.delta, collected.delta);
 }
 
 TEST(Delta, TakesAtMost64BytesAnd2Point5ForEachBin) {
@@ -204,21 +197,21 @@ std::optional<Delta> decoded(const RawDelta& raw) {
 
 bool is_taken(const RawDelta& raw) { return decoded(raw).has_value(); }
 
-TEST(Delta, IsRefusedWithoutAKnownTypeOrIfNothingHappened) {
+TEST(Delta, IsRefusedIfItIsNotOfItsTypeOrIfNothingHappened) {
   for (const std::uint64_t type : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{1} << 32 | 1})
     EXPECT_FALSE(is_taken({.type = type, .count = 1})) << type;
   EXPECT_FALSE(is_taken({.type = kPoint, .count = 0}));
-}
-
-TEST(Delta, IsRefusedIfAnythingButATransactionWasAborted) {
-  EXPECT_TRUE(is_taken({.type = kTransact, .aborts = 1}));
-  for (const std::uint64_t type : {kPoint, kObserve, kCounter})
-    EXPECT_FALSE(is_taken({.type = type, .aborts = 1})) << type;
+  const std::string bins = packed(Collected{1}.histogram);
+  for (const std::uint64_t type : {kTransact, kPoint, kObserve, kCounter}) {
+    const bool has_bins = type == kTransact || type == kObserve;
+    EXPECT_EQ(is_taken({.type = type, .aborts = 1}), type == kTransact) << type;
+    EXPECT_EQ(is_taken({.type = type, .count = 1, .last = 1, .bins = bins}), has_bins) << type;
+    EXPECT_FALSE(is_taken({.type = type, .count = 2, .nonfinite = 3})) << type;
+  }
 }
 
 TEST(Delta, IsRefusedWithFailuresThatContradictThemselves) {
-  std::string two_bins;
-  Collected{1, 2}.histogram.pack(two_bins);
+  const std::string two_bins = packed(Collected{1, 2}.histogram);
   const auto failed = [](RawDelta raw) {
     raw.type = kTransact;
     return is_taken(raw);
@@ -234,11 +227,6 @@ TEST(Delta, IsRefusedWithFailuresThatContradictThemselves) {
   EXPECT_FALSE(failed({.aborts = 2, .failed_sum = kNaN, .failed_min = 1, .failed_max = 2}));
   EXPECT_FALSE(failed({.aborts = 2, .failed_sum = 3, .failed_min = kNaN, .failed_max = 2}));
   EXPECT_FALSE(failed({.aborts = 2, .failed_sum = 3, .failed_min = 1, .failed_max = kInfinity}));
-}
-
-TEST(Delta, IsRefusedWithMoreNonfiniteValuesThanValues) {
-  for (const std::uint64_t type : {kTransact, kPoint, kObserve, kCounter})
-    EXPECT_FALSE(is_taken({.type = type, .count = 2, .nonfinite = 3})) << type;
 }
 
 TEST(Delta, OfIncrementsIsRefusedIfTheyAreNone) {
@@ -313,11 +301,7 @@ TEST(Delta, IsRefusedWithASumThatItsValuesCannotHave) {
   EXPECT_FALSE(with(-kInfinity, -1e307, 1));
   EXPECT_FALSE(with(-kInfinity, 1, 1e308));
   EXPECT_FALSE(with(kInfinity, -1e308, 1));
-}
-
-// Some client may add up without a check.
-TEST(Delta, OfAnInfiniteSumIsUnderstoodAsTheGreatestFiniteOne) {
-  for (const double value : {1e308, -1e308}) {
+  for (const double value : {1e308, -1e308}) {  // some client may add up without a check
     const auto delta = decoded({.type = kObserve, .count = 2, .last = value, .sum = value * 2});
     EXPECT_EQ(delta.value().sum, std::copysign(kGreatest, value));
   }
@@ -354,10 +338,9 @@ TEST(Delta, CountsNoFurtherThanToItsGreatestCount) {
 }
 
 TEST(Delta, IsRefusedWithAHistogramThatIsNoneOrHasMoreValuesThanThereAre) {
-  std::string packed;
-  Collected{1, 2, 3}.histogram.pack(packed);
+  const std::string bins = packed(Collected{1, 2, 3}.histogram);
   const auto with = [&](std::uint64_t count, std::uint64_t nonfinite) {
-    return is_taken({.type = kObserve, .count = count, .nonfinite = nonfinite, .bins = packed});
+    return is_taken({.type = kObserve, .count = count, .nonfinite = nonfinite, .bins = bins});
   };
   EXPECT_TRUE(with(3, 0));
   EXPECT_TRUE(with(4, 1));
@@ -365,13 +348,6 @@ TEST(Delta, IsRefusedWithAHistogramThatIsNoneOrHasMoreValuesThanThereAre) {
   EXPECT_FALSE(with(2, 0));
   EXPECT_FALSE(with(3, 1));
   EXPECT_FALSE(is_taken({.type = kObserve, .count = 2, .bins = std::string("\x00\x00", 2)}));
-}
-
-TEST(Delta, IsRefusedWithAHistogramIfItsTypeHasNone) {
-  std::string packed;
-  Collected{1}.histogram.pack(packed);
-  for (const std::uint64_t type : {kPoint, kCounter})
-    EXPECT_FALSE(is_taken({.type = type, .count = 1, .bins = packed})) << type;
 }
 
 TEST(Delta, OfAClientThatKnowsNoHistogramsIsUnderstood) {

@@ -41,12 +41,7 @@ TEST(LegacyData, EncodesWhatTheStockLibrarySends) {
             "0000001c 00007051 00001234 01030100 3fc00000 00000000 7478007e");
 }
 
-TEST(LegacyData, CarriesNaN) {
-  const std::string pdu = pdu_of(append_data, {TraceType::Observe, true, std::nan(""), "x"});
-  EXPECT_TRUE(std::isnan(decode_data(payload_of(pdu)).value().value));
-}
-
-TEST(LegacyData, CarriesTagsOfAllLengths) {
+TEST(LegacyData, CarriesTagsOfAllLengthsAndNaN) {
   for (std::size_t length = 1; length <= kMaxTagLength; ++length) {
     const std::string tag(length, '~');
     const std::string pdu = pdu_of(append_data, {TraceType::Point, true, kLegacyPointValue, tag});
@@ -54,12 +49,9 @@ TEST(LegacyData, CarriesTagsOfAllLengths) {
     ASSERT_EQ(pdu.size() % 4, 0u);
     ASSERT_EQ(decode_data(payload_of(pdu)).value().tag, tag);
   }
-}
-
-TEST(LegacyData, DoesNotCareWhatItIsPaddedWith) {
-  std::string pdu = pdu_of(append_data, {TraceType::Point, true, kLegacyPointValue, "a"});
-  pdu.back() = '?';
-  EXPECT_TRUE(decode_data(payload_of(pdu)));
+  std::string pdu = pdu_of(append_data, {TraceType::Observe, true, std::nan(""), "x"});
+  pdu.back() = '?';  // it does not matter what it is padded with
+  EXPECT_TRUE(std::isnan(decode_data(payload_of(pdu)).value().value));
 }
 
 TEST(LegacyData, IsRefusedIfAnythingContradictsTheFormat) {
@@ -89,16 +81,12 @@ TEST(LegacyData, IsRefusedIfTruncatedAnywhere) {
   }
 }
 
-TEST(LegacyAck, EncodesVersionTypeAndError) {
+TEST(LegacyAck, IsOneWordWithAVersionATypeOrAnError) {
   EXPECT_EQ(ack_hex(1), "00000010 00007050 00001234 00000001");
   EXPECT_EQ(ack_hex(2), "00000010 00007050 00001234 00000002");
   EXPECT_EQ(ack_hex(-12010), "00000010 00007050 00001234 ffffd116");
-}
-
-TEST(LegacyAck, IsRefusedIfNotOneWord) {
-  EXPECT_FALSE(decode_ack(""));
-  EXPECT_FALSE(decode_ack(from_hex("000001")));
-  EXPECT_FALSE(decode_ack(from_hex("00000001 00")));
+  for (const char* payload : {"", "000001", "00000001 00"})
+    EXPECT_FALSE(decode_ack(from_hex(payload))) << payload;
 }
 
 }  // namespace
