@@ -58,15 +58,9 @@ TEST_F(EngineCumulative, BeginsWithTheIntervalThatIsRunning) {
   value_at(3900ms, 3);
   expect_at(3999ms, 3500ms, {});
   expect_at(4s, 3500ms, {2, 3});
+  begin_at(4s);  // once only
   value_at(5s, 4);
   expect_at(1h, 3500ms, {2, 3, 4});
-}
-
-TEST_F(EngineCumulative, BeginsOnce) {
-  value_at(1s, 1);
-  begin_at(1s);
-  begin_at(3s);
-  expect_at(4s, 1s, {1});
 }
 
 // The thread that begins it read the clock, and then had to wait for the mutex.
@@ -119,22 +113,17 @@ TEST_F(EngineCumulative, IsOfTransactionsAndObservations) {
   }
 }
 
-TEST_F(EngineCumulative, HasLateValuesAtOnceAndOnce) {
+TEST_F(EngineCumulative, HasLateValuesAtOnceAndOnceAndThoseOfThePresentIntervalLater) {
   value_at(1s, 1);
   begin_at(11s);
   std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
   world.batch(Observe, "x", values, age(8s, 3s));  // completely in completed intervals
   expect_at(11s, 11s, values);
+  world.batch(Observe, "x", values, age(8s, 0s));
+  EXPECT_EQ(sample_at(11s).count, 8u + 7u);
+  values.insert(values.end(), values.begin(), values.begin() + 8);
   expect_at(12s, 11s, values);
   expect_at(1h, 11s, values);
-}
-
-TEST_F(EngineCumulative, HasALateBatchOfWhichThePresentIntervalHasAPart) {
-  begin_at(11s);
-  const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
-  world.batch(Observe, "x", values, age(8s, 0s));
-  EXPECT_EQ(sample_at(11s).count, 7u);  // that of the last second comes later
-  expect_at(12s, 11s, values);
 }
 
 TEST_F(EngineCumulative, IsForgottenByAReset) {

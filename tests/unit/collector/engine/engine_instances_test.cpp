@@ -10,6 +10,11 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// Each value makes an instance of its tag.
+void come(World& world, std::initializer_list<const char*> tags) {
+  for (const char* tag : tags) world.value(Point, tag);
+}
+
 TEST(EngineInstances, AreNumberedByTypeInTheOrderOfTheirFirstValues) {
   World world;
   world.engine.tag(Point, "defined first");
@@ -24,8 +29,7 @@ TEST(EngineInstances, AreNumberedByTypeInTheOrderOfTheirFirstValues) {
 
 TEST(EngineInstances, KeepTheirNumbersThroughAResetAndCountFromZero) {
   World world;
-  world.value(Point, "a");
-  world.value(Point, "b");
+  come(world, {"a", "b"});
   const TagIndex b = world.engine.tag(Point, "b");
   world.engine.reset(world.now);
   EXPECT_TRUE(world.instances(Point).empty());
@@ -35,31 +39,22 @@ TEST(EngineInstances, KeepTheirNumbersThroughAResetAndCountFromZero) {
   EXPECT_EQ(world.find(Point, "b")->total.count, 1u);
 }
 
-TEST(EngineInstances, GetNumbersAboveTheHighestKnownOne) {
+TEST(EngineInstances, GetNumbersAboveTheHighestKnownAndTheReservedOnes) {
   World world({}, {{Point, "old", 41}, {Observe, "x", 7}});
   world.value(Point, "new");
-  world.value(Observe, "new");
   EXPECT_EQ(world.shown(Point), (Names{"42 new"}));
+  world.engine.begin_numbers_after({0, 1000, 6, 7});
+  come(world, {"newer", "old"});
+  for (const TraceType type : {Observe, Counter, Transact}) world.value(type, "new");
+  EXPECT_EQ(world.shown(Point), (Names{"42 new", "1001 newer", "41 old"}));
   EXPECT_EQ(world.shown(Observe), (Names{"8 new"}));
-}
-
-TEST(EngineInstances, GetNumbersAboveTheReservedOnes) {
-  World world({}, {{Point, "old", 41}});
-  world.engine.begin_numbers_after({0, 1000, 7, 0});
-  world.value(Point, "new");
-  world.value(Point, "old");
-  world.value(Observe, "new");
-  world.value(Counter, "new");
-  EXPECT_EQ(world.shown(Point), (Names{"1001 new", "41 old"}));
-  EXPECT_EQ(world.shown(Observe), (Names{"8 new"}));
-  EXPECT_EQ(world.shown(Counter), (Names{"1 new"}));
+  EXPECT_EQ(world.shown(Counter), (Names{"8 new"}));
+  EXPECT_EQ(world.shown(Transact), (Names{"1 new"}));
 }
 
 TEST(EngineInstances, WithATakenFirstWordShowTheirNumberAfterIt) {
   World world;
-  for (const char* tag : {"read a", "read b", "read", "write", "read#2 x", "read#2"}) {
-    world.value(Point, tag);
-  }
+  come(world, {"read a", "read b", "read", "write", "read#2 x", "read#2"});
   EXPECT_EQ(world.shown(Point),
             (Names{"1 read a", "2 read#2 b", "3 read#3", "4 write", "5 read#2#5 x", "6 read#2#6"}));
 }
@@ -79,8 +74,7 @@ TEST(EngineInstances, ShowTheSameNamesInTheNextLifeInWhicheverOrderTheyComeBack)
 
 TEST(EngineInstances, TellHowManyLivesTheyWereAbsent) {
   World first;
-  first.value(Point, "a");
-  first.value(Point, "b");
+  come(first, {"a", "b"});
   World second({}, first.known());
   second.value(Point, "b");
   EXPECT_EQ(second.known(), (std::vector<KnownInstance>{{Point, "a", 1, 1}, {Point, "b", 2, 0}}));
@@ -91,20 +85,18 @@ TEST(EngineInstances, AbsentForLongestAreForgottenWhenThereAreTooMany) {
   World world(options,
               {{Point, "a", 1, 0}, {Point, "b", 2, 5}, {Point, "c", 3, 2}, {Point, "d", 4, 3}});
   ASSERT_EQ(world.known().size(), 3u);  // there is room for one more, a bare name
-  world.value(Point, "b");
-  world.value(Point, "c");
+  come(world, {"b", "c"});
   EXPECT_EQ(world.shown(Point), (Names{"5 b", "3 c"}));
 }
 
 TEST(EngineInstances, OfBareNamesBeyondTheOthersKeepTheirNumbersAsWell) {
-  const EngineOptions options{.max_tags = 2};
-  World first(options);
-  for (const char* tag : {"a{k=1}", "a{k=2}", "a{k=3}"}) first.value(Point, tag);
-  const Names names{"1 a{k=1}", "2 a{k=2}", "3 a"};
-  EXPECT_EQ(first.shown(Point), names);
-  World second(options, first.known());
-  for (const char* tag : {"a{k=1}", "a{k=2}", "a{k=3}"}) second.value(Point, tag);
-  EXPECT_EQ(second.shown(Point), names);
+  std::vector<KnownInstance> known;
+  for (int life = 0; life < 2; ++life) {
+    World world({.max_tags = 2}, known);
+    come(world, {"a{k=1}", "a{k=2}", "a{k=3}"});
+    EXPECT_EQ(world.shown(Point), (Names{"1 a{k=1}", "2 a{k=2}", "3 a"})) << life;
+    known = world.known();
+  }
 }
 
 TEST(EngineInstances, ComeInSlicesThatMakeUpTheWhole) {
@@ -130,103 +122,87 @@ TEST(EngineInstances, ComeInSlicesThatMakeUpTheWhole) {
   }
 }
 
-TEST(EngineInstances, AreCountedByTypeUntilAReset) {
+TEST(EngineInstances, AreCountedAndCountTheirChanges) {
   World world;
   const std::uint32_t life = world.engine.life();
-  for (int i = 0; i < 2; ++i) world.value(Point, "a");
-  world.value(Observe, "a");
-  EXPECT_EQ(world.engine.instance_count(Point), 1u);
-  EXPECT_EQ(world.engine.life(), life);
-  world.engine.reset(world.now);
-  EXPECT_EQ(world.engine.instance_count(Point), 0u);
-  EXPECT_NE(world.engine.life(), life);
-}
-
-TEST(EngineInstances, CountTheirChanges) {
-  World world;
   std::uint64_t seen = world.engine.changes();
   const auto changed = [&] {
     const std::uint64_t before = std::exchange(seen, world.engine.changes());
     return seen != before;
   };
-  EXPECT_FALSE(changed());
   world.value(Point, "a");
   EXPECT_TRUE(changed());
   world.value(Point, "a");
   EXPECT_FALSE(changed());
+  EXPECT_EQ(world.engine.instance_count(Point), 1u);
   const TagIndex tag = world.engine.tag(Point, "a");
-  const auto shop = std::make_shared<const Origin>(Origin{"uid 1", 1, {}});
+  const auto shop = process({});
   world.engine.note_origin(tag, shop);
   EXPECT_TRUE(changed());
   world.engine.note_origin(tag, shop);
   EXPECT_FALSE(changed());
+  world.value(Observe, "a");
+  EXPECT_EQ(world.engine.instance_count(Point), 1u);
+  EXPECT_EQ(world.engine.life(), life);
+  seen = world.engine.changes();
   world.engine.reset(world.now);
   EXPECT_TRUE(changed());
+  EXPECT_EQ(world.engine.instance_count(Point), 0u);
+  EXPECT_NE(world.engine.life(), life);
 }
 
-TEST(EngineOrigins, AreShownUnlessProcessesHaveNothingInCommon) {
-  World world;
-  const auto shop = process({{"zone", "a"}});
-  const auto shown = [&] { return world.instances(Point)[0].origin; };
-  const TagIndex tag = world.engine.tag(Point, "p");
-  world.value(Point, "p");
-  EXPECT_EQ(shown(), nullptr);
+struct EngineOrigins : testing::Test {
+  using Labels = std::initializer_list<std::pair<const char*, const char*>>;
 
-  world.engine.note_origin(tag, shop);
+  void note(const std::shared_ptr<const Origin>& origin) { world.engine.note_origin(tag, origin); }
+  // The labels that the tag has after one more process with these.
+  std::string kept_with(Labels labels) {
+    note(process(labels));
+    return world.labels_kept(Point, 0);
+  }
+
+  World world;
+  TagIndex tag = (world.value(Point, "p"), world.engine.tag(Point, "p"));
+};
+
+TEST_F(EngineOrigins, AreShownUnlessProcessesHaveNothingInCommon) {
+  const auto shown = [&] { return world.instances(Point)[0].origin; };
+  EXPECT_EQ(shown(), nullptr);
+  const auto shop = process({{"zone", "a"}});
+  note(shop);
   const std::uint64_t changes = world.engine.changes();
-  world.engine.note_origin(tag, process({{"zone", "a"}}, "uid 2"));
+  note(process({{"zone", "a"}}, "uid 2"));
   EXPECT_EQ(shown(), shop);
   EXPECT_EQ(world.engine.changes(), changes);
-
-  world.engine.note_origin(tag, process({{"zone", "b"}}));
+  note(process({{"zone", "b"}}));
   EXPECT_EQ(shown(), nullptr);
   EXPECT_NE(world.engine.changes(), changes);
-  world.engine.note_origin(tag, shop);
+  note(shop);
   EXPECT_EQ(shown(), nullptr);
 }
 
-TEST(EngineOrigins, KeepTheLabelsThatAllProcessesHave) {
-  World world;
-  world.value(Point, "p");
-  const TagIndex tag = world.engine.tag(Point, "p");
-  const auto first = process({{"zone", "eu"}, {"rank", "1"}, {"service", "shop"}});
-  world.engine.note_origin(tag, first);
-  EXPECT_EQ(world.labels_kept(Point, 0), R"("rank":"1","service":"shop","zone":"eu")");
-  world.engine.note_origin(tag, process({{"service", "shop"}, {"zone", "eu"}, {"rank", "2"}}));
-  EXPECT_EQ(world.labels_kept(Point, 0), R"("service":"shop","zone":"eu")");
-  world.engine.note_origin(tag, process({{"service", "shop"}, {"more", "x"}}));
-  EXPECT_EQ(world.labels_kept(Point, 0), R"("service":"shop")");
-  world.engine.note_origin(tag, first);  // lost labels do not come back
-  EXPECT_EQ(world.labels_kept(Point, 0), R"("service":"shop")");
-  world.engine.note_origin(tag, process({{"service", "other"}}));
-  EXPECT_EQ(world.labels_kept(Point, 0), "none");
+TEST_F(EngineOrigins, KeepTheLabelsThatAllProcessesHaveUntilAReset) {
+  const Labels first = {{"zone", "eu"}, {"rank", "1"}, {"service", "shop"}};
+  EXPECT_EQ(kept_with(first), R"("rank":"1","service":"shop","zone":"eu")");
+  EXPECT_EQ(kept_with({{"service", "shop"}, {"zone", "eu"}, {"rank", "2"}}),
+            R"("service":"shop","zone":"eu")");
+  EXPECT_EQ(kept_with({{"service", "shop"}, {"more", "x"}}), R"("service":"shop")");
+  EXPECT_EQ(kept_with(first), R"("service":"shop")");  // lost labels do not come back
+  EXPECT_EQ(kept_with({{"service", "other"}}), "none");
+  world.engine.reset(world.now);
+  world.engine.note_origin(tag, process(first));
+  world.engine.apply_value(tag, 1, world.now);
+  EXPECT_EQ(kept_with(first), R"("rank":"1","service":"shop","zone":"eu")");
 }
 
-TEST(EngineOrigins, OfProgramsThatSayNothingOfThemselvesLeaveNone) {
-  for (const bool is_first : {true, false}) {
-    World world;
-    world.value(Point, "p");
-    const TagIndex tag = world.engine.tag(Point, "p");
-    if (is_first) world.engine.note_origin(tag, nullptr);
-    world.engine.note_origin(tag, process({{"zone", "eu"}}));
-    if (!is_first) world.engine.note_origin(tag, nullptr);
-    EXPECT_EQ(world.labels_kept(Point, 0), "none");
-  }
-}
-
-TEST(EngineOrigins, BeginAnewWithAReset) {
-  World world;
-  const auto note = [&world](const std::shared_ptr<const Origin>& origin) {
-    const TagIndex tag = world.engine.tag(Point, "p");
-    world.engine.note_origin(tag, origin);
-    world.engine.apply_value(tag, 1, world.now);
-  };
-  note(process({{"rank", "1"}}));
-  note(process({{"rank", "2"}}));
+TEST_F(EngineOrigins, OfProgramsThatSayNothingOfThemselvesLeaveNone) {
+  note(process({{"zone", "eu"}}));
+  note(nullptr);
   EXPECT_EQ(world.labels_kept(Point, 0), "none");
   world.engine.reset(world.now);
-  note(process({{"rank", "2"}}));
-  EXPECT_EQ(world.labels_kept(Point, 0), R"("rank":"2")");
+  world.value(Point, "p");
+  note(nullptr);
+  EXPECT_EQ(kept_with({{"zone", "eu"}}), "none");
 }
 
 TEST(EngineDescriptions, OfTheFirstProcessStayUntilAReset) {

@@ -94,9 +94,10 @@ TEST(EngineWindow, TakesMinMaxAndSumFromFiniteValuesOnly) {
   EXPECT_TRUE(std::isnan(none->total.last));
 }
 
-TEST(EngineWindow, HasQuantilesForTransactionsAndObservationsOnly) {
+TEST(EngineWindow, HasQuantilesForTransactionsAndObservationsNoFurtherOutThanTheExtrema) {
   World world;
   for (const TraceType type : kTraceTypes) world.value(type, "x", 5);
+  world.batch(Observe, "y", {100, 100.01, 101});
   world.at(5s);
   for (const TraceType type : kTraceTypes) {
     const auto values = world.find(type, "x");
@@ -104,20 +105,15 @@ TEST(EngineWindow, HasQuantilesForTransactionsAndObservationsOnly) {
     EXPECT_EQ(values->has_quantiles, has_histogram(type));
   }
   EXPECT_EQ(world.find(Transact, "x")->quantiles[0], 5.0);
-}
-
-TEST(EngineWindow, ShowsQuantilesNoFurtherOutThanTheExtrema) {
-  World world;
-  world.batch(Observe, "x", {100, 100.01, 101});
-  world.at(5s);
-  const auto values = world.find(Observe, "x");
-  EXPECT_EQ(values->quantiles.back(), 101.0);
-  EXPECT_GE(values->quantiles.front(), 100.0);
+  EXPECT_EQ(world.find(Observe, "y")->quantiles.back(), 101.0);
+  EXPECT_GE(world.find(Observe, "y")->quantiles.front(), 100.0);
 }
 
 TEST(EngineWindow, KeepsFailuresApart) {
   World world;
   world.engine.begin_cumulative(world.now);
+  world.engine.apply(world.engine.tag(Transact, "nothing"), {}, {}, {}, world.now);
+  EXPECT_TRUE(world.instances(Transact).empty());
   world.batch(Transact, "t", {7});
   world.fail("t", {3, 1});
   world.fail("only failed", {2});
@@ -141,24 +137,11 @@ TEST(EngineWindow, KeepsFailuresApart) {
   world.at(70s);
   EXPECT_EQ(world.find(Transact, "only failed")->failed_window.count, 0u);
   EXPECT_EQ(world.find(Transact, "only failed")->failed.count, 1u);
-}
-
-// A batch from an outage fails in the past, too.
-TEST(EngineWindow, PutsLateFailuresWhereTheyHappened) {
-  World world;
-  world.at(30s);
-  const auto seconds = [](int s) { return static_cast<std::uint64_t>(s) * 1'000'000'000; };
-  world.fail("late", {1, 2}, {seconds(20), seconds(20)});
-  world.at(35s);
-  EXPECT_EQ(world.find(Transact, "late")->failed_window.count, 2u);
+  world.fail("late", {1, 2}, age(20s, 20s));  // a batch from an outage fails in the past, too
   world.at(75s);
+  EXPECT_EQ(world.find(Transact, "late")->failed_window.count, 2u);
+  world.at(115s);
   EXPECT_EQ(world.find(Transact, "late")->failed_window.count, 0u);
-}
-
-TEST(EngineWindow, AnEmptyDeltaShowsNoInstance) {
-  World world;
-  world.engine.apply(world.engine.tag(Transact, "t"), {}, {}, {}, world.now);
-  EXPECT_TRUE(world.instances(Transact).empty());
 }
 
 TEST(EngineWindow, ResetStartsTheIntervalAfresh) {

@@ -24,10 +24,12 @@ void apply_many_calls(World& world, const char* tag, const wire::BatchAge& age =
     world.engine.apply(world.engine.tag(Observe, tag), delta, {}, age, world.now);
 }
 
-TEST(ExtremeNumbers, CountsStayAtTheGreatest) {
-  World world;
+TEST(ExtremeNumbers, CountsStayAtTheGreatestAlsoOfOverflow) {
+  World world({.max_tags = 1});
   apply_many_calls(world, "tag");
+  apply_many_calls(world, "without room");
   EXPECT_EQ(world.find(Observe, "tag")->total.count, kMostCalls);
+  EXPECT_EQ(world.engine.counters().overflowed, kMostCalls);
   world.at(5s);
   EXPECT_EQ(world.in_window(Observe, "tag"), kMostCalls);
 }
@@ -35,20 +37,13 @@ TEST(ExtremeNumbers, CountsStayAtTheGreatest) {
 TEST(ExtremeNumbers, CountsOfLateBatchesStayAtTheGreatest) {
   World world;
   world.at(60s);
-  apply_many_calls(world, "tag", {45'000'000'000, 5'000'000'000});
+  apply_many_calls(world, "tag", age(45s, 5s));
   EXPECT_EQ(world.find(Observe, "tag")->total.count, kMostCalls);
   world.at(65s);
   EXPECT_GE(world.in_window(Observe, "tag"), kMostCalls - kMostOfADelta);
   world.at(600s);
-  apply_many_calls(world, "tag", {500'000'000'000, 400'000'000'000});
+  apply_many_calls(world, "tag", age(500s, 400s));
   EXPECT_EQ(world.engine.counters().late, kMostCalls);
-}
-
-TEST(ExtremeNumbers, CountsOfOverflowStayAtTheGreatest) {
-  World world({.max_tags = 1});
-  world.value(Point, "the only one");
-  apply_many_calls(world, "tag");
-  EXPECT_EQ(world.engine.counters().overflowed, kMostCalls);
 }
 
 // The true sum is lost, so they stay finite and unchanged.
@@ -74,8 +69,7 @@ TEST(ExtremeNumbers, SumsOfWhatIsDealtToSeveralIntervalsStayAtTheGreatest) {
   world.at(60s);
   Delta delta;
   for (int i = 0; i < 4; ++i) delta.add(1e308);
-  world.engine.apply(world.engine.tag(Observe, "tag"), delta, {}, {20'000'000'000, 5'000'000'000},
-                     world.now);
+  world.engine.apply(world.engine.tag(Observe, "tag"), delta, {}, age(20s, 5s), world.now);
   world.at(65s);
   EXPECT_EQ(world.find(Observe, "tag")->window.sum, kGreatest);
 }

@@ -105,15 +105,19 @@ TEST(InFlight, ThatVanishesIsCounted) {
   EXPECT_EQ(world.in_flight("b").vanished, 1u);
 }
 
-TEST(InFlight, WithoutRoomForATagIsInOverflow) {
+TEST(InFlight, WithoutRoomForATagIsInOverflowAndLeavesFromThere) {
   InFlightWorld world({.max_tags = 1});
   world.value(Transact, "a");
   const auto b = world.enter("b", 1, 2, 0s);
   const auto c = world.enter("c", 2, 3, 0s);
   EXPECT_EQ(world.in_flight("(overflow)").open, 5u);
-  world.leave(b);
   world.leave(c);
+  // Room is reserved for bare names of tags with labels that have none.
+  world.enter(world.engine.folded_tag(Transact, "b"), 2, 3, 0s);
+  EXPECT_EQ(world.in_flight("b").open, 3u);
+  world.leave(b);
   EXPECT_EQ(world.in_flight("(overflow)").open, 0u);
+  EXPECT_EQ(world.in_flight("b").open, 3u);
   EXPECT_EQ(world.engine.counters().overflowed, 0u);  // it counts calls only
 }
 
@@ -129,20 +133,6 @@ TEST(InFlight, OfTagsWithLabelsAndNoRoomIsUnderTheirName) {
   EXPECT_EQ(world.engine.counters().folded, 0u);
   world.engine.vanish(world.engine.tag(Transact, "b{k=1}"), 2, world.now);
   EXPECT_EQ(world.engine.counters().folded, 2u);
-}
-
-// Room is reserved for bare names of tags with labels that have none. A bare name may get it after
-// transactions of its own went to the overflow.
-TEST(InFlight, LeavesFromWhereItHasEntered) {
-  InFlightWorld world({.max_tags = 1});
-  world.value(Transact, "a");
-  const auto entered = world.enter("b", 1, 2, 0s);
-  EXPECT_EQ(world.in_flight("(overflow)").open, 2u);
-  world.enter(world.engine.folded_tag(Transact, "b"), 2, 3, 0s);
-  EXPECT_EQ(world.in_flight("b").open, 3u);
-  world.leave(entered);
-  EXPECT_EQ(world.in_flight("(overflow)").open, 0u);
-  EXPECT_EQ(world.in_flight("b").open, 3u);
 }
 
 }  // namespace

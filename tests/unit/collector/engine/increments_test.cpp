@@ -28,8 +28,8 @@ TEST(Increments, AddUpAndCountAsCallsAndLeaveTheLastValueAlone) {
 TEST(Increments, OfALateBatchCountInTheWindowOfTheirTime) {
   World world;
   world.at(30s);
-  world.add("late", 4, 20, {20'000'000'000, 20'000'000'000});
-  world.add("too late", 4, 20, {3'600'000'000'000, 3'600'000'000'000});
+  world.add("late", 4, 20, age(20s, 20s));
+  world.add("too late", 4, 20, age(1h, 1h));
   world.at(35s);
   for (const char* name : {"late", "too late"}) {
     EXPECT_EQ(world.find(Counter, name)->increments.calls, 4u) << name;
@@ -41,17 +41,11 @@ TEST(Increments, OfALateBatchCountInTheWindowOfTheirTime) {
 }
 
 TEST(Increments, BeyondTheGreatestNumberStayThere) {
-  World world;
-  constexpr double kGreatest = std::numeric_limits<double>::max();
-  for (int i = 0; i < 3; ++i) world.add("great", 1, kGreatest);
-  EXPECT_EQ(world.find(Counter, "great")->increments.sum, kGreatest);
-}
-
-TEST(Increments, WithoutRoomGoToOverflow) {
   World world({.max_tags = 1});
-  world.add("a", 1, 1);
-  world.add("b", 2, 5);
-  EXPECT_EQ(world.find(Counter, "(overflow)")->increments.sum, 5);
+  constexpr double kGreatest = std::numeric_limits<double>::max();
+  for (const char* name : {"great", "great", "other", "other"}) world.add(name, 1, kGreatest);
+  EXPECT_EQ(world.find(Counter, "great")->increments.sum, kGreatest);
+  EXPECT_EQ(world.find(Counter, "(overflow)")->increments.sum, kGreatest);
   EXPECT_EQ(world.engine.counters().overflowed, 2u);
 }
 
