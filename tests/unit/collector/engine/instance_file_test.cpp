@@ -43,17 +43,16 @@ TEST_F(InstanceFileTest, GivesBackWhatWasSaved) {
   EXPECT_EQ(contents.warning, "");
   EXPECT_TRUE(contents.instances == kSome);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
+  EXPECT_EQ(error_of(InstanceFile(path).save({}, {})), "");
+  EXPECT_TRUE(load().instances.empty());
+  EXPECT_EQ(load().warning, "");
 }
 
-TEST_F(InstanceFileTest, IsTextOfOneLinePerInstance) {
+TEST_F(InstanceFileTest, IsTextOfOneLinePerInstanceAndRemembersWhichNumbersAreReserved) {
   ASSERT_TRUE(InstanceFile(path).save({kSome[0], kSome[1]}, {5, 6, 0, 1}));
   EXPECT_EQ(read(),
             "pcp-trace-instances 1\nreserved 5 6 0 1\n1 1 0 checkout\n2 3 1 "
             "\\x20leading\\x20blank\nend\n");
-}
-
-TEST_F(InstanceFileTest, RemembersWhichNumbersAreReserved) {
-  ASSERT_TRUE(InstanceFile(path).save({}, {5, 6, 0, 1}));
   EXPECT_EQ(load().reserved, (Numbers{5, 6, 0, 1}));
   EXPECT_EQ(load().warning, "");
   write("pcp-trace-instances 1\n1 1 0 a\nend\n");  // as older agents wrote it
@@ -66,22 +65,19 @@ TEST_F(InstanceFileTest, RemembersWhichNumbersAreReserved) {
   }
 }
 
-TEST_F(InstanceFileTest, ReplacesTheOldFile) {
-  ASSERT_TRUE(InstanceFile(path).save(kSome, {}));
-  EXPECT_EQ(error_of(InstanceFile(path).save({}, {})), "");
-  EXPECT_TRUE(load().instances.empty());
-  EXPECT_EQ(load().warning, "");
-}
-
 TEST_F(InstanceFileTest, SaysInOneLineThatThereIsNoFile) {
   const auto contents = load();
   EXPECT_TRUE(contents.instances.empty());
   EXPECT_EQ(contents.warning, path + ": No such file or directory; instances are numbered afresh");
 }
 
-TEST_F(InstanceFileTest, RefusesWhatIsNoRegularFile) {
-  EXPECT_NE(InstanceFile(directory).load().warning, "");
-  EXPECT_NE(InstanceFile("/dev/zero").load().warning, "");
+TEST_F(InstanceFileTest, RefusesAnUnknownFormatAndWhatIsNoRegularFile) {
+  write("pcp-trace-instances 2\n1 1 0 a\nend\n");
+  for (const std::string& name : {path, directory, std::string("/dev/zero")}) {
+    const auto contents = InstanceFile(name).load();
+    EXPECT_TRUE(contents.instances.empty()) << name;
+    EXPECT_NE(contents.warning, "") << name;
+  }
 }
 
 TEST_F(InstanceFileTest, LeavesTheOldFileIfItCannotSave) {
@@ -91,12 +87,6 @@ TEST_F(InstanceFileTest, LeavesTheOldFileIfItCannotSave) {
             std::string::npos);
   EXPECT_EQ(load().instances.size(), kSome.size());
   EXPECT_FALSE(InstanceFile(directory + "/none/file").save(kSome, {}));
-}
-
-TEST_F(InstanceFileTest, RefusesAnUnknownFormat) {
-  write("pcp-trace-instances 2\n1 1 0 a\nend\n");
-  EXPECT_TRUE(load().instances.empty());
-  EXPECT_NE(load().warning, "");
 }
 
 TEST_F(InstanceFileTest, SkipsLinesThatMakeNoSense) {

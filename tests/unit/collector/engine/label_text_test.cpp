@@ -10,6 +10,7 @@ TEST(LabelText, IsMembersOfAJsonObject) {
   LabelText labels;
   EXPECT_TRUE(labels.add("service", "shop"));
   EXPECT_TRUE(labels.add("zone", "  a\"b\\\n\xff\x7f\u0085"));
+  EXPECT_FALSE(labels.add("zone", "another value"));
   EXPECT_EQ(labels.members(), R"("service":"shop","zone":"  a\"b\\\u000a\\xff\u007f\\xc2\\x85")");
 }
 
@@ -45,13 +46,6 @@ TEST(LabelText, KnowsWhatItHasInCommonWithAnother) {
   LabelText sum = other;
   sum.add(labels);
   EXPECT_EQ(sum.members(), R"("m":"\u000a","z":"2","b":"","a":"2")");
-}
-
-TEST(LabelText, KeepsTheFirstOfTwoLabelsOfOneName) {
-  LabelText labels;
-  EXPECT_TRUE(labels.add("zone", "eu"));
-  EXPECT_FALSE(labels.add("zone", "us"));
-  EXPECT_EQ(labels.members(), R"("zone":"eu")");
 }
 
 TEST(LabelText, LeavesOutWhatIsTooMuch) {

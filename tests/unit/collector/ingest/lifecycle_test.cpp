@@ -86,21 +86,17 @@ TEST_F(Lifecycle, ARestartedAgentGetsItsPortAtOnce) {
   EXPECT_EQ(tcp().next_ack(), 2);
 }
 
-TEST_F(Lifecycle, EverybodyMayConnectToTheUnixSocket) {
-  start();
-  const auto status = status_of(socket_path());
-  ASSERT_TRUE(status);
-  EXPECT_TRUE(S_ISSOCK(status->st_mode));
-  EXPECT_EQ(status->st_mode & 0777, 0666u);
-  EXPECT_EQ(status->st_uid, ::geteuid());
-}
-
-TEST_F(Lifecycle, AStaleUnixSocketIsReplaced) {
+TEST_F(Lifecycle, AStaleUnixSocketIsReplacedByOneToWhichEverybodyMayConnect) {
   bind_unix(socket_path()).reset();
   ASSERT_TRUE(status_of(socket_path()));
   start();
   ASSERT_TRUE(log().empty());
   EXPECT_EQ(unix_socket().next_ack(), 2);
+  const auto status = status_of(socket_path());
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(S_ISSOCK(status->st_mode));
+  EXPECT_EQ(status->st_mode & 0777, 0666u);
+  EXPECT_EQ(status->st_uid, ::geteuid());
 }
 
 TEST_F(Lifecycle, ALiveUnixSocketIsLeftAlone) {
@@ -159,23 +155,19 @@ TEST_F(UnknownHosts, KeepNobodyWaitingIfTheNameServerHangs) {
   name_server.notify_all();
 }
 
-TEST_F(Lifecycle, AFileInTheWayOfTheUnixSocketIsLeftAlone) {
-  std::ofstream(socket_path()) << "precious";
-  start();
-  EXPECT_NE(log_line_with("not a socket"), "");
-  EXPECT_EQ(tcp().next_ack(), 2);
-  collector_.reset();
-  EXPECT_TRUE(S_ISREG(status_of(socket_path())->st_mode));
-}
-
 TEST_F(Lifecycle, AUnixSocketThatCannotBeMadeIsOneWarning) {
-  for (const std::string& path : {directory_ + "/missing/trace.socket", std::string(200, 'x')}) {
+  const std::string file = directory_ + "/file";
+  std::ofstream(file) << "precious";
+  for (const std::string& path :
+       {file, directory_ + "/missing/trace.socket", std::string(200, 'x')}) {
     start_with([&](auto& options) { options.socket_path = path; });
     EXPECT_EQ(tcp().next_ack(), 2);
     EXPECT_NE(log_line_with(path), "");
     collector_.reset();
   }
-  EXPECT_EQ(log().size(), 2u);
+  EXPECT_EQ(log().size(), 3u);
+  EXPECT_NE(log_line_with("not a socket"), "");
+  EXPECT_TRUE(S_ISREG(status_of(file)->st_mode));
 }
 
 TEST_F(Lifecycle, StopLeavesAnothersUnixSocketAlone) {

@@ -59,28 +59,24 @@ TEST_F(Limits, ARefusedPeerLearnsWhyEvenIfItHasSentALot) {
   EXPECT_EQ(counters().pdus, 0u);
 }
 
-TEST_F(Limits, ARulesConnectionsAreCountedUntilTheyEnd) {
-  start(with_rules(options(), {"allow:local:*:2"}));
-  TestPeer first = greeted(tcp());
-  TestPeer second = greeted(unix_socket());
-  TestPeer third = tcp();
-  EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
-  EXPECT_EQ(counters().refused_limit, 1u);
-  first.close();
-  ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
-  TestPeer fourth = greeted(tcp());
-}
-
-TEST_F(Limits, ConnectionsBeyondTheMaximumAreRefused) {
-  start_with([](auto& options) { options.max_connections = 2; });
-  TestPeer first = greeted(tcp());
-  TestPeer second = greeted(unix_socket());
-  TestPeer third = unix_socket();
-  EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
-  EXPECT_TRUE(third.at_end());
-  second.close();
-  ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
-  EXPECT_EQ(unix_socket().next_ack(), 2);
+TEST_F(Limits, ConnectionsBeyondTheMaximumOrThatOfARuleAreRefused) {
+  IngestOptions two = options();
+  two.max_connections = 2;
+  for (const IngestOptions& each : {two, with_rules(options(), {"allow:local:*:2"})}) {
+    start(each);
+    TestPeer first = greeted(tcp());
+    TestPeer second = greeted(unix_socket());
+    for (const bool is_tcp : {true, false}) {
+      TestPeer third = is_tcp ? tcp() : unix_socket();
+      EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
+      EXPECT_TRUE(third.at_end());
+    }
+    EXPECT_EQ(counters().refused_limit, 2u);
+    first.close();
+    ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
+    greeted(tcp());
+    collector_.reset();
+  }
 }
 
 TEST_F(Limits, ElevenHundredConnectionsAtOnceAreServed) {

@@ -127,7 +127,7 @@ TEST_F(SessionOfCollector, ANewConnectionTakesTheSessionOver) {
   EXPECT_EQ(counters().connections, 1u);
 }
 
-TEST_F(SessionOf, AByeWithNothingPendingForgetsTheSession) {
+TEST_F(SessionOf, AByeForgetsTheSessionUnlessItComplains) {
   PduStream& peer = client();
   EXPECT_EQ(counters().sessions, 1u);
   ASSERT_TRUE(peer.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
@@ -137,13 +137,10 @@ TEST_F(SessionOf, AByeWithNothingPendingForgetsTheSession) {
   ASSERT_TRUE(welcome);
   EXPECT_FALSE(welcome->session_known);
   EXPECT_TRUE(log().empty());
-}
-
-TEST_F(SessionOf, AByeWithAComplaintKeepsTheSession) {
-  PduStream& peer = client();
-  ASSERT_TRUE(peer.send(bye_pdu(ByeReason::Malformed)));
-  EXPECT_TRUE(peer.at_end());
-  EXPECT_EQ(counters().sessions, 1u);
+  PduStream& complains = client(2);
+  ASSERT_TRUE(complains.send(bye_pdu(ByeReason::Malformed)));
+  EXPECT_TRUE(complains.at_end());
+  EXPECT_TRUE(unix_socket().hello(2)->session_known);
 }
 
 TEST_F(SessionOf, ASessionWithoutAByeIsForgottenAfterAWhile) {

@@ -290,12 +290,11 @@ TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
 }
 
 // Programs that say how much they would like to send, and rounds of one second.
-class SharesOfPrograms : public testing::Test {
- protected:
-  SharesOfPrograms() {
-    alice_.name = "alice";
-    bob_.name = "bob";
-    intake_.tick(now_);
+struct Shares {
+  Shares() {
+    alice.name = "alice";
+    bob.name = "bob";
+    intake.tick(now);
   }
 
   struct Program {
@@ -308,8 +307,8 @@ class SharesOfPrograms : public testing::Test {
   };
 
   Program& program(SessionUser& user) {
-    Program& made = programs_.emplace_back(user, static_cast<std::uint8_t>(programs_.size()));
-    EXPECT_TRUE(intake_.control_for(made.session, peer_));
+    Program& made = all_programs.emplace_back(user, static_cast<std::uint8_t>(all_programs.size()));
+    EXPECT_TRUE(intake.control_for(made.session, peer));
     return made;
   }
   std::vector<Program*> programs(std::size_t count, SessionUser& user) {
@@ -319,118 +318,110 @@ class SharesOfPrograms : public testing::Test {
   }
 
   // In this round it captures so many spans, or misses them for its limit.
-  void want(Program& its, std::uint64_t spans) {
-    its.captured += spans;
+  void want(Program& its, std::uint64_t more) {
+    its.captured += more;
     wire::Events events;
     events.sequence = its.session.spans.last_events + 1;
     events.control = its.session.spans.told;
-    events.counts = {{capture_, its.captured, 0, its.captured / 2, 0, 0}};
-    EXPECT_FALSE(intake_.accept(events, its.session, peer_));
+    events.counts = {{capture, its.captured, 0, its.captured / 2, 0, 0}};
+    EXPECT_FALSE(intake.accept(events, its.session, peer));
   }
-  void want(const std::vector<Program*>& all, std::uint64_t spans) {
-    for (Program* const each : all) want(*each, spans);
+  void want(const std::vector<Program*>& all, std::uint64_t more) {
+    for (Program* const each : all) want(*each, more);
   }
 
   // The round ends. Gives how many programs are told of another share.
   std::size_t end_round() {
-    now_ += 1s;
-    intake_.tick(now_);
-    if (!intake_.has_changed()) return 0;
+    now += 1s;
+    intake.tick(now);
+    if (!intake.has_changed()) return 0;
     return static_cast<std::size_t>(std::count_if(
-        programs_.begin(), programs_.end(),
-        [this](auto& each) { return intake_.news_for(each.session, peer_).has_value(); }));
+        all_programs.begin(), all_programs.end(),
+        [this](auto& each) { return intake.news_for(each.session, peer).has_value(); }));
   }
   static std::uint32_t share(const Program& its) { return its.session.spans.most_a_second; }
 
   static constexpr std::uint32_t kWhole = 20'000;
 
-  Instant now_{1h};
-  SharedSpans spans_;
-  IngestCounter unsplit_;
-  TagFinder finder_{unsplit_};
-  SpanIntake intake_{spans_, finder_, kWhole};
-  std::unique_ptr<SharedSpans::Subscription> monitor_ =
-      spans_.capture("tag=a limit=100000/s", kEverybody);
-  std::uint64_t capture_ = spans_.captures()->at(0).id;
-  Peer peer_;
-  SessionUser alice_;
-  SessionUser bob_;
-  std::list<Program> programs_;
+  Instant now{1h};
+  SharedSpans spans;
+  IngestCounter unsplit;
+  TagFinder finder{unsplit};
+  SpanIntake intake{spans, finder, kWhole};
+  std::unique_ptr<SharedSpans::Subscription> monitor =
+      spans.capture("tag=a limit=100000/s", kEverybody);
+  std::uint64_t capture = spans.captures()->at(0).id;
+  Peer peer;
+  SessionUser alice;
+  SessionUser bob;
+  std::list<Program> all_programs;
 };
 
-TEST_F(SharesOfPrograms, AreTheWholeWhileThatIsEnoughForAll) {
-  const auto five = programs(5, alice_);
-  for (int round = 0; round < 3; ++round) {
-    want(five, 3'430);
-    EXPECT_EQ(end_round(), 0u);
+TEST(SharesOfPrograms, AreTheWholeOrWhatThoseWithLessLeave) {
+  struct Group {
+    std::size_t programs;
+    bool is_of_another_user;
+    std::uint64_t wanted;
+    std::uint32_t share;
+  };
+  const struct {
+    const char* what;
+    std::vector<Group> groups;
+  } cases[] = {
+      {"the whole is enough for all", {{5, false, 3'430, Shares::kWhole}}},
+      {"an equal part for each", {{10, false, 5'000, 2'000}}},
+      {"what those with less leave", {{4, false, 1'000, 8'000}, {2, false, 30'000, 8'000}}},
+      {"no less for the many of another user", {{1, false, 9'000, 11'000}, {50, true, 5'000, 220}}},
+      {"at least a hundred", {{250, false, 5'000, 100}}},
+  };
+  for (const auto& [what, groups] : cases) {
+    SCOPED_TRACE(what);
+    Shares shares;
+    std::vector<std::vector<Shares::Program*>> all;
+    for (const Group& each : groups) {
+      all.push_back(
+          shares.programs(each.programs, each.is_of_another_user ? shares.bob : shares.alice));
+      shares.want(all.back(), each.wanted);
+    }
+    const bool changes = groups.front().share != Shares::kWhole;
+    EXPECT_EQ(shares.end_round(), changes ? shares.all_programs.size() : 0u);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      for (const Shares::Program* each : all[i]) EXPECT_EQ(Shares::share(*each), groups[i].share);
   }
-  EXPECT_EQ(share(*five[0]), kWhole);
 }
 
-TEST_F(SharesOfPrograms, AreNoSmallerForManyThatSendLittleAndEnd) {
-  Program& server = program(alice_);
+TEST(SharesOfPrograms, AreNoSmallerForManyThatSendLittleAndEnd) {
+  Shares shares;
+  Shares::Program& server = shares.program(shares.alice);
   for (int round = 0; round < 3; ++round) {
-    want(server, 15'000);
-    want(programs(100, alice_), 2);
-    EXPECT_EQ(end_round(), 0u);
+    shares.want(server, 15'000);
+    shares.want(shares.programs(100, shares.alice), 2);
+    EXPECT_EQ(shares.end_round(), 0u);
   }
-  EXPECT_EQ(share(server), kWhole);
+  EXPECT_EQ(Shares::share(server), Shares::kWhole);
 }
 
-TEST_F(SharesOfPrograms, AreWhatThoseWithLessLeave) {
-  const auto small = programs(4, alice_);
-  const auto great = programs(2, alice_);
-  want(small, 1'000);
-  want(great, 30'000);
-  EXPECT_EQ(end_round(), 6u);
-  EXPECT_EQ(share(*great[0]), 8'000u);
-  EXPECT_EQ(share(*small[0]), 8'000u);
-}
-
-TEST_F(SharesOfPrograms, AreTheWholeAgainOnceTheOthersHaveEnded) {
-  const auto ten = programs(10, alice_);
-  want(ten, 5'000);
-  end_round();
-  EXPECT_EQ(share(*ten[0]), 2'000u);
-  want(*ten[0], 5'000);
-  end_round();
-  EXPECT_EQ(share(*ten[0]), kWhole);
-}
-
-TEST_F(SharesOfPrograms, StayForSmallChanges) {
-  const auto ten = programs(10, alice_);
-  want(ten, 3'000);
-  end_round();
-  EXPECT_EQ(share(*ten[0]), 2'000u);
+TEST(SharesOfPrograms, StayForSmallChangesAndAreTheWholeOnceTheOthersHaveEnded) {
+  Shares shares;
+  const auto ten = shares.programs(10, shares.alice);
+  shares.want(ten, 3'000);
+  shares.end_round();
+  EXPECT_EQ(Shares::share(*ten[0]), 2'000u);
   for (const std::size_t count : {9u, 10u, 9u, 10u}) {
-    for (std::size_t i = 0; i < count; ++i) want(*ten[i], 3'000);
-    EXPECT_EQ(end_round(), 0u) << count;
+    for (std::size_t i = 0; i < count; ++i) shares.want(*ten[i], 3'000);
+    EXPECT_EQ(shares.end_round(), 0u) << count;
   }
+  shares.want(*ten[0], 5'000);
+  shares.end_round();
+  EXPECT_EQ(Shares::share(*ten[0]), Shares::kWhole);
 }
 
-TEST_F(SharesOfPrograms, AreNoSmallerForTheManyOfAnotherUser) {
-  Program& only = program(alice_);
-  const auto many = programs(50, bob_);
-  want(only, 9'000);
-  want(many, 5'000);
-  end_round();
-  EXPECT_EQ(share(only), 11'000u);
-  EXPECT_EQ(share(*many[0]), 220u);
-}
-
-TEST_F(SharesOfPrograms, AreAtLeastAHundred) {
-  const auto many = programs(250, alice_);
-  want(many, 5'000);
-  end_round();
-  EXPECT_EQ(share(*many[0]), 100u);
-}
-
-TEST_F(SharesOfPrograms, AreNotForWhatTheFilterItselfForbids) {
-  const auto other = spans_.capture("tag=a limit=1000/s", kEverybody);
-  capture_ = spans_.captures()->at(1).id;
-  const auto ten = programs(10, alice_);
-  want(ten, 50'000);
-  EXPECT_EQ(end_round(), 0u);
+TEST(SharesOfPrograms, AreNotForWhatTheFilterItselfForbids) {
+  Shares shares;
+  const auto other = shares.spans.capture("tag=a limit=1000/s", kEverybody);
+  shares.capture = shares.spans.captures()->at(1).id;
+  shares.want(shares.programs(10, shares.alice), 50'000);
+  EXPECT_EQ(shares.end_round(), 0u);
 }
 
 // What only the server does: when it tells programs, and when it looks after their spans.
