@@ -101,17 +101,6 @@ TEST(Delta, OfFailuresKeepsEveryNumberAndTheHistogramApart) {
   }
 }
 
-TEST(Delta, TakesAtMost64BytesAnd2Point5ForEachBin) {
-  Collected collected;
-  std::size_t bins = 0;
-  for (int i = 32; i < 512; i += i / 32, ++bins) {
-    for (int k = 0; k < 1000; ++k) collected.add(i);
-  }
-  std::string body;
-  append_delta(body, 1'000'000, TraceType::Transact, collected.delta, collected.histogram);
-  EXPECT_LE(static_cast<double>(body.size()), 64 + 2.5 * static_cast<double>(bins));
-}
-
 TEST(Delta, OfASingleCallTakesAtMost32Bytes) {
   for (const TraceType type : kTraceTypes) {
     const Collected collected{0.0123};

@@ -15,21 +15,6 @@ namespace {
 
 constexpr std::size_t kMost = 12;
 
-TEST(WindowBuckets, AreEmptyUntilAValueComes) {
-  WindowBuckets buckets;
-  EXPECT_TRUE(buckets.empty());
-  EXPECT_EQ(buckets.total_of_completed().count, 0u);
-  buckets.advance(5, 0, kMost);
-  EXPECT_TRUE(buckets.empty());
-  buckets.working().add(3);
-  EXPECT_FALSE(buckets.empty());
-  EXPECT_EQ(buckets.total_of_completed().count, 0u);
-  buckets.advance(7, 0, kMost);
-  EXPECT_EQ(buckets.total_of_completed().count, 1u);
-  EXPECT_EQ(buckets.working().count, 0u);
-  EXPECT_EQ(buckets.completed(7, kMost).sum, 3);
-}
-
 TEST(WindowBuckets, AWorkingOneThatIsTooOldIsForgotten) {
   WindowBuckets buckets;
   buckets.working().add(30);
@@ -49,11 +34,15 @@ TEST(WindowBuckets, AreLikeAMap) {
   std::int64_t interval = -20;
   for (int step = 0; step < 20'000; ++step) {
     const std::int64_t oldest = interval + 1 - static_cast<int>(kMost);
+    const std::uint64_t completed = buckets.total_of_completed().count;
     for (int i = upto(2); i > 0; --i) {
       buckets.working().add(step);
       expected[interval].push_back(step);
     }
+    ASSERT_EQ(buckets.empty(), expected.empty()) << step;
+    ASSERT_EQ(buckets.total_of_completed().count, completed);
     buckets.advance(interval, oldest, kMost);
+    ASSERT_EQ(buckets.working().count, 0u);
     expected.erase(expected.begin(), expected.lower_bound(oldest));
     for (int i = upto(3) - 2; i > 0; --i) {
       const std::int64_t late = oldest + upto(kMost - 1);

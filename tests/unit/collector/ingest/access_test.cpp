@@ -26,6 +26,12 @@ AccessList list_of(const Rules& rules, AccessList list = AccessList()) {
   return list;
 }
 
+std::string text_of(const sockaddr* address, socklen_t length) {
+  char text[NI_MAXHOST];
+  const int error = getnameinfo(address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  return error == 0 ? text : "127.0.0.1";
+}
+
 // An address of this machine other than loopback, if it has one.
 std::string own_address() {
   ifaddrs* found = nullptr;
@@ -33,11 +39,8 @@ std::string own_address() {
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> list(found, freeifaddrs);
   for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
     if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) continue;
-    char text[NI_MAXHOST];
-    if (getnameinfo(entry->ifa_addr, sizeof(sockaddr_in), text, sizeof text, nullptr, 0,
-                    NI_NUMERICHOST) != 0)
-      continue;
-    if (std::string(text).rfind("127.", 0) != 0) return text;
+    const std::string text = text_of(entry->ifa_addr, sizeof(sockaddr_in));
+    if (!text.starts_with("127.")) return text;
   }
   return {};
 }
@@ -145,10 +148,7 @@ TEST(AccessList, ANameStandsForEveryAddressItHas) {
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
   for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
-    char text[NI_MAXHOST];
-    ASSERT_EQ(getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0,
-                          NI_NUMERICHOST),
-              0);
+    const std::string text = text_of(entry->ai_addr, entry->ai_addrlen);
     EXPECT_EQ(list.acquire(text).access, kNo) << text;
   }
 }

@@ -25,8 +25,6 @@ PduStream& AgentSide::unix_socket() {
                   .pid = static_cast<std::uint32_t>(::getpid())});
 }
 
-PduStream& AgentSide::tcp() { return connect({.address = "127.0.0.1"}); }
-
 PduStream& AgentSide::client(std::uint8_t session) { return client(hello_of(session)); }
 
 PduStream& AgentSide::client(const wire::Hello& hello) {
@@ -35,16 +33,13 @@ PduStream& AgentSide::client(const wire::Hello& hello) {
   return peer;
 }
 
-void AgentSide::reset() {
-  Turn(parts_->shared).engine().reset(now_);
-  pass({});
-}
-
 void AgentSide::pass(Duration time) {
   now_ += time;
-  Turn turn(parts_->shared, clock);
-  parts_->context.sessions.forget_old(now_, turn);
-  while (parts_->context.sessions.in_flight().enter_again(turn, 1)) continue;
+  {
+    Turn turn(parts_->shared, clock);
+    parts_->context.sessions.forget_old(now_, turn);
+  }
+  while (enter_again(1)) continue;
 }
 
 void AgentSide::tell_captures() {

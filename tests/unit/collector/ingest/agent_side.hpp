@@ -35,11 +35,21 @@ class AgentSide : public ReaderFixture {
 
   // A program of this user on the Unix socket, and one over TCP; and those that have said HELLO.
   PduStream& unix_socket();
-  PduStream& tcp();
+  PduStream& tcp(const char* address = "127.0.0.1") { return connect({.address = address}); }
   PduStream& client(std::uint8_t session = 1);
   PduStream& client(const wire::Hello& hello);
 
-  void reset();
+  // Forgets all values, without and with the work that is due after that.
+  void reset_engine() { Turn(parts_->shared).engine().reset(now_); }
+  void reset() {
+    reset_engine();
+    pass({});
+  }
+  // Enters so many transactions in flight again. False if that was all.
+  bool enter_again(std::size_t most) {
+    Turn turn(parts_->shared, clock);
+    return parts_->context.sessions.in_flight().enter_again(turn, most);
+  }
   // Lets this time pass, and does the agent's periodic work.
   void pass(Duration time);
   // Sends a CONTROL to each program that lacks the latest captures.

@@ -2,10 +2,6 @@
 // Reports of sessions about their transactions in flight.
 #include <unistd.h>
 
-#include "base/clock.hpp"
-#include "collector/ingest/session_table.hpp"
-#include "collector/shared.hpp"
-#include "support/all_tags.hpp"
 #include "unit/collector/ingest/agent_side.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 
@@ -298,74 +294,28 @@ TEST_F(InFlightLimits, SoManyTagsAreInFlightOfASession) {
   EXPECT_EQ(counters().in_flight_left_out, 1u);
 }
 
-// Sessions of any users, without sockets.
-class InFlightTable : public testing::Test {
- protected:
-  // Reports one transaction in flight for each of so many tags, in a new session of the user.
-  void say(const std::string& user, std::uint32_t tags) {
-    Turn turn(shared_);
-    Session* const session = sessions_.open(user, {}, ++connections_, turn);
-    ASSERT_NE(session, nullptr);
-    wire::Batch batch;
-    batch.in_flight_anew = true;
-    for (std::uint32_t id = 0; id < tags; ++id) {
-      sessions_.define(*session, id, user + " " + std::to_string(id));
-      batch.in_flight.push_back({id, 1, 0, 0});
-    }
-    sessions_.in_flight().apply(*session, batch, turn, [](const SessionTag&) {});
-  }
+TEST_F(InFlightLimits, AllUsersTogetherHaveSoManyTagsInFlight) {
+  start_with([](auto& options) { options.max_in_flight = 5; });
+  std::uint8_t session = 0;
+  for (const char* user : {"192.0.2.1", "192.0.2.2", "192.0.2.3"})
+    program(tcp(user), ++session, {{1, 1, 0, 0}, {2, 1, 0, 0}, {3, 1, 0, 0}, {4, 1, 0, 0}});
+  EXPECT_EQ(open("one") + open("two"), 5u);
+  EXPECT_EQ(counters().in_flight_left_out, 2u + 2u + 3u);
+}
 
-  bool enter_again(std::size_t most) {
-    Turn turn(shared_);
-    return sessions_.in_flight().enter_again(turn, most);
-  }
-
-  void reset() {
-    const Lock lock(shared_.mutex);
-    shared_.engine.reset(steady_now());
-  }
-
-  std::uint64_t open() {
-    std::uint64_t open = 0;
-    for (const KnownTag& tag : all_tags(Reader(shared_), Transact))
-      open += tag.values.in_flight.open;
-    return open;
-  }
-
-  IngestOptions options_;
-  Shared shared_{{}, {}, steady_now()};
-  TagFinder finder_{shared_.counters.unsplit};
-  SessionTable sessions_{options_, finder_, shared_.counters};
-  std::uint64_t connections_ = 0;
-};
-
-TEST_F(InFlightTable, EntersAgainALittleAtATime) {
-  say("a", 5);
-  say("b", 3);
+// Peers are served before the next step.
+TEST_F(InFlightOf, AProcessIsEnteredAgainALittleAtATime) {
+  const auto entered = [&] { return open("one") + open("two") + open("three"); };
+  for (std::uint8_t session = 1; session <= 2; ++session)
+    program(session, {{1, 1, 0, 0}, {2, 1, 0, 0}, {3, 1, 0, 0}});
   EXPECT_FALSE(enter_again(2));
-  reset();
-  EXPECT_EQ(open(), 0u);
+  reset_engine();
+  EXPECT_EQ(entered(), 0u);
   EXPECT_TRUE(enter_again(2));
-  EXPECT_EQ(open(), 2u);
+  EXPECT_EQ(entered(), 2u);
+  reset_engine();  // begins again
   while (enter_again(2)) continue;
-  EXPECT_EQ(open(), 8u);
-}
-
-TEST_F(InFlightTable, EntersAgainFromTheBeginningAfterAnotherReset) {
-  say("a", 5);
-  say("b", 3);
-  reset();
-  EXPECT_TRUE(enter_again(3));
-  reset();
-  while (enter_again(3)) continue;
-  EXPECT_EQ(open(), 8u);
-}
-
-TEST_F(InFlightTable, IsLimitedAsAWhole) {
-  options_.max_in_flight = 5;
-  for (const char* user : {"a", "b", "c"}) say(user, 4);
-  EXPECT_EQ(open(), 5u);
-  EXPECT_EQ(shared_.counters.in_flight_left_out, 2u + 2u + 3u);
+  EXPECT_EQ(entered(), 6u);
 }
 
 }  // namespace

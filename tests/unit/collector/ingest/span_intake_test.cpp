@@ -43,24 +43,16 @@ std::string events_pdu(std::uint64_t sequence, std::uint64_t control,
   return wire::pdu_of(wire::append_events, sequence, control, counts, body);
 }
 
-// Reads until the next PDU of this type. Gives nothing at the end.
-std::optional<PduStream::Pdu> next_of(PduStream& peer, PduType type) {
-  auto pdu = peer.next();
-  while (pdu && pdu->type != type) pdu = peer.next();
-  return pdu;
-}
-
+// Reads until the next CONTROL. Gives nothing at the end.
 std::optional<wire::Control> next_control(PduStream& peer) {
-  const auto pdu = next_of(peer, PduType::Control);
+  auto pdu = peer.next();
+  while (pdu && pdu->type != PduType::Control) pdu = peer.next();
   return pdu ? wire::decode_control(pdu->payload) : std::nullopt;
 }
 
 // True once the agent has acknowledged these EVENTS.
 bool deliver_events(PduStream& peer, std::uint64_t sequence, const std::string& pdu) {
-  if (!peer.send(pdu)) return false;
-  const auto answer = peer.next();
-  return answer && answer->type == PduType::EventsAck &&
-         wire::decode_events_ack(answer->payload) == sequence;
+  return peer.send(pdu) && peer.next_as(PduType::EventsAck, wire::decode_events_ack) == sequence;
 }
 
 Ids ids(const SpanReading& reading) {

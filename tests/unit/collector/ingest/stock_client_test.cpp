@@ -10,11 +10,6 @@ using StockProgram = AgentSide;
 using StockClient = CollectorFixture;
 using enum TraceType;
 
-TEST_F(StockClient, IsServedOverIPv6) {
-  if (!has_ipv6()) GTEST_SKIP() << "this machine has no IPv6";
-  greeted(tcp("::1"));
-}
-
 // The stock library hangs up on any ACK but the type of tracing.
 TEST_F(StockProgram, EveryTypeReachesTheEngineAndIsAcknowledgedWhereItWantsThat) {
   PduStream& peer = tcp();

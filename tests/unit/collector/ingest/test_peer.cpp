@@ -125,24 +125,6 @@ std::optional<PduStream::Pdu> PduStream::next() {
   }
 }
 
-std::optional<std::int32_t> PduStream::next_ack() {
-  const auto pdu = next();
-  if (!pdu || pdu->type != wire::PduType::Ack) return {};
-  return wire::decode_ack(pdu->payload);
-}
-
-std::optional<std::uint64_t> PduStream::next_batch_ack() {
-  const auto pdu = next();
-  if (!pdu || pdu->type != wire::PduType::BatchAck) return {};
-  return wire::decode_batch_ack(pdu->payload);
-}
-
-std::optional<wire::ByeReason> PduStream::next_bye() {
-  const auto pdu = next();
-  if (!pdu || pdu->type != wire::PduType::Bye) return {};
-  return wire::decode_bye(pdu->payload);
-}
-
 bool TestPeer::at_end() {
   while (fill()) {
   }
@@ -157,9 +139,7 @@ std::optional<wire::Welcome> PduStream::hello(const wire::Hello& hello) {
   if (next_ack() != static_cast<std::int32_t>(wire::kBatchVersion) ||
       !send(wire::pdu_of(wire::append_hello, hello)))
     return {};
-  const auto pdu = next();
-  if (!pdu || pdu->type != wire::PduType::Welcome) return {};
-  return wire::decode_welcome(pdu->payload);
+  return next_as(wire::PduType::Welcome, wire::decode_welcome);
 }
 
 wire::Hello hello_of(std::uint8_t session) {

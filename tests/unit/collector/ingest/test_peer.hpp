@@ -39,12 +39,16 @@ class PduStream {
 
   // The next PDU; nothing at the end of the stream (see at_end) or at the deadline.
   std::optional<Pdu> next();
-  // The code of the next PDU, which must be an ACK.
-  std::optional<std::int32_t> next_ack();
-  // The sequence of the next PDU, which must be a BATCHACK.
-  std::optional<std::uint64_t> next_batch_ack();
-  // The reason of the next PDU, which must be a BYE.
-  std::optional<wire::ByeReason> next_bye();
+  // What the next PDU says, which must be of this type.
+  template <typename Value>
+  std::optional<Value> next_as(wire::PduType type,
+                               std::optional<Value> (*decode)(std::string_view)) {
+    const auto pdu = next();
+    return pdu && pdu->type == type ? decode(pdu->payload) : std::nullopt;
+  }
+  auto next_ack() { return next_as(wire::PduType::Ack, wire::decode_ack); }
+  auto next_batch_ack() { return next_as(wire::PduType::BatchAck, wire::decode_batch_ack); }
+  auto next_bye() { return next_as(wire::PduType::Bye, wire::decode_bye); }
 
   // Reads the greeting, says HELLO with this session id and gives the WELCOME.
   std::optional<wire::Welcome> hello(std::uint8_t session);
