@@ -19,20 +19,13 @@ constexpr WallTime kWall{400'000h};
 // Intervals of two seconds.
 class ReaderTest : public testing::Test {
  protected:
-  static EngineOptions options() {
-    EngineOptions options;
-    options.period = 10s;
-    options.buckets = 5;
-    return options;
-  }
-
   void apply(TraceType type, const std::string& tag, double value) {
     const Lock lock(shared_.mutex);
     shared_.engine.apply_value(shared_.engine.tag(type, tag), value, now_);
   }
 
   Instant now_ = kStart;
-  Shared shared_{options(), {}, now_, kWall};
+  Shared shared_{{.period = 10s, .buckets = 5}, {}, now_, kWall};
   Reader reader_{shared_};
 };
 

@@ -49,23 +49,14 @@ TEST(EngineOverflow, IsNotSavedAndHasTheSameNumberInEveryLife) {
 }
 
 // Processes with too many tags, and programs with a tag of this name: they had room here.
-TEST(EngineOverflow, HasWhatProcessesCountInTheirs) {
-  World world({.max_tags = 1});
-  world.value(Point, "(overflow)");
-  world.value(Point, "a");
-  world.value(Point, "b");
-  EXPECT_EQ(world.shown(Point), (std::vector<std::string>{"0 (overflow)", "1 a"}));
+TEST(EngineOverflow, HasWhatProcessesCountInTheirsUnderItsOwnNumber) {
+  World world({.max_tags = 1}, {{Point, "(overflow)", 7, 0}});  // by an earlier agent
+  for (const char* tag : {"(overflow)", "a", "b"}) world.value(Point, tag);
+  EXPECT_EQ(world.shown(Point), (std::vector<std::string>{"0 (overflow)", "8 a"}));
   EXPECT_EQ(world.find(Point, "(overflow)")->total.count, 2u);
   EXPECT_EQ(world.engine.counters().overflowed, 1u);
   EXPECT_EQ(world.engine.counters().tags, 1u);
   ASSERT_EQ(world.known().size(), 1u);
-}
-
-TEST(EngineOverflow, DoesWithoutTheNumberThatAnEarlierAgentGaveToATagOfThatName) {
-  World world({.max_tags = 1}, {{Point, "(overflow)", 7, 0}});
-  world.value(Point, "(overflow)");
-  world.value(Point, "a");
-  EXPECT_EQ(world.shown(Point), (std::vector<std::string>{"0 (overflow)", "8 a"}));
 }
 
 TEST(EngineFolding, GivesTheBareNameTheCallsOfTagsWithLabelsThatHaveNoRoom) {

@@ -66,15 +66,6 @@ class CollectorFixture : public ReaderFixture {
   }
   std::string socket_path() const { return directory_ + "/trace.socket"; }
 
-  // The collector's computing time shows that it has looked after its sessions.
-  bool eventually_looks_after_sessions() {
-    const auto once_more = [this] {
-      const std::uint64_t before = counters().busy_ns;
-      return eventually([&] { return counters().busy_ns != before; });
-    };
-    return once_more() && once_more();  // the first look may have begun before
-  }
-
   Reader reader() const override { return collector_->reader(); }
 
   const ScratchDirectory scratch_;

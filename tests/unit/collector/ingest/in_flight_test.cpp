@@ -58,12 +58,6 @@ class InFlightOf : public AgentSide {
   std::uint64_t vanished(const std::string& tag) { return in_flight(tag).vanished; }
 };
 
-TEST_F(InFlightOf, AnyProcessIsUnderstood) {
-  const auto welcome = unix_socket().hello(1);
-  ASSERT_TRUE(welcome);
-  EXPECT_TRUE(welcome->features.test(number_of(wire::Feature::InFlight)));
-}
-
 TEST_F(InFlightOf, AProcessIsShownWithItsNumberAgeAndPlace) {
   program(1, {{1, 3, 5 * kSecond, 4712}});
   const auto shown = in_flight("one");

@@ -38,6 +38,8 @@ TEST_F(SessionOf, AHelloIsAnsweredWithTheLimits) {
   EXPECT_EQ(welcome->max_pdu_bytes, 100'000u);
   EXPECT_EQ(welcome->max_tags, 77u);
   EXPECT_NE(welcome->agent_instance, 0u);
+  EXPECT_TRUE(welcome->features.test(number_of(wire::Feature::InFlight)));
+  EXPECT_TRUE(welcome->features.test(number_of(wire::Feature::Events)));
 }
 
 TEST_F(SessionOfCollector, EveryCollectorIsAnotherAgentInstance) {

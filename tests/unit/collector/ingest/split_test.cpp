@@ -89,31 +89,33 @@ TEST_F(SplitOf, StockProgramsCountApartByTheirPid) {
   EXPECT_EQ(count_of(Observe, "tag{pid=" + std::to_string(wire::kPid) + "}"), 2u);
 }
 
-using DescriptionOf = AgentSide;
+class DescriptionOf : public AgentSide {
+ protected:
+  std::string description(TraceType type, const std::string& tag) {
+    const auto name = instance(type, tag);
+    return name && name->description ? name->description->members() : "";
+  }
+};
 
 TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
   PduStream& first = client(1);
   PduStream& second = client(2);
-  const auto described = [this] {
-    const auto name = instance(Point, "tag");
-    return name && name->description ? name->description->members() : "";
-  };
   const auto send = [](PduStream& peer, std::uint64_t sequence, const std::string& before) {
     EXPECT_TRUE(peer.deliver(sequence, entry(1, Point, {-1}), before));
   };
   send(first, 1, tags_pdu({{1, "tag"}}));
-  EXPECT_EQ(described(), "");
+  EXPECT_EQ(description(Point, "tag"), "");
   send(first, 2, tags_pdu({{1, "tag", "ms", "all of \"it\""}}));  // defined again
   const std::string whole = R"("unit":"ms","description":"all of \"it\"")";
-  EXPECT_EQ(described(), whole);
+  EXPECT_EQ(description(Point, "tag"), whole);
   send(second, 1, tags_pdu({{1, "tag", "s", ""}}));
-  EXPECT_EQ(described(), whole);
+  EXPECT_EQ(description(Point, "tag"), whole);
   EXPECT_NE(log_line_with("describes \"tag\" differently"), "");
   EXPECT_EQ(log().size(), 1u);
 
   reset();
   send(second, 2, "");
-  EXPECT_EQ(described(), R"("unit":"s")");
+  EXPECT_EQ(description(Point, "tag"), R"("unit":"s")");
   send(first, 3, "");
   EXPECT_EQ(log().size(), 2u);
 }
@@ -124,11 +126,8 @@ TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
   const std::string values = entry(1, Point, {-1}) + entry(1, Observe, {3});
   ASSERT_TRUE(first.deliver(1, values, tags_pdu({{1, "tag"}})));
   ASSERT_TRUE(first.deliver(2, "", tags_pdu({{1, "tag", "ms", ""}})));
-  for (const TraceType type : {Point, Observe}) {
-    const auto name = instance(type, "tag");
-    ASSERT_TRUE(name && name->description);
-    EXPECT_EQ(name->description->members(), R"("unit":"ms")");
-  }
+  for (const TraceType type : {Point, Observe})
+    EXPECT_EQ(description(type, "tag"), R"("unit":"ms")");
   ASSERT_TRUE(second.deliver(1, values, tags_pdu({{1, "tag"}})));
   ASSERT_TRUE(second.deliver(2, "", tags_pdu({{1, "tag", "s", ""}})));
   EXPECT_NE(log_line_with("describes \"tag\" differently"), "");
@@ -138,23 +137,13 @@ TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
 TEST_F(DescriptionOf, AUsersTagsMayTakeSoMuchMemory) {
   start_with([](auto& options) { options.max_kept_label_bytes = 2000; });
   PduStream& peer = client();
-  std::vector<wire::TagDefinition> tags;
   const std::string text(1000, 'x');  // will be cut
-  std::vector<std::string> names;
-  for (std::uint32_t i = 1; i <= 10; ++i) names.push_back("tag" + std::to_string(i));
-  for (std::uint32_t i = 1; i <= 10; ++i) tags.push_back({i, names[i - 1], text, text});
-  std::string entries;
-  for (std::uint32_t i = 1; i <= 10; ++i) entries += entry(i, Point, {-1});
-  ASSERT_TRUE(peer.deliver(1, entries, tags_pdu(tags)));
-  std::size_t described = 0;
-  for (const std::string& name : names) {
-    const auto known = instance(Point, name);
-    ASSERT_TRUE(known);
-    if (!known->description) continue;
-    ++described;
-    EXPECT_LT(known->description->members().size(), 320u);
+  for (std::uint32_t id = 1; id <= 10; ++id) {
+    const std::string name = "tag" + std::to_string(id);
+    ASSERT_TRUE(peer.deliver(id, entry(id, Point, {-1}), tags_pdu({{id, name, text, text}})));
+    EXPECT_EQ(description(Point, name).empty(), id > 3);
+    EXPECT_LT(description(Point, name).size(), 320u);
   }
-  EXPECT_EQ(described, 3u);
   EXPECT_EQ(counters().labels_refused, 7u);
 }
 
