@@ -36,7 +36,7 @@ TEST(InFlight, OfManyHoldersAddsUpAndShowsTheOldest) {
   world.at(100s);
   world.enter("a", 1, 2, 90s);
   const auto oldest = world.enter("a", 2, 30, 40s);
-  world.enter("a", 3, 400, 60s);
+  const auto third = world.enter("a", 3, 400, 60s);
   world.enter("a", 5, 1000, 60s);  // at once with another one
   world.enter("b", 4, 1, 0s);
   auto shown = world.in_flight("a");
@@ -52,6 +52,9 @@ TEST(InFlight, OfManyHoldersAddsUpAndShowsTheOldest) {
   EXPECT_EQ(shown.oldest_age, 40s);
   EXPECT_EQ(shown.tid, 3u);
   EXPECT_EQ(world.in_flight("b").open, 1u);
+  world.leave(third);
+  EXPECT_EQ(world.in_flight("a").open, 1002u);
+  EXPECT_EQ(world.in_flight("a").tid, 5u);
 }
 
 TEST(InFlight, GrowsOlderWhileNobodySaysAnythingAndIsNeverYoungerThanNothing) {

@@ -87,7 +87,7 @@ class SpansOfPrograms : public ProgramsOf<AgentSide> {
   using ProgramsOf::program;
   PduStream& program(std::uint8_t session = 1) { return program(session, unix_socket()); }
 
-  // The filters of which the last program was told.
+  // The filters that the last program knows.
   std::vector<std::string> filters() const {
     std::vector<std::string> all;
     if (control_)
@@ -416,7 +416,7 @@ TEST(SharesOfPrograms, AreNotForWhatTheFilterItselfForbids) {
   EXPECT_EQ(shares.end_round(), 0u);
 }
 
-// What only the server does: when it tells programs, and when it looks after their spans.
+// The server alone decides when it tells programs, and when it looks after their spans.
 class SpansOfServedPrograms : public ProgramsOf<CollectorFixture> {
  protected:
   std::unique_ptr<SharedSpans::Subscription> capture(const std::string& filter) {

@@ -39,7 +39,7 @@ class PduStream {
 
   // The next PDU; nothing at the end of the stream (see at_end) or at the deadline.
   std::optional<Pdu> next();
-  // What the next PDU says, which must be of this type.
+  // Decodes the next PDU, which must be of this type.
   template <typename Value>
   std::optional<Value> next_as(wire::PduType type,
                                std::optional<Value> (*decode)(std::string_view)) {

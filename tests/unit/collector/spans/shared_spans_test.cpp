@@ -38,7 +38,7 @@ TEST(SpansTest, RingsWhenACaptureBeginsAndEnds) {
 TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
   SharedSpans spans;
   const auto everybodys = spans.capture("tag=*", {});
-  const auto own = spans.capture("tag=*", {kUid});
+  auto own = spans.capture("tag=*", {kUid});
   const auto number = spans.number();
   auto sent = spans_at(0b11, 1, 3);
   spans.add(sent, number, {kUid, "alice"});
@@ -46,6 +46,11 @@ TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
   spans.add(sent, number, {kUid + 1, "bob"});
   EXPECT_EQ(everybodys->read(100).entries.size(), 8u);
   EXPECT_EQ(own->read(100).entries.size(), 3u);
+  own.reset();
+  own = spans.capture("tag=b", {kUid});  // spans of a capture that is over are not the next one's
+  sent = spans_at(0b10, 9, 1);
+  spans.add(sent, number, {kUid, "alice"});
+  EXPECT_EQ(own->waiting(), 0u);
 }
 
 // The ingest thread adds spans while monitors come, read and go.
