@@ -34,4 +34,5 @@ class Installed(TraceTestCase):
 
     def test_has_all_modules_and_their_types(self):
         self.assertEqual(sorted(os.listdir(os.path.dirname(find("_native.abi3.so")))),
-                         ["__init__.py", "__init__.pyi", "_helpers.py", "_native.abi3.so", "logs.py", "py.typed"])
+                         ["__init__.py", "__init__.pyi", "_helpers.py", "_native.abi3.so", "_served.py", "asgi.py", "httpx.py",
+                          "logs.py", "py.typed", "requests.py", "urllib.py", "wsgi.py"])

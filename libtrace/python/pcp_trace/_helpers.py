@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The parts of the module that need no speed."""
 
+import atexit
 import functools
 import inspect
 import os
@@ -109,9 +110,17 @@ def service():
     return os.path.basename(script).removesuffix(".py") if script not in ("", "-c", "-") else None
 
 
+def deliver():
+    """Waits for what the agent does not have yet, a second at most. The library does so, too, but later: Python then no
+    longer handles signals, and a second SIGTERM, as gunicorn sends it, is the end."""
+    if _native.stats()["connected"]:
+        _native.flush(1)
+
+
 def follow_processes():
     """Lets forked children begin in the transaction around the fork, and os._exit deliver first: children of
     multiprocessing end so."""
+    atexit.register(deliver)
     os.register_at_fork(before=_native.before_fork, after_in_parent=_native.after_fork)
     exit_at_once = os._exit
 

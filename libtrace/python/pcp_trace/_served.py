@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What wsgi.py and asgi.py share: a request that a server answers."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+from . import Tag
+
+# A client may send any word as its method, and a label must have few values.
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"))
+CLIENT_HAS_GONE = "the client has gone"
+
+
+@functools.lru_cache(1000)
+def short(rule: str) -> str:
+    """Gives /item/:id for Flask's /item/<int:id> and for FastAPI's /item/{id}: a tag's text would escape the others."""
+    return re.sub(r"<(?:[^<>]*:)?(\w+)>|{(\w+)(?::\w+)?}", lambda found: ":" + (found[1] or found[2]), rule)
+
+
+class Request:
+    """The key "pcp_trace.request" of the application's environ or scope. The application may set the route, let the
+    request fail by a reason, and give its running transaction notes and labels."""
+
+    __slots__ = ("running", "route", "failure", "status", "_method", "_find_route")
+
+    def __init__(self, tag: Tag, headers: Any, method: str, path: str, find_route: Callable[[], str | None]) -> None:
+        self.running = tag.begin_from(headers)
+        self.route: str | None = None
+        self.failure: str | BaseException | None = None
+        self.status: str | None = None  # three digits
+        self._method = method if method in METHODS else "other"
+        self._find_route = find_route
+        self.running.note("path", path)  # not a label: it has values without end
+
+    def begin_response(self, status: str) -> None:
+        """The server has taken it. Flask forgets the route soon after."""
+        self.status = status
+        if self.route is None:
+            self.route = self._find_route()
+
+    def end(self, failure: str | BaseException | None = None) -> None:
+        """Ends the transaction, unless the application has. A status of the server's own failures is one."""
+        if self.route is None:
+            self.route = self._find_route()
+        for name, value in (("method", self._method), ("route", self.route), ("status", self.status)):
+            if value is not None:
+                self.running.label(name, value)
+        failure = self.failure if failure is None else failure
+        if failure is None and self.status is not None and self.status.startswith("5"):
+            failure = f"status {self.status}"
+        if failure is None:
+            self.running.end()
+        else:
+            self.running.fail(failure)

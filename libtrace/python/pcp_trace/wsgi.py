@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Each request of a WSGI application as a transaction, which ends when the server closes the response:
+
+    application.wsgi_app = pcp_trace.wsgi.Middleware(application.wsgi_app)  # Flask
+
+See getting-started.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from . import Tag
+from ._served import CLIENT_HAS_GONE, Request, short
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+__all__ = ["Middleware", "flask_route"]
+
+_HEADERS = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
+_END: Any = object()
+
+
+def flask_route(environ: WSGIEnvironment) -> str | None:
+    """Gives /item/:id if Flask has chosen by a rule such as /item/<int:id>; None without one."""
+    rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
+    return None if rule is None else short(rule.rule)
+
+
+class Middleware:
+    """An application around another one. `route` gives the route, or None, when the response begins; the application can
+    also set environ["pcp_trace.request"].route."""
+
+    def __init__(self, application: WSGIApplication, tag: str | Tag = "request",
+                 route: Callable[[WSGIEnvironment], str | None] = flask_route) -> None:
+        self._application = application
+        self._tag = Tag(tag) if isinstance(tag, str) else tag
+        self._route = route
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        headers = {name: environ[key] for name, key in _HEADERS if key in environ}
+        method, path = environ.get("REQUEST_METHOD", ""), environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+        path = path if path.isascii() else path.encode("latin-1", "replace").decode("utf-8", "replace")  # PEP 3333
+        request = Request(self._tag, headers, method, path, lambda: self._route(environ))
+        environ["pcp_trace.request"] = request
+
+        def start(status: str, headers: Any, *exc_info: Any) -> Any:
+            write = start_response(status, headers, *exc_info)  # raises if another status has been sent
+            request.begin_response(status[:3])
+            return write
+
+        response = _Response(request, method == "HEAD")
+        return response.of(response.work(self._application, environ, start), environ.get("wsgi.file_wrapper"))
+
+
+class _Response:
+    """The body that the server gets. The transaction is current only while the application works: the server may serve
+    others on this thread between two parts."""
+
+    def __init__(self, request: Request, may_be_short: bool) -> None:
+        self._request = request
+        self._is_whole = may_be_short  # the server has all that it wants
+        self._close: Callable[[], object] | None = None
+        self._is_open = True
+        self._running: Any = request.running
+        self._running.__enter__()
+        self._running._suspend()
+
+    def work(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Lets the application work, inside of the transaction."""
+        if not self._is_open:
+            return call(*arguments)
+        self._running._resume()
+        try:
+            return call(*arguments)
+        except BaseException as problem:
+            self._end(problem)
+            raise
+        finally:
+            if self._is_open:
+                self._running._suspend()
+
+    def of(self, body: Any, file_wrapper: Any) -> Iterable[bytes]:
+        self._close = getattr(body, "close", None)
+        if isinstance(file_wrapper, type) and isinstance(body, file_wrapper):
+            self._is_whole = True
+            body.close = self.close  # and the body stays, since the server sends the file without reading it
+            return body
+        self._parts = self.work(iter, body)
+        return self
+
+    def __iter__(self) -> _Response:
+        return self
+
+    def __next__(self) -> bytes:
+        part: bytes = self.work(next, self._parts, _END)
+        if part is _END:
+            self._is_whole = True
+            raise StopIteration
+        return part
+
+    def close(self) -> None:
+        try:
+            if self._close is not None:
+                self.work(self._close)
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._is_open:
+            self._running._resume()
+            is_whole = self._is_whole or self._request.status in ("204", "304")
+            self._end(None if is_whole else CLIENT_HAS_GONE)
+
+    __del__ = _finish  # a server that does not close
+
+    def _end(self, failure: str | BaseException | None) -> None:
+        self._is_open = False
+        self._request.end(failure)
+        self._running.__exit__(None, None, None)
