@@ -22,7 +22,7 @@ ALL_PAGES = {path.stem if path.parent == DOCS else "the README": path.read_text(
 PAGES = {name: page for name, page in ALL_PAGES.items() if name.startswith("from-")}
 # They name internals, or what no longer is there.
 NOT_FOR_USERS = ("changelog", "contributing", "design", "memory-order", "performance", "protocol", "trust")
-OURS = ("c", "cpp", "fortran", "java", "sh")
+OURS = ("c", "cpp", "fortran", "java", "python", "sh")
 # Their headers need more than C99.
 GNU_C = ("-std=gnu11", "-Wno-pedantic")
 MONITOR = {"PATH": "/usr/bin:/bin"}
@@ -129,6 +129,10 @@ class TheirCalls(ExamplesTestCase):
     def test_prometheus_cpp(self):
         self.compiled("cpp", example("cpp theirs", PAGES["from-prometheus-cpp"]),
                       "-lprometheus-cpp-pull", "-lprometheus-cpp-core")
+
+    def test_prometheus_client(self):
+        text = example("python theirs", PAGES["from-prometheus-client"])
+        subprocess.run(["/usr/bin/python3", self.write("theirs.py", text)], check=True, timeout=PATIENCE_S, env=MONITOR)
 
     def test_mmv(self):
         self.compiled("c", example("c theirs", PAGES["from-mmv"]), *GNU_C, "-lpcp_mmv", "-lpcp")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What wsgi.py and asgi.py share: a request that a server answers."""
+"""A request that a server answers: shared by wsgi.py and asgi.py."""
 
 from __future__ import annotations
 

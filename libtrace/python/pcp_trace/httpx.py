@@ -13,7 +13,7 @@ __all__ = ["add_headers"]
 
 
 class _Done(Awaitable[None]):
-    """What an AsyncClient awaits."""
+    """An AsyncClient awaits it."""
 
     def __await__(self) -> Iterator[None]:  # type: ignore[override]
         return iter(())
