@@ -107,7 +107,7 @@ try:
 finally:
     server.terminate()
     status = server.wait()
-assert status == 0, status
+assert status in (0, -signal.SIGTERM), status  # newer versions of uvicorn end by the signal
 if HOW != "asks":
     print_counts()
 if HOW == "killed":
