@@ -5,6 +5,7 @@ import atexit
 import functools
 import inspect
 import os
+import signal
 import sys
 
 from . import _native
@@ -111,16 +112,26 @@ def service():
 
 
 def deliver():
-    """Waits for what the agent does not have yet, a second at most. The library does so, too, but later: Python then no
-    longer handles signals, and a second SIGTERM, as gunicorn sends it, is the end."""
+    """Waits for what a connected agent does not have yet, a second at most."""
     if _native.stats()["connected"]:
         _native.flush(1)
+
+
+def ignore_more_signals():
+    """Lets the library deliver at the end also if the program gets a second signal that it has handled, as gunicorn
+    sends it: Python then no longer handles signals."""
+    try:
+        for number in (signal.SIGTERM, signal.SIGQUIT):
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_IGN)
+    except ValueError:
+        pass  # not the main thread of the main interpreter, which alone has handlers
 
 
 def follow_processes():
     """Lets forked children begin in the transaction around the fork, and os._exit deliver first: children of
     multiprocessing end so."""
-    atexit.register(deliver)
+    atexit.register(ignore_more_signals)
     os.register_at_fork(before=_native.before_fork, after_in_parent=_native.after_fork)
     exit_at_once = os._exit
 
