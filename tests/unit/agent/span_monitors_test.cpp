@@ -201,6 +201,15 @@ TEST_F(SpanMonitorsTest, ThatAreIdleHaveNothingCaptured) {
   EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
 }
 
+TEST_F(SpanMonitorsTest, AreAsIdleAsBeforeWithANewCommonFilter) {
+  EXPECT_EQ(monitors_.store_idle(10), 0);
+  EXPECT_EQ(ask_for_all("tag=a"), 0);
+  fetch(kRoot);
+  now_ += 9s;
+  EXPECT_EQ(ask_for_all("tag=b"), 0);
+  EXPECT_EQ(monitors_.end_idle(now_), now_ + 1s);
+}
+
 TEST_F(SpanMonitorsTest, LearnHowOftenTheyWereIdle) {
   EXPECT_EQ(ask(kRoot, "tag=a"), 0);
   EXPECT_EQ(ask(kOther, "tag=a"), 0);

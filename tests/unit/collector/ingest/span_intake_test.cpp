@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "collector/spans/span_text.hpp"
 #include "unit/collector/ingest/agent_side.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 
@@ -139,8 +140,9 @@ TEST_F(SpansThatAreAskedFor, AreTakenOnceAcrossConnections) {
 
 TEST_F(SpansThatAreAskedFor, HaveTextsOfTheirOwn) {
   wire::Span span = span_at(1, 5);
-  const std::array<wire::SpanAttribute, 2> attributes{
-      {{"route", "/cart\n", {}}, {"rows", {}, 12.0}}};
+  const std::string too_long(kMostAttributeBytes, 'x');
+  const std::array<wire::SpanAttribute, 3> attributes{
+      {{"route", "/cart\n", {}}, {"query", too_long, {}}, {"rows", {}, 12.0}}};
   const std::array<wire::SpanLink, 1> links{{{{1, 2}, 3}}};
   span.attributes = attributes;
   span.links = links;
@@ -153,6 +155,7 @@ TEST_F(SpansThatAreAskedFor, HaveTextsOfTheirOwn) {
   const StoredSpan& stored = *reading.entries[0].span;
   EXPECT_EQ(*stored.tag, "request");
   EXPECT_EQ(stored.attributes, "route=/cart\\x0a rows=12");
+  EXPECT_EQ(stored.left_out, 1u);
   EXPECT_EQ(stored.links, "00000000000000010000000000000002-0000000000000003");
   EXPECT_EQ(stored.reason, "tired\\x0a");
   EXPECT_EQ(stored.source->service, "service");
