@@ -106,21 +106,30 @@ static PyObject* connect(PyObject* module, PyObject* helpers) {
   return state->get_current != NULL && state->set_current != NULL ? Py_NewRef(Py_None) : NULL;
 }
 
-#define FAST(function, text) \
-  { #function, (PyCFunction)(void (*)(void))function, METH_FASTCALL | METH_KEYWORDS, text }
+/* Python reads a signature that stands before "--". */
+#define FAST(name, function, parameters, text)                                  \
+  {                                                                             \
+    name, (PyCFunction)(void (*)(void))function, METH_FASTCALL | METH_KEYWORDS, \
+        name "($module, " parameters ", /, **labels)\n--\n\n" text              \
+  }
 
 static PyMethodDef methods[] = {
-    FAST(point, "Counts a point."),
-    FAST(observe, "Records a value that goes up and down."),
-    FAST(add, "Adds to a counter; negative increments add nothing."),
-    FAST(count, "Records a counter's value so far."),
-    FAST(describe, "Sets the unit and the meaning of a tag."),
-    FAST(transaction, "Gives a transaction for a with block, or a decorator."),
-    FAST(begin, "Begins a transaction."),
-    FAST(begin_from, "Begins a transaction in the trace of a request's headers."),
-    {"headers", headers, METH_NOARGS, "Gives the headers for an outgoing request, from here."},
-    {"flush", flush, METH_O, "Waits until the agent has all earlier calls, or so many seconds."},
-    {"stats", stats, METH_NOARGS, "Gives the library's own counters."},
+    FAST("point", point, "name", "Counts a point."),
+    FAST("observe", observe, "name, value", "Records a value that goes up and down."),
+    FAST("add", add, "name, value", "Adds to a counter; negative increments add nothing."),
+    FAST("count", count, "name, value", "Records a counter's value so far."),
+    FAST("describe", describe, "name, unit, text", "Sets the unit and the meaning of a tag."),
+    FAST("transaction", transaction, "name",
+         "Gives a transaction for a with block, or a decorator."),
+    FAST("begin", begin, "name", "Begins a transaction."),
+    FAST("begin_from", begin_from, "name, headers",
+         "Begins a transaction in the trace of a request's headers."),
+    {"headers", headers, METH_NOARGS,
+     "headers($module)\n--\n\nGives the headers for an outgoing request, from here."},
+    {"flush", flush, METH_O,
+     "flush($module, timeout, /)\n--\n\nWaits until the agent has all earlier calls, or so many "
+     "seconds."},
+    {"stats", stats, METH_NOARGS, "stats($module)\n--\n\nGives the library's own counters."},
     {"before_fork", before_fork, METH_NOARGS, NULL},
     {"after_fork", after_fork, METH_NOARGS, NULL},
     {"exit_now", exit_now, METH_O, NULL},

@@ -179,17 +179,21 @@ static PyObject* from(PyObject* self, PyObject* headers) {
 }
 
 static PyMethodDef methods[] = {
-    {"point", point, METH_NOARGS, "Counts a point."},
-    {"observe", observe, METH_O, "Records a value that goes up and down."},
-    {"add", add, METH_O, "Adds to a counter; negative increments add nothing."},
-    {"count", count, METH_O, "Records a counter's value so far."},
+    {"point", point, METH_NOARGS, "point($self)\n--\n\nCounts a point."},
+    {"observe", observe, METH_O,
+     "observe($self, value, /)\n--\n\nRecords a value that goes up and down."},
+    {"add", add, METH_O,
+     "add($self, value, /)\n--\n\nAdds to a counter; negative increments add nothing."},
+    {"count", count, METH_O, "count($self, value, /)\n--\n\nRecords a counter's value so far."},
     {"describe", (PyCFunction)(void (*)(void))describe, METH_FASTCALL,
-     "Sets the unit and the meaning."},
+     "describe($self, unit, text, /)\n--\n\nSets the unit and the meaning."},
     {"transaction", transaction, METH_NOARGS,
-     "Gives a transaction for a with block, or a decorator."},
+     "transaction($self)\n--\n\nGives a transaction for a with block, or a decorator."},
     {"begin", (PyCFunction)(void (*)(void))begin, METH_VARARGS | METH_KEYWORDS,
-     "Begins a transaction, now or at a time of time.monotonic()."},
-    {"begin_from", from, METH_O, "Begins a transaction in the trace of a request's headers."},
+     "begin($self, since=None)\n--\n\nBegins a transaction, now or at a time of time.monotonic()."},
+    {"begin_from", from, METH_O,
+     "begin_from($self, headers, /)\n--\n\nBegins a transaction in the trace of a request's "
+     "headers."},
     {0}};
 
 PyObject* make_tag_type(PyObject* module) {

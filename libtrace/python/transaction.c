@@ -327,13 +327,19 @@ static PyObject* make_block_method(PyObject* module) {
   { name, (PyCFunction)(void (*)(void))function, flags, text }
 
 static PyMethodDef methods[] = {
-    METHOD("end", end_now, METH_NOARGS, "Ends it."),
-    METHOD("abort", abort_now, METH_NOARGS, "Ends it as failed."),
-    METHOD("fail", fail_now, METH_O, "Ends it as failed, with a reason: a text or an exception."),
-    METHOD("label", label, METH_FASTCALL, "Adds a label to the tag under which it will end."),
-    METHOD("note", note, METH_FASTCALL, "Notes a text or a number, if it is captured."),
-    METHOD("link", link_to, METH_O, "Notes a related trace, if it is captured."),
-    METHOD("headers", headers, METH_NOARGS, "Gives the headers for an outgoing request."),
+    METHOD("end", end_now, METH_NOARGS, "end($self)\n--\n\nEnds it."),
+    METHOD("abort", abort_now, METH_NOARGS, "abort($self)\n--\n\nEnds it as failed."),
+    METHOD(
+        "fail", fail_now, METH_O,
+        "fail($self, reason, /)\n--\n\nEnds it as failed, with a reason: a text or an exception."),
+    METHOD("label", label, METH_FASTCALL,
+           "label($self, key, value, /)\n--\n\nAdds a label to the tag under which it will end."),
+    METHOD("note", note, METH_FASTCALL,
+           "note($self, key, value, /)\n--\n\nNotes a text or a number, if it is captured."),
+    METHOD("link", link_to, METH_O,
+           "link($self, traceparent, /)\n--\n\nNotes a related trace, if it is captured."),
+    METHOD("headers", headers, METH_NOARGS,
+           "headers($self)\n--\n\nGives the headers for an outgoing request."),
     METHOD("_suspend", suspend, METH_NOARGS, NULL),
     METHOD("_resume", resume, METH_NOARGS, NULL),
     {0}};

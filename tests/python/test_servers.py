@@ -85,15 +85,19 @@ class Uvicorn(ServersTestCase):
 
 
 class Traces(ServersTestCase):
-    def check(self, *server):
-        """The client's header is the request's parent, which the application's own request takes along."""
+    def spans(self, *program):
+        """Gives the spans of a recording, each with its trace."""
         folder = os.path.join(self.directory, "run.trace")
-        done = recorded.record(folder, *self.served("asks", *server), options=["--spans", "tag=*"],
+        done = recorded.record(folder, *program, options=["--spans", "tag=*"],
                                environment=traced(library_environment(self.library)))
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         shown = completed(recorded.COMMAND, "spans", "-a", folder, "--json", check=True, timeout=4 * PATIENCE_S).stdout
-        spans = [[span["tag"].partition("{")[0], trace["trace"], span["span"], span["parent"]]
-                 for trace in map(json.loads, shown.splitlines()) for span in trace["spans"]]
+        return [(trace["trace"], span) for trace in map(json.loads, shown.splitlines()) for span in trace["spans"]]
+
+    def check(self, *server):
+        """The client's header is the request's parent, which the application's own request takes along."""
+        spans = [[span["tag"].partition("{")[0], trace, span["span"], span["parent"]]
+                 for trace, span in self.spans(*self.served("asks", *server))]
         with open(self.log, encoding="ascii") as log:
             self.assertEqual(sorted(spans), json.load(log))
 
@@ -102,3 +106,8 @@ class Traces(ServersTestCase):
 
     def test_uvicorn(self):
         self.check(*UVICORN)
+
+    def test_flask_tells_routes_and_exceptions(self):
+        route = "request{method=GET;route=/fail/:how"
+        self.assertEqual({(span["tag"], span["reason"]) for _, span in self.spans(*python("flask_failures.py"))},
+                         {(route + ";status=500}", "ValueError: planted"), (route + "}", "SystemExit: 1")})

@@ -85,8 +85,8 @@ def find_headers(headers):
     found = {"traceparent": [], "tracestate": []}
     if headers is not None:
         try:
-            pairs = iter(headers.items() if hasattr(headers, "items") else headers)
-        except TypeError:
+            pairs = [(name, value) for name, value in (headers.items() if hasattr(headers, "items") else headers)]
+        except (TypeError, ValueError):
             raise TypeError(f"headers must be a mapping or pairs, not {type(headers).__name__}") from None
         for name, value in pairs:
             name = name.decode("latin-1") if isinstance(name, bytes) else str(name)

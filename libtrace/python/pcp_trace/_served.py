@@ -49,7 +49,7 @@ class Request:
         for name, value in (("method", self._method), ("route", self.route), ("status", self.status)):
             if value is not None:
                 self.running.label(name, value)
-        failure = self.failure if failure is None else failure
+        failure = failure if self.failure is None else self.failure
         if failure is None and self.status is not None and self.status.startswith("5"):
             failure = f"status {self.status}"
         if failure is None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Each request of a WSGI application as a transaction, which ends when the server closes the response:
 
-    application.wsgi_app = pcp_trace.wsgi.Middleware(application.wsgi_app)  # Flask
+    pcp_trace.wsgi.trace_flask(application)
+    application = pcp_trace.wsgi.Middleware(application)  # any other one
 
 See getting-started.md.
 """
@@ -17,16 +18,27 @@ from ._served import CLIENT_HAS_GONE, Request, short
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-__all__ = ["Middleware", "flask_route"]
+__all__ = ["Middleware", "trace_flask"]
 
 _HEADERS = (("traceparent", "HTTP_TRACEPARENT"), ("tracestate", "HTTP_TRACESTATE"))
 _END: Any = object()
 
 
-def flask_route(environ: WSGIEnvironment) -> str | None:
-    """Gives /item/:id if Flask has chosen by a rule such as /item/<int:id>; None without one."""
-    rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
-    return None if rule is None else short(rule.rule)
+def trace_flask(application: Any, tag: str | Tag = "request") -> None:
+    """Traces the requests of a Flask application: by its rules, such as /item/<int:id>, and with the exceptions that it
+    does not handle."""
+    application.wsgi_app = Middleware(application.wsgi_app, tag)
+
+    def end(problem: BaseException | None) -> None:
+        from flask import request as flasks
+        request = flasks.environ.get("pcp_trace.request")
+        if request is not None:
+            if request.route is None and flasks.url_rule is not None:
+                request.route = short(flasks.url_rule.rule)
+            if request.failure is None:
+                request.failure = problem
+
+    application.teardown_request(end)
 
 
 class Middleware:
@@ -34,7 +46,7 @@ class Middleware:
     also set environ["pcp_trace.request"].route."""
 
     def __init__(self, application: WSGIApplication, tag: str | Tag = "request",
-                 route: Callable[[WSGIEnvironment], str | None] = flask_route) -> None:
+                 route: Callable[[WSGIEnvironment], str | None] = lambda environ: None) -> None:
         self._application = application
         self._tag = Tag(tag) if isinstance(tag, str) else tag
         self._route = route

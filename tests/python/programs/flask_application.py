@@ -13,7 +13,7 @@ import pcp_trace.wsgi
 
 application = flask.Flask(__name__)
 application.logger.disabled = True  # its failures are wanted
-application.wsgi_app = pcp_trace.wsgi.Middleware(application.wsgi_app)
+pcp_trace.wsgi.trace_flask(application)
 opener = urllib.request.build_opener(pcp_trace.urllib.Handler)
 log = os.open(os.environ["LOG"], os.O_WRONLY | os.O_APPEND)
 
