@@ -145,7 +145,9 @@ TEST(EngineReset, MakesRoomForNewNamesInBoundedMemoryAndGivesNoNumberToTwoTags) 
     for (std::uint32_t i = 0; i < kTags + 2; ++i)
       world.value(Point, "round " + std::to_string(round) + " tag " + std::to_string(i));
     for (const InstanceName& each : world.instances(Point)) {
-      if (each.instance != kOverflowInstance) ASSERT_EQ(each.instance, ++last);
+      if (each.instance != kOverflowInstance) {
+        ASSERT_EQ(each.instance, ++last);
+      }
     }
     world.engine.reset(world.now);
     while (world.engine.take_discarded() != nullptr) continue;
