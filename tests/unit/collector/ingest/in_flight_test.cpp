@@ -43,7 +43,9 @@ class InFlightOf : public AgentSide {
     EXPECT_TRUE(peer.hello(session));
     EXPECT_TRUE(peer.send(tags_pdu({{1, "one"}, {2, "two"}, {3, "three"}, {4, "four"}})));
     Program program{peer};
-    if (!open.empty()) EXPECT_TRUE(program.say(open, true));
+    if (!open.empty()) {
+      EXPECT_TRUE(program.say(open, true));
+    }
     return program;
   }
   Program program(std::uint8_t session, const std::vector<wire::OpenCount>& open = {}) {

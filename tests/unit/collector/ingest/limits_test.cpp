@@ -401,7 +401,9 @@ TEST_F(FirstWords, ThatAreWrongCostThatConnectionAlone) {
     SCOPED_TRACE(what);
     TestPeer bad = greeted(tcp());
     ASSERT_TRUE(bad.send(bytes));
-    if (bytes.starts_with(kHello)) EXPECT_TRUE(bad.next()) << "the WELCOME";
+    if (bytes.starts_with(kHello)) {
+      EXPECT_TRUE(bad.next()) << "the WELCOME";
+    }
     EXPECT_EQ(bad.next_bye(), answer);
     EXPECT_TRUE(bad.at_end());
     EXPECT_EQ(counters().dropped_malformed, ++dropped);
