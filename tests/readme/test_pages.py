@@ -118,8 +118,8 @@ class OurCalls(ExamplesTestCase):
                 self.assertEqual(set(named) - known, set())
 
 
-for each in ("from-opentelemetry", "from-prometheus-cpp", "from-statsd", "from-mmv", "from-lttng", "from-libpcp-trace",
-             "labels", "event-loops", "captures"):
+for each in ("from-opentelemetry", "from-prometheus-client", "from-prometheus-cpp", "from-statsd", "from-mmv",
+             "from-lttng", "from-libpcp-trace", "labels", "event-loops", "captures"):
     needs_java = each in ("from-mmv", "event-loops")
     can_run = unittest.skipUnless("TRACE_JAVA" in os.environ or not needs_java, "this machine has no JDK")
     setattr(OurCalls, f"test_{each.replace('-', '_')}", can_run(lambda self, name=each: self.check(name)))
