@@ -4,6 +4,7 @@ standard, and leave nothing behind with PMTRACE_DISABLE."""
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -12,7 +13,8 @@ from trace_test import OUR_LIBRARY, library_environment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILER = {"c": os.environ["TRACE_CC"], "cpp": os.environ["TRACE_CXX"]}
-OPTIONS = ["-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", f"-I{os.environ['TRACE_INCLUDE']}"]
+OPTIONS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wvla", "-pedantic", "-Werror",
+           f"-I{os.environ['TRACE_INCLUDE']}"]
 LEFT = ["pass", "pass", "case"] * 2 + ["pass", "case"] * 2 + ["pass"]
 NESTED = ["inner", "outer", "nested"] * 2
 PARSED = ["constructor", "lambda{kind=generic;zone=eu}", "parse{format=json}", "destructor"]
@@ -54,11 +56,11 @@ class Scopes(unittest.TestCase):
                 self.assertIn("main", symbols)
                 self.assertNotIn("trace", symbols)
 
-    def refused(self, language, line):
+    def refused(self, language, line, compiler=None):
         """Gives what the compiler says of a line in a function with a parameter."""
         header, standard = {"c": ("trace.h", "c99"), "cpp": ("trace.hpp", "c++17")}[language]
         text = f"#include <pcp/{header}>\nvoid f(const char* local);\nvoid f(const char* local) {{ (void)local; {line} }}\n"
-        return subprocess.run([COMPILER[language], *OPTIONS, f"-std={standard}", "-fsyntax-only", "-x",
+        return subprocess.run([compiler or COMPILER[language], *OPTIONS, f"-std={standard}", "-fsyntax-only", "-x",
                                language.replace("pp", "++"), "-"],
                               input=text, capture_output=True, text=True, check=False).stderr
 
@@ -68,3 +70,11 @@ class Scopes(unittest.TestCase):
             self.assertIn("error", self.refused(language, "PMTRACE_SCOPE(local);"))
         for line in ('PMTRACE_SCOPE("tag", {{"route", local}});', 'PMTRACE_FUNCTION({{"route", local}});'):
             self.assertIn("local", self.refused("cpp", line))
+
+    def test_no_jump_leads_past_the_line_into_its_block(self):
+        for line in ('if (!local) goto out; PMTRACE_SCOPE("tag"); out: return;',
+                     'switch (*local) { case 0:; PMTRACE_SCOPE("tag"); break; case 1: return; }'):
+            for language in COMPILER:
+                self.assertRegex(self.refused(language, line), "error: .*jump")
+            for compiler in filter(shutil.which, ("gcc", "clang")):
+                self.assertRegex(self.refused("c", line, compiler), "error: .*jump")

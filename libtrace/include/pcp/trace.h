@@ -213,9 +213,9 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 #define pmtracecount pmtracecounter
 
 /* A transaction from here to the end of the block, however the program leaves the block; only
- * longjmp and exit leave it open. A declaration. The tag is a literal, looked up when the line is
- * first reached. PMTRACE_FUNCTION() takes the function's name. For gcc and clang; C++ has these
- * two in <pcp/trace.hpp>. */
+ * longjmp and exit leave it open. A declaration: no goto or switch may jump past it into its block.
+ * The tag is a literal, looked up when the line is first reached. PMTRACE_FUNCTION() takes the
+ * function's name. For gcc and clang; C++ has these two in <pcp/trace.hpp>. */
 #if defined(__GNUC__) && !defined(__cplusplus)
 #define PMTRACE_SCOPE(tag) PMTRACE_NUMBERED_SCOPE_("" tag, __COUNTER__)
 #define PMTRACE_FUNCTION() PMTRACE_NUMBERED_SCOPE_(__extension__ __func__, __COUNTER__)
@@ -223,11 +223,21 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 #ifdef PMTRACE_DISABLE
 #define PMTRACE_SCOPE_(tag, number) enum { pmtrace_scope_##number = sizeof(tag) }
 #else
-#define PMTRACE_SCOPE_(tag, number)                                            \
-  static pmtrace_handle pmtrace_tag_##number;                                  \
-  pmtrace_tx pmtrace_scope_##number __attribute__((__cleanup__(pmtrace_end))); \
-  const int pmtrace_begun_##number __attribute__((__unused__)) =               \
-      pmtrace_begin(pmtrace_known_tag_(&pmtrace_tag_##number, tag), &pmtrace_scope_##number)
+/* A jump past the line would end a transaction that never began. The unused pointer, to an array of
+ * variable size, makes that an error. */
+/* clang-format off */
+#define PMTRACE_SCOPE_(tag, number)                                                               \
+  static pmtrace_handle pmtrace_known_##number;                                                   \
+  const pmtrace_handle pmtrace_tag_##number = pmtrace_known_tag_(&pmtrace_known_##number, tag);   \
+  _Pragma("GCC diagnostic push")                                                                  \
+  _Pragma("GCC diagnostic ignored \"-Wvla\"")                                                     \
+  __extension__ char (*pmtrace_no_jump_##number)[1 + (pmtrace_tag_##number != NULL)]              \
+      __attribute__((__unused__));                                                                \
+  _Pragma("GCC diagnostic pop")                                                                   \
+  pmtrace_tx pmtrace_scope_##number __attribute__((__cleanup__(pmtrace_end)));                    \
+  const int pmtrace_begun_##number __attribute__((__unused__)) =                                  \
+      pmtrace_begin(pmtrace_tag_##number, &pmtrace_scope_##number)
+/* clang-format on */
 
 /* Threads that look the tag up at the same time find the same handle. The acquire pairs with the
  * release: of what the tag points to. */
