@@ -22,7 +22,8 @@
 
 enum {
   kExitUsage = 2,
-  kExitCannotRun = 127,
+  kExitNoProgram = 126,
+  kExitNotFound = 127,
   kExitSignal = 128,
   kAllStateFlags = 127,
   kLongestTag = 254,
@@ -36,7 +37,8 @@ typedef struct {
   int kind; /* the option letter: 'a', 'c', 'v', 'e', or 0 for a point */
   double value;
   const char* command; /* for the shell */
-  char** words;        /* of --run: what the shell runs; else NULL alone */
+  bool runs_words;     /* --run */
+  char** words;        /* of --run: the command; else NULL alone */
   int ended_by;        /* the signal that ended the command, or 0 */
   const char* tag;
   pmtrace_label labels[kMostLabels];
@@ -74,7 +76,8 @@ static const char kUsage[] =
     "\n"
     "Exit status: 0 if all went well; 1 with -x if the agent has not received the\n"
     "trace, and if standard output cannot be written; 2 after a usage error; with -e\n"
-    "that of COMMAND, 127 if it was not found, 128 and the number of a signal.\n";
+    "that of COMMAND, 127 if it was not found, 126 if it is no program, 128 and the\n"
+    "number of a signal.\n";
 
 static _Noreturn void usage_error(const char* what, const char* which) {
   fprintf(stderr, "pmtrace: %s%s\nTry 'pmtrace --help'.\n", what, which);
@@ -196,8 +199,8 @@ static Options parse(int argc, char** argv) {
                                         {NULL, 0, NULL, 0}};
   Options options = {0};
   /* Then the options end before TAG: the command may have options. */
-  const bool runs_words = argc > 1 && strcmp(argv[1], "--run") == 0;
-  const char* const letters = runs_words ? "+:a:c:e:fh:L:qsS:v:x" : ":a:c:e:fh:L:qsS:v:x";
+  options.runs_words = argc > 1 && strcmp(argv[1], "--run") == 0;
+  const char* const letters = options.runs_words ? "+:a:c:e:fh:L:qsS:v:x" : ":a:c:e:fh:L:qsS:v:x";
   int letter;
   opterr = 0; /* the messages are ours */
   while ((letter = getopt_long(argc, argv, letters, kLong, NULL)) != -1) {
@@ -207,7 +210,7 @@ static Options parse(int argc, char** argv) {
       case kVersion:
         say("pmtrace " PCP_TRACE_VERSION "\n");
       case kRun:
-        if (!runs_words) usage_error("--run comes before all other options", "");
+        if (!options.runs_words) usage_error("--run comes before all other options", "");
         set_kind(&options, 'e');
         options.command = "exec \"$@\"";
         break;
@@ -221,8 +224,8 @@ static Options parse(int argc, char** argv) {
   }
   options.tag = valid_tag(argv[optind]);
   options.words = argv + optind + 1;
-  if (runs_words != (*options.words != NULL))
-    usage_error(runs_words ? "which COMMAND?" : "one TAG only", "");
+  if (options.runs_words != (*options.words != NULL))
+    usage_error(options.runs_words ? "which COMMAND?" : "one TAG only", "");
   if (options.labels_status && options.kind != 'e') usage_error("-s is only for -e", "");
   if (options.labels_status && options.label_count == kMostLabels)
     usage_error("with -s a TAG has at most 15 other labels", "");
@@ -285,23 +288,32 @@ static bool has_terminal(void) {
   return terminal >= 0 && close(terminal) == 0;
 }
 
-/* Starts a shell with the original signal mask. Gives 0 or an errno value. */
+/* Starts a program with the original signal mask. Gives 0 or an errno value. */
+static int spawn(char** argv, const sigset_t* mask, bool own_group, pid_t* pid) {
+  posix_spawnattr_t attributes;
+  int error = posix_spawnattr_init(&attributes);
+  if (error != 0) return error;
+  short flags = POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0);
+  posix_spawnattr_setflags(&attributes, flags);
+  posix_spawnattr_setsigmask(&attributes, mask);
+  error = posix_spawnp(pid, argv[0], NULL, &attributes, argv, environ);
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+/* Starts the words of --run themselves: a shell may drop variables that are no identifiers. Only a
+ * script without "#!" needs a shell. */
 static int start(const Options* options, const sigset_t* mask, bool own_group, pid_t* pid) {
+  int error = options->runs_words ? spawn(options->words, mask, own_group, pid) : ENOEXEC;
+  if (error != ENOEXEC) return error;
   size_t count = 0;
   while (options->words[count] != NULL) ++count;
-  char* const head[] = {"sh", "-c", "--", (char*)options->command, "sh"};
+  char* const head[] = {"/bin/sh", "-c", "--", (char*)options->command, "sh"};
   char** const argv = malloc(sizeof head + (count + 1) * sizeof *argv);
   if (argv == NULL) return ENOMEM;
   memcpy(argv, head, sizeof head);
   memcpy(argv + sizeof head / sizeof *head, options->words, (count + 1) * sizeof *argv);
-  posix_spawnattr_t attributes;
-  int error = posix_spawnattr_init(&attributes);
-  if (error != 0) return error; /* pmtrace ends: argv need not be freed */
-  short flags = POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0);
-  posix_spawnattr_setflags(&attributes, flags);
-  posix_spawnattr_setsigmask(&attributes, mask);
-  error = posix_spawn(pid, "/bin/sh", NULL, &attributes, argv, environ);
-  posix_spawnattr_destroy(&attributes);
+  error = spawn(argv, mask, own_group, pid);
   free(argv);
   return error;
 }
@@ -339,8 +351,9 @@ static int run(Options* options) {
   pid_t pid;
   int error = start(options, &before, own_group, &pid);
   if (error == 0) return await(pid, &signals, own_group, &options->ended_by);
-  fprintf(stderr, "pmtrace: cannot run a shell: %s\n", strerror(error));
-  return kExitCannotRun;
+  const char* const program = options->runs_words ? options->words[0] : "cannot run a shell";
+  fprintf(stderr, "pmtrace: %s: %s\n", program, strerror(error));
+  return options->runs_words && error != ENOENT ? kExitNoProgram : kExitNotFound;
 }
 
 /* Passes the current trace to the command, which may trace or start programs that do. Without a
@@ -428,6 +441,6 @@ int main(int argc, char** argv) {
       traced =
           report(&options, "point", "complete", delivered(&options, pmtracepoint(options.tag)));
   }
-  if (*options.words != NULL && options.ended_by == SIGINT) end_by_interrupt();
+  if (options.runs_words && options.ended_by == SIGINT) end_by_interrupt();
   return end(exit_status == 0 && options.strict && !traced ? EXIT_FAILURE : exit_status);
 }

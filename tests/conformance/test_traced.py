@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import unittest
 
 from trace_test import OUR_LIBRARY, OUR_PMTRACE, library_environment
@@ -60,3 +61,22 @@ class Traced(unittest.TestCase):
         for shell in ("dash", "bash"):
             done = self.result_of(shell, script, f"{HERE}:")
             self.assertEqual((done.returncode, done.stdout), (-signal.SIGINT, ""), shell)
+
+    def test_a_command_gets_its_words_and_the_environment_as_they_are(self):
+        def run(*words, **variables):
+            environment = library_environment(OUR_LIBRARY, PCP_TRACE_NOAGENT="1", **variables)
+            done = subprocess.run([OUR_PMTRACE, "--run", "-q", "tag", *words], env=environment, capture_output=True, text=True,
+                                  timeout=60, check=False)
+            return done.returncode, done.stdout, done.stderr
+
+        odd = {"a.b": "1", "BASH_FUNC_f%%": "() { echo f; }"}
+        self.assertEqual(run("bash", "-c", "f; exec env", **odd)[1].splitlines()[0], "f")
+        self.assertIn("a.b=1\n", run("env", **odd)[1])
+        with tempfile.TemporaryDirectory() as directory:
+            script = os.path.join(directory, "script")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("echo $1\n")
+            self.assertEqual(run(script), (126, "", f"pmtrace: {script}: Permission denied\n"))
+            os.chmod(script, 0o755)
+            self.assertEqual(run(script, "a  $b"), (0, "a $b\n", ""))
+        self.assertEqual(run("nosuch"), (127, "", "pmtrace: nosuch: No such file or directory\n"))
