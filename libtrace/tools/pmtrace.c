@@ -46,6 +46,7 @@ typedef struct {
   int state;
   bool any_status; /* a command that fails completes its transaction, too */
   bool labels_status;
+  bool untraced; /* --run with an invalid tag */
   bool quiet;
   bool strict;
 } Options;
@@ -67,7 +68,7 @@ static const char kUsage[] =
     "  -v VALUE    an observation of this value\n"
     "  -L LABEL=VALUE  a label that sets this TAG apart from others; up to 16 of them\n"
     "  -h HOST     the agent's host; otherwise $PCP_TRACE_HOST, otherwise this machine\n"
-    "  -q          say nothing when all went well\n"
+    "  -q          say nothing when all went well; with --run, nor without an agent\n"
     "  -x          exit with 1 if the agent has not received the trace\n"
     "  -S STATE    sum of flags for pmtracestate(3): 1 calls, 2 connections, 4 messages,\n"
     "              8 their bytes, 16 no agent at all\n"
@@ -82,6 +83,13 @@ static const char kUsage[] =
 static _Noreturn void usage_error(const char* what, const char* which) {
   fprintf(stderr, "pmtrace: %s%s\nTry 'pmtrace --help'.\n", what, which);
   exit(kExitUsage);
+}
+
+/* The command of --run is run all the same. */
+static void refuse_tag(Options* options, const char* what, const char* which) {
+  if (!options->runs_words) usage_error(what, which);
+  if (!options->untraced) fprintf(stderr, "pmtrace: not traced: %s%s\n", what, which);
+  options->untraced = true;
 }
 
 /* Fails if standard output could not be written. */
@@ -129,10 +137,14 @@ static void set_kind(Options* options, int kind) {
 
 static void add_label(Options* options, char* text) {
   char* equals = strchr(text, '=');
-  if (equals == NULL) usage_error("-L takes LABEL=VALUE, not ", text);
-  if (options->label_count == kMostLabels) usage_error("a TAG has at most 16 labels", "");
-  *equals = '\0';
-  options->labels[options->label_count++] = (pmtrace_label){text, equals + 1};
+  if (equals == NULL) {
+    refuse_tag(options, "-L takes LABEL=VALUE, not ", text);
+  } else if (options->label_count == kMostLabels) {
+    refuse_tag(options, "a TAG has at most 16 labels", "");
+  } else {
+    *equals = '\0';
+    options->labels[options->label_count++] = (pmtrace_label){text, equals + 1};
+  }
 }
 
 static void take_option(Options* options, int letter) {
@@ -185,13 +197,6 @@ static _Noreturn void unknown_option(const char* argument) {
   usage_error("unknown option ", argument);
 }
 
-static const char* valid_tag(const char* tag) {
-  if (tag == NULL) usage_error("which TAG?", "");
-  size_t length = strlen(tag);
-  if (length == 0 || length > kLongestTag) usage_error("a TAG has 1 to 254 bytes", "");
-  return tag;
-}
-
 static Options parse(int argc, char** argv) {
   static const struct option kLong[] = {{"help", no_argument, NULL, kHelp},
                                         {"version", no_argument, NULL, kVersion},
@@ -222,23 +227,30 @@ static Options parse(int argc, char** argv) {
         take_option(&options, letter);
     }
   }
-  options.tag = valid_tag(argv[optind]);
+  options.tag = argv[optind];
+  if (options.tag == NULL) usage_error("which TAG?", "");
+  const size_t length = strlen(options.tag);
+  if (length == 0 || length > kLongestTag) refuse_tag(&options, "a TAG has 1 to 254 bytes", "");
   options.words = argv + optind + 1;
   if (options.runs_words != (*options.words != NULL))
     usage_error(options.runs_words ? "which COMMAND?" : "one TAG only", "");
   if (options.labels_status && options.kind != 'e') usage_error("-s is only for -e", "");
   if (options.labels_status && options.label_count == kMostLabels)
-    usage_error("with -s a TAG has at most 15 other labels", "");
+    refuse_tag(&options, "with -s a TAG has at most 15 other labels", "");
   return options;
 }
 
-/* Gives the tag with its labels as text. The library reports bad and dropped labels. */
-static const char* with_labels(const Options* options) {
-  if (options->label_count == 0) return options->tag;
+/* Adds the labels to the text of the tag. The library reports bad and dropped labels. */
+static void put_labels(Options* options) {
+  if (options->label_count == 0 || options->untraced) return;
   pmtrace_handle tag = pmtrace_tag_with(options->tag, options->labels, options->label_count);
-  if (tag == NULL && pmtrace_tag(options->tag) == NULL) return options->tag; /* the stub library */
-  if (tag == NULL) usage_error("no tag has these labels: ", options->tag);
-  return pmtrace_tag_text(tag);
+  if (tag == NULL && pmtrace_tag(options->tag) == NULL) return; /* the stub library */
+  if (tag != NULL)
+    options->tag = pmtrace_tag_text(tag);
+  else if (options->runs_words)
+    options->untraced = true;
+  else
+    usage_error("no tag has these labels: ", options->tag);
 }
 
 /* Seconds that the agent may take to acknowledge. The library reports a malformed value. */
@@ -268,9 +280,15 @@ static int delivered(const Options* options, int status) {
   return stats.uncertain > 0 ? PMTRACE_ERR_TIMEOUT : status;
 }
 
+/* True for values of errno, and for what the agent does. */
+static bool is_of_connection(int status) {
+  return status > PMTRACE_ERR_TAGNAME || status <= PMTRACE_ERR_IPC;
+}
+
 /* Prints that `what` is `done`, or why not; true if the agent has counted it. */
 static bool report(const Options* options, const char* what, const char* done, int status) {
   if (status < 0) {
+    if (options->runs_words && options->quiet && is_of_connection(status)) return false;
     fprintf(stderr, "pmtrace: %s error: %s\n", what, pmtraceerrstr(status));
     return false;
   }
@@ -420,7 +438,7 @@ int main(int argc, char** argv) {
 
   /* ASYNC would hide connection errors. */
   pmtracestate(options.state & ~PMTRACE_STATE_ASYNC);
-  options.tag = with_labels(&options);
+  put_labels(&options);
   switch (options.kind) {
     case 'a':
       traced = report(&options, "increment", "complete",
@@ -435,7 +453,8 @@ int main(int argc, char** argv) {
                       delivered(&options, pmtraceobs(options.tag, options.value)));
       break;
     case 'e':
-      exit_status = transaction(&options, &traced);
+      traced = !options.untraced;
+      exit_status = traced ? transaction(&options, &traced) : run(&options);
       break;
     default:
       traced =

@@ -47,7 +47,7 @@ class Traced(unittest.TestCase):
             self.assertEqual(re.findall(r'(transaction|abort) "(.*?)"', said), [
                 *[("transaction", "option{status=0;target=all}")] * 2, ("transaction", "cat"), ("abort", "killed"),
                 ("abort", "nosuch"), ("abort", "fails")])
-            self.assertEqual(said.count("functions of the shell run untraced: f"), 1)
+            self.assertEqual(said.count("functions and builtins of the shell run untraced: f"), 1)
 
     def test_commands_run_untraced_where_there_is_only_another_pmtrace_and_that_is_said_once(self):
         for shell in ("dash", "bash"):
@@ -61,6 +61,36 @@ class Traced(unittest.TestCase):
         for shell in ("dash", "bash"):
             done = self.result_of(shell, script, f"{HERE}:")
             self.assertEqual((done.returncode, done.stdout), (-signal.SIGINT, ""), shell)
+
+    def test_builtins_run_in_the_scripts_shell(self):
+        script = """set -eu; . pcp-trace.sh; IFS=0123456789; cd /
+            traced tag read REPLY <<END; echo "$REPLY"; traced tag :; traced tag wait
+line
+END
+            traced tag cd /usr; traced tag umask 027; traced tag export exported=yes; traced -q tag pwd; traced tag umask
+            traced tag . /dev/null; traced tag type cd >&2; traced tag ulimit -n >&2; sh -c 'echo $exported'
+            false() { echo mine; }; traced tag false; traced tag test 1 = 1; traced tag printf '%s\\n' "a  b"
+            false() { traced tag return 3; }; false || echo "$?"; traced tag exit 4"""
+        for shell in ("dash", "bash"):
+            done = self.result_of(shell, script, f"{HERE}:")
+            self.assertEqual((done.returncode, done.stdout.splitlines()), (
+                4, ["line", "/usr", "0027", "yes", "mine", "a  b", "3"]), done.stderr)
+            self.assertEqual(re.findall("^pcp-trace.sh: .*$|Illegal", done.stderr, re.MULTILINE), [
+                "pcp-trace.sh: functions and builtins of the shell run untraced: read"])
+
+    def test_a_command_runs_untraced_if_its_tag_or_a_label_is_invalid(self):
+        for arguments in (("",), ("t" * 255,), ("-L", "A B", "tag"), ("-L", "A=B", "tag"), ("-LA", "-LB", "")):
+            done = subprocess.run([OUR_PMTRACE, "--run", "-qx", *arguments, "sh", "-c", "echo runs; exit 3"],
+                                  env=library_environment(OUR_LIBRARY), capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("not traced")), (3, "runs\n", 1), done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
+    def test_a_script_need_not_hear_that_there_is_no_agent(self):
+        environment = library_environment(OUR_LIBRARY, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT="1")
+        for option, said in (("-q", ""), ("-f", "pmtrace: transaction begin error: Connection refused\n")):
+            done = subprocess.run([OUR_PMTRACE, "--run", "-x", option, "tag", "true"], env=environment, capture_output=True,
+                                  text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stderr), (1, said))
 
     def test_a_command_gets_its_words_and_the_environment_as_they_are(self):
         def run(*words, **variables):
