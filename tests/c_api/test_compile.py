@@ -76,7 +76,7 @@ class Cpp(CompileTestCase):
         for standard in ("c++17", "c++20", "c++2b"):
             for option in ("-UPMTRACE_DISABLE", "-DPMTRACE_DISABLE"):
                 self.assertEqual(self.compile("c++", standard, lines, option, "-Wshadow",
-                                              "-include", "string"), "", standard)
+                                              "-Wzero-as-null-pointer-constant", "-include", "string"), "", standard)
         for wrong in ("1", "'u'", "0.5", "&counter"):
             self.assertIn("error", self.compile("c++", "c++17", "const pcp::trace::Counter counter{\"tag\"};"
                                                 f" counter.describe({wrong}, \"text\");"))

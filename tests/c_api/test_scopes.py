@@ -56,10 +56,11 @@ class Scopes(unittest.TestCase):
                 self.assertIn("main", symbols)
                 self.assertNotIn("trace", symbols)
 
-    def refused(self, language, line, compiler=None):
+    def refused(self, language, line, compiler=None, header=None):
         """Gives what the compiler says of a line in a function with a parameter."""
-        header, standard = {"c": ("trace.h", "c99"), "cpp": ("trace.hpp", "c++17")}[language]
-        text = f"#include <pcp/{header}>\nvoid f(const char* local);\nvoid f(const char* local) {{ (void)local; {line} }}\n"
+        usual, standard = {"c": ("trace.h", "c99"), "cpp": ("trace.hpp", "c++17")}[language]
+        text = (f"#include <pcp/{header or usual}>\nvoid f(const char* local);\n"
+                f"void f(const char* local) {{ (void)local; {line} }}\n")
         return subprocess.run([compiler or COMPILER[language], *OPTIONS, f"-std={standard}", "-fsyntax-only", "-x",
                                language.replace("pp", "++"), "-"],
                               input=text, capture_output=True, text=True, check=False).stderr
@@ -70,6 +71,10 @@ class Scopes(unittest.TestCase):
             self.assertIn("error", self.refused(language, "PMTRACE_SCOPE(local);"))
         for line in ('PMTRACE_SCOPE("tag", {{"route", local}});', 'PMTRACE_FUNCTION({{"route", local}});'):
             self.assertIn("local", self.refused("cpp", line))
+
+    def test_cpp_is_told_which_header_it_needs(self):
+        for line in ('PMTRACE_SCOPE("tag", {{"format", "json"}});', "PMTRACE_FUNCTION();"):
+            self.assertIn("needs <pcp/trace.hpp>", self.refused("cpp", line, header="trace.h"))
 
     def test_no_jump_leads_past_the_line_into_its_block(self):
         for line in ('if (!local) goto out; PMTRACE_SCOPE("tag"); out: return;',

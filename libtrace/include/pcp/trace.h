@@ -250,6 +250,9 @@ static __inline__ pmtrace_handle pmtrace_known_tag_(pmtrace_handle* known, const
   return handle;
 }
 #endif
+#elif defined(__cplusplus) && __cplusplus >= 201103L
+#define PMTRACE_SCOPE(...) static_assert(false, "PMTRACE_SCOPE in C++ needs <pcp/trace.hpp>")
+#define PMTRACE_FUNCTION(...) static_assert(false, "PMTRACE_FUNCTION in C++ needs <pcp/trace.hpp>")
 #endif
 
 #endif /* PCP_TRACE_H */

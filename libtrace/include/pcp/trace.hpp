@@ -684,10 +684,12 @@ class Scope {
 // A transaction from here to the end of the block; an exception aborts it. The tag is a literal. It
 // and its labels, as in PMTRACE_SCOPE("parse", {{"format", "json"}}), are looked up when the line
 // is first reached, so they cannot name a local variable. Not for constexpr functions.
+#undef PMTRACE_SCOPE  // of <pcp/trace.h>: tells that it is here
 #define PMTRACE_SCOPE(...) PMTRACE_NUMBERED_SCOPE_(__COUNTER__, nullptr, "" __VA_ARGS__)
 
 // The same with the function's name as the tag, without its class: PMTRACE_FUNCTION(), with or
 // without labels.
+#undef PMTRACE_FUNCTION
 #define PMTRACE_FUNCTION(...) \
   PMTRACE_NUMBERED_SCOPE_(__COUNTER__, __func__, pmtrace_function_, __VA_ARGS__)
 

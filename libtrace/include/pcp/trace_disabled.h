@@ -17,6 +17,9 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wvariadic-macros" /* not in C90 */
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant" /* C has no nullptr */
+#endif
 
 /* Functions first: a program may take an address, and the stub library exports them. In C++ all
  * units share them, in a namespace that keeps them apart from the library's, which other units may
