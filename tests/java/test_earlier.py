@@ -18,7 +18,7 @@ class Earlier(unittest.TestCase):
     def check(self, *command, passes):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_SOCKET="/nowhere", PCP_TRACE_DEBUG="api")
         done = completed(*command, env=environment, timeout=4 * PATIENCE_S, check=True)
-        self.assertEqual(done.stdout.split(), ["IllegalArgumentException"] * 2 + ["true"] * 3 + ["IllegalStateException"]
+        self.assertEqual(done.stdout.split(), ["IllegalArgumentException"] * 3 + ["true"] * 3 + ["IllegalStateException"]
                          + ["true"] * 3 * (passes - 1))
         ended = re.findall(r'transaction "(.*)", seconds ([\d.e-]+)', done.stderr)
         self.assertEqual([tag for tag, _ in ended], ENDED * passes)

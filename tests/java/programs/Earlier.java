@@ -28,12 +28,12 @@ final class Earlier {
             Trace.mmv(name);
             return "none";
         } catch (IllegalArgumentException | IllegalStateException refused) {
-            return refused.getClass().getSimpleName();
+            return refused.getMessage().length() > 200 ? "long" : refused.getClass().getSimpleName();
         }
     }
 
     public static void main(String[] arguments) throws Exception {
-        System.out.println(refusalOf("no name") + " " + refusalOf(null));
+        System.out.println(refusalOf("no name") + " " + refusalOf(null) + " " + refusalOf("a".repeat(100_000)));
         begin();
         System.out.println(refusalOf("late"));
         trace.pmtraceadd("sum", 2.5);

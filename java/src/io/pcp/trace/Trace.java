@@ -97,8 +97,8 @@ public final class Trace {
     public static void mmv(String name) {
         int error = Calls.mmv(name);
         if (error == Calls.INVALID) {
-            throw new IllegalArgumentException(
-                    "A name is a letter, then letters, digits and '_', at most 64; not " + name);
+            throw new IllegalArgumentException(String.format(
+                    "A name is a letter, then letters, digits and '_', at most 64; not %.80s", name));
         } else if (error < 0) {
             throw new IllegalStateException("mmv: " + Calls.errorText(error));
         }
