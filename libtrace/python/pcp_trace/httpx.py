@@ -23,7 +23,12 @@ _done = _Done()
 
 
 def add_headers(request: Any) -> Awaitable[None]:
-    """Leaves requests alone that have a header traceparent."""
-    if "traceparent" not in request.headers:
-        request.headers.update(headers())
+    """Leaves requests alone that have a header traceparent or tracestate."""
+    for name, value in request.extensions.get("pcp_trace", {}).items():  # it was sent before, or is a redirect
+        if request.headers.get(name) == value:
+            del request.headers[name]
+    if "traceparent" not in request.headers and "tracestate" not in request.headers:
+        passed = headers()
+        request.headers.update(passed)
+        request.extensions = {**request.extensions, "pcp_trace": passed}
     return _done

@@ -14,9 +14,12 @@ __all__ = ["Adapter"]
 
 
 class Adapter(HTTPAdapter):
-    """Leaves requests alone that have a header traceparent."""
+    """Leaves requests alone that have a header traceparent or tracestate."""
 
-    def add_headers(self, request: Any, **options: Any) -> None:
-        super().add_headers(request, **options)
-        if "traceparent" not in request.headers:
-            request.headers.update(headers())
+    def send(self, request: Any, *arguments: Any, **options: Any) -> Any:
+        traced = request.copy()  # the program may send its own again, and redirects are made from that
+        if "traceparent" not in request.headers and "tracestate" not in request.headers:
+            traced.headers.update(headers())
+        response = super().send(traced, *arguments, **options)
+        response.request = request
+        return response

@@ -27,15 +27,18 @@ class Backend(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def check(get):
-    for headers, expected in ((TRACE, TRACE), ({}, {})):
+def check(build, send, redirected=lambda headers: headers):
+    """Builds a request once, and sends it in one trace after the other, and in none."""
+    again = build("/redirected", {})
+    for headers in (TRACE, {"traceparent": CAME_IN.replace("0a", "0b")}, {}):
         with trace.begin_from("request", headers):
-            for path, count in (("/", 1), ("/redirected", 2)):
-                get(path, {})
-                assert received == [expected] * count, received
+            for request in (again, build("/redirected", {})):
+                send(request)
+                assert received == [headers, redirected(headers)], received
                 received.clear()
-            get("/", {"Traceparent": "x"})  # the program knows better
-            assert received.pop() == {"traceparent": "x"}
+            for name in TRACE:
+                send(build("/", {name.title(): "x"}))  # the program knows better
+                assert received.pop() == {name: "x"}
 
 
 async def check_asynchronous(client):
@@ -55,18 +58,19 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 url = f"http://127.0.0.1:{server.server_port}"
 
 opener = urllib.request.build_opener(pcp_trace.urllib.Handler)
-check(lambda path, headers: opener.open(urllib.request.Request(url + path, headers=headers)).close())
+check(lambda path, headers: urllib.request.Request(url + path, headers=headers),
+      lambda request: opener.open(request).close())
 assert not {"requests", "httpx"} & set(sys.modules)
 
 import pcp_trace.requests
 import requests
 with requests.Session() as session:
-    session.mount(url, pcp_trace.requests.Adapter())
-    check(lambda path, headers: session.get(url + path, headers=headers))
+    session.mount(url + "/redirected", pcp_trace.requests.Adapter())
+    check(lambda path, headers: requests.Request("GET", url + path, headers).prepare(), session.send, lambda _: {})
 
 import httpx
 import pcp_trace.httpx
 with httpx.Client(event_hooks={"request": [pcp_trace.httpx.add_headers]}, follow_redirects=True) as client:
-    check(lambda path, headers: client.get(url + path, headers=headers))
+    check(lambda path, headers: client.build_request("GET", url + path, headers=headers), client.send)
 asyncio.run(asynchronous())
 server.shutdown()
