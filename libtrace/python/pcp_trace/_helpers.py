@@ -117,21 +117,26 @@ def deliver():
         _native.flush(1)
 
 
-def ignore_more_signals():
-    """Lets the library deliver at the end also if the program gets a second signal that it has handled, as gunicorn
-    sends it: Python then no longer handles signals."""
+def deliver_undisturbed():
+    """Delivers if the program handles signals, and ignores them meanwhile: gunicorn sends a second one, and Python no
+    longer handles signals when the library delivers at its own end."""
+    handlers = {number: handler for number in (signal.SIGTERM, signal.SIGQUIT)
+                if callable(handler := signal.getsignal(number))}
     try:
-        for number in (signal.SIGTERM, signal.SIGQUIT):
-            if callable(signal.getsignal(number)):
-                signal.signal(number, signal.SIG_IGN)
+        for number in handlers:
+            signal.signal(number, signal.SIG_IGN)
     except ValueError:
-        pass  # not the main thread of the main interpreter, which alone has handlers
+        return  # not the main thread of the main interpreter, which alone has handlers
+    if handlers:
+        deliver()
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 def follow_processes():
     """Lets forked children begin in the transaction around the fork, and os._exit deliver first: children of
     multiprocessing end so."""
-    atexit.register(ignore_more_signals)
+    atexit.register(deliver_undisturbed)
     os.register_at_fork(before=_native.before_fork, after_in_parent=_native.after_fork)
     exit_at_once = os._exit
 

@@ -3,6 +3,7 @@
 processes.py HOW"""
 
 import asyncio
+import atexit
 import concurrent.futures
 import multiprocessing
 import os
@@ -12,6 +13,13 @@ import threading
 import time
 
 import log
+
+if sys.argv[1:] == ["signals"]:
+    @atexit.register
+    def end_after_the_library():
+        assert callable(signal.getsignal(signal.SIGTERM))
+        assert trace.stats()["acknowledged"] == trace.stats()["recorded"] > 0
+
 import pcp_trace as trace
 
 CALLS = 300
