@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,11 +23,18 @@ def short(rule: str) -> str:
     return re.sub(r"<(?:[^<>]*:)?(\w+)>|{(\w+)(?::\w+)?}", lambda found: ":" + (found[1] or found[2]), rule)
 
 
+@functools.cache
+def _say_once(line: str) -> None:
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # nobody has standard error
+        sys.stderr.write(line + "\n")
+
+
 class Request:
     """The key "pcp_trace.request" of the application's environ or scope. The application may set the route, let the
     request fail by a reason, and give its running transaction notes and labels."""
 
     __slots__ = ("running", "route", "failure", "status", "_method", "_find_route")
+    _TYPES = {"route": str | None, "failure": str | BaseException | None}
 
     def __init__(self, tag: Tag, headers: Any, method: str, path: str, find_route: Callable[[], str | None]) -> None:
         self.running = tag.begin_from(headers)
@@ -36,16 +45,20 @@ class Request:
         self._find_route = find_route
         self.running.note("path", path)  # not a label: it has values without end
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """The application's own line raises, not the end of the request."""
+        if not isinstance(value, self._TYPES.get(name, object)):
+            raise TypeError(f"{name} must be {self._TYPES[name]}, not {type(value).__name__}")
+        super().__setattr__(name, value)
+
     def begin_response(self, status: str) -> None:
         """The server has taken it. Flask forgets the route soon after."""
         self.status = status
-        if self.route is None:
-            self.route = self._find_route()
+        self._set_route()
 
     def end(self, failure: str | BaseException | None = None) -> None:
         """Ends the transaction, unless the application has. A status of the server's own failures is one."""
-        if self.route is None:
-            self.route = self._find_route()
+        self._set_route()
         for name, value in (("method", self._method), ("route", self.route), ("status", self.status)):
             if value is not None:
                 self.running.label(name, value)
@@ -56,3 +69,10 @@ class Request:
             self.running.end()
         else:
             self.running.fail(failure)
+
+    def _set_route(self) -> None:
+        try:
+            if self.route is None:
+                self.route = self._find_route()
+        except Exception as problem:  # the application's response is none the worse
+            _say_once(f"pcp_trace: the function route= has failed, and gives no label: {type(problem).__name__}")

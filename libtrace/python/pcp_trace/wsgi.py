@@ -130,5 +130,7 @@ class _Response:
 
     def _end(self, failure: str | BaseException | None) -> None:
         self._is_open = False
-        self._request.end(failure)
-        self._running.__exit__(None, None, None)
+        try:
+            self._request.end(failure)
+        finally:
+            self._running.__exit__(None, None, None)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """WSGI applications of each kind under the middleware, between two validators. With an argument, nothing is traced."""
 
+import contextlib
 import io
 import sys
 import wsgiref.util
@@ -98,7 +99,11 @@ def not_modified(environ, start_response):
 
 
 def said(environ, start_response):
-    environ["pcp_trace.request"].route, environ["pcp_trace.request"].failure = "/item/:id", "sold out"
+    for name, value in (("route", "/item/:id"), ("failure", "sold out")):
+        try:
+            setattr(environ["pcp_trace.request"], name, 17)
+        except TypeError:
+            setattr(environ["pcp_trace.request"], name, value)
     return listed(environ, start_response)
 
 
@@ -124,6 +129,15 @@ for application, labels, metric, options in (
         assert application not in (too_late, raising, raising_later, raising_last)
     except ValueError:  # reaches the server
         assert application in (too_late, raising, raising_later, raising_last)
+with contextlib.redirect_stderr(io.StringIO()) as printed:
+    for route in (lambda got: got["planted"], lambda _: {}, lambda got: got["planted"]):
+        log.note(log.COUNT, "listed{method=GET;status=200}")
+        assert serve(listed, route=route)[1] == b"ab"
+assert printed.getvalue().count("\n") == 2 and "KeyError" in printed.getvalue()
+with contextlib.suppress(SystemExit):  # a deadline in the function
+    log.note(log.COUNT, "listed")
+    serve(listed, route=sys.exit)
+assert trace.headers() == {}
 wsgi.Middleware(written, trace.Tag("forgotten", kind=1))({}, lambda *_: lambda _: None)  # a server that does not close
 log.note(log.ABORTS, "forgotten{kind=1;method=other;status=200}")
 log.write()
