@@ -98,7 +98,10 @@ class _Response:
         self._close = getattr(body, "close", None)
         if isinstance(file_wrapper, type) and isinstance(body, file_wrapper):
             self._is_whole = True
-            body.close = self.close  # and the body stays, since the server sends the file without reading it
+            try:
+                body.close = self.close  # and the body stays, since the server sends the file without reading it
+            except (AttributeError, TypeError):  # a type of C, as mod_wsgi's
+                self._finish()
             return body
         self._parts = self.work(iter, body)
         return self
