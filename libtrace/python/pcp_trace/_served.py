@@ -42,7 +42,7 @@ class Request:
         self.failure: str | BaseException | None = None
         self.status: str | None = None  # three digits
         self._method = method if method in METHODS else "other"
-        self._find_route = find_route
+        self._find_route: Callable[[], str | None] | None = find_route
         self.running.note("path", path)  # not a label: it has values without end
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -69,10 +69,11 @@ class Request:
             self.running.end()
         else:
             self.running.fail(failure)
+        self.failure = self._find_route = None  # they lead back here: garbage for the cyclic collector alone
 
     def _set_route(self) -> None:
         try:
-            if self.route is None:
+            if self.route is None and self._find_route is not None:
                 self.route = self._find_route()
         except Exception as problem:  # the application's response is none the worse
             _say_once(f"pcp_trace: the function route= has failed, and gives no label: {type(problem).__name__}")

@@ -117,9 +117,10 @@ class _Response:
         return part
 
     def close(self) -> None:
+        close, self._close = self._close, None  # of a file, it leads back here
         try:
-            if self._close is not None:
-                self.work(self._close)
+            if close is not None:
+                self.work(close)
         finally:
             self._finish()
 

@@ -2,9 +2,11 @@
 """WSGI applications of each kind under the middleware, between two validators. With an argument, nothing is traced."""
 
 import contextlib
+import gc
 import io
 import itertools
 import sys
+import weakref
 import wsgiref.util
 from wsgiref.validate import validator
 
@@ -14,6 +16,8 @@ from pcp_trace import wsgi
 
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "a=b"}
 INSIDE = {} if sys.argv[1:] else TRACE
+freed = []
+gc.disable()
 
 
 def serve(application, method="GET", parts=None, checked=validator, wrapper=wsgiref.util.FileWrapper, **options):
@@ -21,6 +25,7 @@ def serve(application, method="GET", parts=None, checked=validator, wrapper=wsgi
     environ = {"REQUEST_METHOD": method, "QUERY_STRING": "", "wsgi.file_wrapper": wrapper,
                **{f"HTTP_{name.upper()}": value for name, value in TRACE.items()}}
     wsgiref.util.setup_testing_defaults(environ)
+    freed.append(weakref.ref(environ["wsgi.input"]))
     seen, sent = [], []
 
     def start_response(status, headers, exc_info=None):
@@ -92,7 +97,9 @@ def raising_last(environ, start_response):
 
 def a_file(environ, start_response):
     listed(environ, start_response)
-    return environ["wsgi.file_wrapper"](io.BytesIO(b"ab"))
+    file = io.BytesIO(b"ab")
+    freed.append(weakref.ref(file))
+    return environ["wsgi.file_wrapper"](file)
 
 
 def not_modified(environ, start_response):
@@ -122,6 +129,7 @@ for application, labels, metric, options in (
         (not_modified, "method=GET;status=304", log.COUNT, {"parts": 0}),
         (a_file, "method=GET;status=200", log.COUNT, {"checked": lambda given: given}),
         (a_file, "method=GET;status=200", log.COUNT, {"checked": lambda given: given, "wrapper": itertools.chain}),
+        (a_file, "method=GET;status=200", log.COUNT, {"checked": lambda given: given, "wrapper": io.BufferedReader}),
         (too_late, "method=GET;status=200", log.ABORTS, {}),
         (raising, "method=GET", log.ABORTS, {}),
         (raising_later, "method=GET;status=200", log.ABORTS, {}),
@@ -132,6 +140,8 @@ for application, labels, metric, options in (
         assert application not in (too_late, raising, raising_later, raising_last)
     except ValueError:  # reaches the server
         assert application in (too_late, raising, raising_later, raising_last)
+    assert application is too_late or not any(each() for each in freed), application  # its exception has a cycle
+    freed.clear()
 with contextlib.redirect_stderr(io.StringIO()) as printed:
     for route in (lambda got: got["planted"], lambda _: {}, lambda got: got["planted"]):
         log.note(log.COUNT, "listed{method=GET;status=200}")
