@@ -9,7 +9,8 @@ signal that it got. See getting-started.md.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+import math
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from . import Tag
@@ -52,7 +53,7 @@ class Middleware:
             return
         request = Request(self._tag, scope["headers"], scope["method"], scope["path"], lambda: self._route(scope))
         scope["pcp_trace.request"] = request  # not in a copy: frameworks put the route into this scope
-        response = _Response(request, receive, send)
+        response = _Response(request, receive, send, scope["method"] == "HEAD")
         with request.running:  # also around what goes on after the response
             try:
                 await self._application(scope, response.receive, response.send)
@@ -70,9 +71,18 @@ def _delivering(send: _Send) -> _Send:
     return deliver_first
 
 
+def _content_length(headers: Iterable[Iterable[bytes]]) -> float:
+    for name, value in headers:
+        if name.lower() == b"content-length" and value.isdigit():
+            return int(value)
+    return math.inf
+
+
 class _Response:
-    def __init__(self, request: Request, receive: _Receive, send: _Send) -> None:
+    def __init__(self, request: Request, receive: _Receive, send: _Send, has_no_body: bool) -> None:
         self._request, self._receive, self._send = request, receive, send
+        self._has_no_body = has_no_body
+        self._bytes_left = math.inf  # with a length, the client may go before the last message
         self._is_open = True
         self._has_trailers = False
         self.has_client_gone = False
@@ -88,9 +98,14 @@ class _Response:
         if kind == "http.response.start":
             self._request.begin_response(str(message["status"]))
             self._has_trailers = message.get("trailers", False)
-        elif kind in _LAST and not message.get(_LAST[kind]):
-            if not self._has_trailers or kind == "http.response.trailers":
-                self.end(CLIENT_HAS_GONE if self.has_client_gone else None)
+            if not self._has_trailers:
+                is_empty = self._has_no_body or message["status"] in (204, 304)
+                self._bytes_left = 0 if is_empty else _content_length(message.get("headers", ()))
+        elif kind == "http.response.body":
+            self._bytes_left -= len(message.get("body", b""))
+        is_last = kind in _LAST and not message.get(_LAST[kind])
+        if self._bytes_left <= 0 or is_last and (not self._has_trailers or kind == "http.response.trailers"):
+            self.end(CLIENT_HAS_GONE if self.has_client_gone else None)
 
     def end(self, failure: str | BaseException | None) -> None:
         if self._is_open:

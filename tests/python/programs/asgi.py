@@ -37,10 +37,12 @@ async def serve(application, kind="http", method="GET", **options):
     return sent
 
 
-async def respond(send, status=200, last=True, **more):
+async def respond(send, status=200, last=True, receive=None, **more):
     assert trace.headers() == INSIDE
     await send({"type": "http.response.start", "status": status, "headers": [], **more})
     await send({"type": "http.response.body", "body": b"a", "more_body": True})
+    if receive:
+        await receive()
     if last:
         await send({"type": "http.response.body", "body": b""})
 
@@ -92,6 +94,12 @@ async def left(scope, receive, send):
     await respond(send)
 
 
+def early(length, status=200):
+    async def early(scope, receive, send):
+        await respond(send, status, receive=receive, headers=[(b"Content-Length", length)])
+    return early
+
+
 async def incomplete(scope, receive, send):
     await respond(send, last=False)
 
@@ -110,9 +118,11 @@ async def main():
             (with_trailers, ";status=200", log.COUNT, {}), (said, ";route=/item/:id;status=410", log.ABORTS, {}),
             (failed, ";status=503", log.ABORTS, {}), (raising, "", log.ABORTS, {}), (waiting, "", log.ABORTS, {}),
             (raising_later, ";status=200", log.ABORTS, {}), (left, ";status=200", log.ABORTS, {}),
-            (incomplete, ";status=200", log.ABORTS, {})):
+            (incomplete, ";status=200", log.ABORTS, {}), (early(b"2"), ";status=200", log.ABORTS, {}),
+            (early(b"1"), ";status=200", log.COUNT, {}), (early(b"2", 304), ";status=304", log.COUNT, {}),
+            (early(b"2"), ";status=200", log.COUNT, {"method": "HEAD"})):
         label = "last=no;" if application is with_trailers else ""
-        log.note(metric, f"{application.__name__}{{{label}method=GET{labels}}}")
+        log.note(metric, f"{application.__name__}{{{label}method={options.get('method', 'GET')}{labels}}}")
         await serve(application, **options)
 
 
