@@ -33,7 +33,7 @@ class Request:
     """The key "pcp_trace.request" of the application's environ or scope. The application may set the route, let the
     request fail by a reason, and give its running transaction notes and labels."""
 
-    __slots__ = ("running", "route", "failure", "status", "_method", "_find_route")
+    __slots__ = ("running", "route", "failure", "status", "is_sent", "_method", "_find_route")
     _TYPES = {"route": str | None, "failure": str | BaseException | None}
 
     def __init__(self, tag: Tag, headers: Any, method: str, path: str, find_route: Callable[[], str | None]) -> None:
@@ -41,6 +41,7 @@ class Request:
         self.route: str | None = None
         self.failure: str | BaseException | None = None
         self.status: str | None = None  # three digits
+        self.is_sent = False  # WSGI: a part of the body, and so the status
         self._method = method if method in METHODS else "other"
         self._find_route: Callable[[], str | None] | None = find_route
         self.running.note("path", path)  # not a label: it has values without end

@@ -61,7 +61,12 @@ class Middleware:
         def start(status: str, headers: Any, *exc_info: Any) -> Any:
             write = start_response(status, headers, *exc_info)  # raises if another status has been sent
             request.begin_response(status[:3])
-            return write
+
+            def write_and_note(part: bytes) -> object:
+                request.is_sent = True
+                return write(part)
+
+            return write_and_note
 
         response = _Response(request, method == "HEAD")
         return response.of(response.work(self._application, environ, start), environ.get("wsgi.file_wrapper"))
@@ -74,6 +79,7 @@ class _Response:
     def __init__(self, request: Request, may_be_short: bool) -> None:
         self._request = request
         self._is_whole = may_be_short  # the server has all that it wants
+        self._body: Any = None
         self._close: Callable[[], object] | None = None
         self._is_open = True
         self._running: Any = request.running
@@ -88,6 +94,8 @@ class _Response:
         try:
             return call(*arguments)
         except BaseException as problem:
+            if not self._request.is_sent:
+                self._request.status = None  # the server answers by itself
             self._end(problem)
             raise
         finally:
@@ -97,13 +105,16 @@ class _Response:
     def of(self, body: Any, file_wrapper: Any) -> Iterable[bytes]:
         self._close = getattr(body, "close", None)
         if isinstance(file_wrapper, type) and isinstance(body, file_wrapper):
-            self._is_whole = True
+            self._is_whole = self._request.is_sent = True
             try:
                 body.close = self.close  # and the body stays, since the server sends the file without reading it
             except (AttributeError, TypeError):  # a type of C, as mod_wsgi's
                 self._finish()
             return body
         self._parts = self.work(iter, body)
+        if hasattr(body, "__len__"):
+            self._body = body
+            self.__class__ = _SizedResponse
         return self
 
     def __iter__(self) -> _Response:
@@ -111,6 +122,7 @@ class _Response:
 
     def __next__(self) -> bytes:
         part: bytes = self.work(next, self._parts, _END)
+        self._request.is_sent = True  # with its status
         if part is _END:
             self._is_whole = True
             raise StopIteration
@@ -138,3 +150,10 @@ class _Response:
             self._request.end(failure)
         finally:
             self._running.__exit__(None, None, None)
+
+
+class _SizedResponse(_Response):
+    """A server gives a body of one part its length as Content-Length."""
+
+    def __len__(self) -> int:
+        return len(self._body)

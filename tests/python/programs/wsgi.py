@@ -80,6 +80,11 @@ def raising(environ, start_response):
     raise ValueError
 
 
+def raising_first(environ, start_response):
+    listed(environ, start_response)
+    raise ValueError
+
+
 def raising_later(environ, start_response):
     yield listed(environ, start_response)[0]
     raise ValueError
@@ -132,14 +137,15 @@ for application, labels, metric, options in (
         (a_file, "method=GET;status=200", log.COUNT, {"checked": lambda given: given, "wrapper": io.BufferedReader}),
         (too_late, "method=GET;status=200", log.ABORTS, {}),
         (raising, "method=GET", log.ABORTS, {}),
+        (raising_first, "method=GET", log.ABORTS, {}),
         (raising_later, "method=GET;status=200", log.ABORTS, {}),
         (raising_last, "method=GET;status=200", log.ABORTS, {})):
     log.note(metric, f"{application.__name__}{{{labels}}}")
     try:
         assert serve(application, **options)[1] == b"ab"[:options.get("parts")]
-        assert application not in (too_late, raising, raising_later, raising_last)
+        assert application not in (too_late, raising, raising_first, raising_later, raising_last)
     except ValueError:  # reaches the server
-        assert application in (too_late, raising, raising_later, raising_last)
+        assert application in (too_late, raising, raising_first, raising_later, raising_last)
     assert application is too_late or not any(each() for each in freed), application  # its exception has a cycle
     freed.clear()
 with contextlib.redirect_stderr(io.StringIO()) as printed:
@@ -151,6 +157,8 @@ with contextlib.suppress(SystemExit):  # a deadline in the function
     log.note(log.COUNT, "listed")
     serve(listed, route=sys.exit)
 assert trace.headers() == {}
-wsgi.Middleware(written, trace.Tag("forgotten", kind=1))({}, lambda *_: lambda _: None)  # a server that does not close
+forgotten = wsgi.Middleware(written, trace.Tag("forgotten", kind=1))({}, lambda *_: lambda _: None)
+assert len(forgotten) == 1
+del forgotten  # a server that does not close
 log.note(log.ABORTS, "forgotten{kind=1;method=other;status=200}")
 log.write()
