@@ -127,10 +127,12 @@ def deliver_undisturbed():
             signal.signal(number, signal.SIG_IGN)
     except ValueError:
         return  # not the main thread of the main interpreter, which alone has handlers
-    if handlers:
-        deliver()
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    try:
+        if handlers:
+            deliver()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def follow_processes():

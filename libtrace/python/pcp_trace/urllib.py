@@ -10,7 +10,6 @@ from . import headers
 
 __all__ = ["Handler"]
 
-
 _NAMES = ("Traceparent", "Tracestate")
 
 
