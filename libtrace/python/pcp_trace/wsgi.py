@@ -59,7 +59,10 @@ class Middleware:
         environ["pcp_trace.request"] = request
 
         def start(status: str, headers: Any, *exc_info: Any) -> Any:
-            write = start_response(status, headers, *exc_info)  # raises if another status has been sent
+            try:
+                write = start_response(status, headers, *exc_info)  # raises if another status has been sent
+            finally:
+                exc_info = ()  # PEP 3333: its traceback leads to this call
             request.begin_response(status[:3])
 
             def write_and_note(part: bytes) -> object:
