@@ -226,7 +226,7 @@ class Passage : public std::enable_shared_from_this<Passage> {
     return breaks_here;
   }
 
-  // True if the connection breaks at this PDU. So is take_from_agent().
+  // This function and take_from_agent() give true if the connection breaks at this PDU.
   bool take_from_client(const wire::Frame& pdu) {
     if (pdu.type == wire::PduType::Hello)
       if (const auto hello = wire::decode_hello(pdu.payload))

@@ -177,7 +177,7 @@ std::vector<LabelRecord> labels_of(const MmvOwner& owner, const std::vector<MmvI
 class ImageWriter {
  public:
   ImageWriter(const MmvOwner& owner, const std::vector<MmvInstance>& instances,
-              const std::vector<std::int32_t>& numbers)
+              const std::vector<std::int32_t>& numbers, std::uint64_t generation)
       : owner_(owner),
         instances_(instances),
         numbers_(numbers),
@@ -194,7 +194,7 @@ class ImageWriter {
         layout.next<TextRecord>(kTexts, 1 + kTextsOfMetric * metrics_.count + instances.size());
     bytes_.resize(layout.size());
     texts_.emplace(bytes_.data(), texts.offset);
-    put_header({domains_, names_, metrics_, values_, labels, texts});
+    put_header({domains_, names_, metrics_, values_, labels, texts}, generation);
     put_labels(labels.offset);
   }
 
@@ -235,8 +235,9 @@ class ImageWriter {
     part.offset += sizeof record;
   }
 
-  void put_header(const std::array<Layout::Part, kLabels>& parts) {
+  void put_header(const std::array<Layout::Part, kLabels>& parts, std::uint64_t generation) {
     MmvHeader header;
+    header.generation1 = header.generation2 = generation;
     header.sections = static_cast<std::int32_t>(parts.size());
     // A pmdammv outside of this process's namespace would look for another process.
     header.flags = kWholeNames | (owner_.at_namespace.empty() ? kVanishesWithProcess : 0);
@@ -321,11 +322,7 @@ std::string MmvOwner::name_of(const Tag* tag) const {
 
 MmvImage::MmvImage(const MmvOwner& owner, const std::vector<MmvInstance>& instances,
                    const std::vector<std::int32_t>& numbers, std::uint64_t generation) {
-  std::tie(bytes_, blocks_) = ImageWriter(owner, instances, numbers).write();
-  MmvHeader header;
-  std::memcpy(&header, bytes_.data(), sizeof header);
-  header.generation1 = header.generation2 = generation;
-  put(bytes_.data(), 0, header);
+  std::tie(bytes_, blocks_) = ImageWriter(owner, instances, numbers, generation).write();
 }
 
 bool MmvImage::set_values(std::size_t i, const MmvInstance& instance) {
