@@ -130,20 +130,8 @@ void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   last_ = begin;
 }
 
-bool ArchiveChanges::Agent::is_other_than(const Agent& before) const {
-  return (before.uptime_s && uptime_s < before.uptime_s) ||
-         (before.started_s && started_s != before.started_s) ||
-         (before.reset_s && reset_s != before.reset_s);
-}
-
-// Both times are by the agent's own clock.
-std::optional<double> ArchiveChanges::Agent::counts_for_s() const {
-  if (!uptime_s || !started_s || !reset_s) return uptime_s;
-  return *uptime_s - std::max(*reset_s - *started_s, 0.0);
-}
-
 void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
-  Agent agent = agent_;
+  AgentLife agent = agent_;
   bool has_uptime = false;
   for (const QuantityValues& values : sample.quantities) {
     if (is_of_tags(values.what.quantity) || values.values().empty()) continue;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "command/pcp/agent_life.hpp"
 #include "command/pcp/archive_source.hpp"
 #include "wire/trace_type.hpp"
 
@@ -140,16 +141,6 @@ class ArchiveChanges {
     std::uint64_t began_anew = 0;  // the sample in which the values restarted; 0: none
   };
 
-  // An agent's own times. A changed start or reset means that it counts from 0 again.
-  struct Agent {
-    std::optional<double> uptime_s;
-    std::optional<double> started_s;
-    std::optional<double> reset_s;
-
-    bool is_other_than(const Agent& before) const;
-    std::optional<double> counts_for_s() const;
-  };
-
   void take_mark();
   void begin_with_agent(ChangeTaker& taker);
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
@@ -190,7 +181,7 @@ class ArchiveChanges {
   std::optional<double> period_s_;
   std::optional<double> interval_s_;
   Room room_;
-  Agent agent_;
+  AgentLife agent_;
   std::set<double> starts_;
   std::optional<WallTime> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;              // by tag

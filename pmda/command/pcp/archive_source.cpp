@@ -41,6 +41,8 @@ std::vector<std::string> programs_with_mmv_files() {
   return programs;
 }
 
+}  // namespace
+
 // If two tags have the same first word, the agent shows one of them with its number after that
 // word. Gives the tags as the programs call them, because other runs give other numbers.
 Instances without_numbers(const Instances& names) {
@@ -61,7 +63,17 @@ Instances without_numbers(const Instances& names) {
   return tags;
 }
 
-}  // namespace
+std::map<std::string, MetricDescription> descriptions_of(pmInDom domain, const Instances& names) {
+  std::map<std::string, MetricDescription> all;
+  const OwnedLabels labels = labels_of_instances(domain);
+  for (const pmLabelSet& set : labels.all()) {
+    MetricDescription its{label_of(set, "unit"), label_of(set, "description")};
+    const auto name = names.find(static_cast<int>(set.inst));
+    if (name != names.end() && !(its.unit.empty() && its.text.empty()))
+      all.emplace(name->second, std::move(its));
+  }
+  return all;
+}
 
 std::span<const pmValue> QuantityValues::values() const {
   return {set->vlist, static_cast<std::size_t>(std::max(set->numval, 0))};
@@ -246,21 +258,12 @@ ArchiveSample ArchiveSource::sorted_sample() const {
 }
 
 std::map<std::string, MetricDescription> ArchiveSource::descriptions(TraceType type) const {
-  std::map<std::string, MetricDescription> all;
   const auto of_type = std::find_if(metrics_.begin(), metrics_.end(), [type](const auto& metric) {
     return is_of_tags(metric.second.what.quantity) && metric.second.what.type == type;
   });
-  if (of_type == metrics_.end()) return all;
+  if (of_type == metrics_.end()) return {};
   const pmInDom domain = of_type->second.description.indom;
-  const Instances names = instances(domain);
-  const OwnedLabels labels = labels_of_instances(domain);
-  for (const pmLabelSet& set : labels.all()) {
-    MetricDescription its{label_of(set, "unit"), label_of(set, "description")};
-    const auto name = names.find(static_cast<int>(set.inst));
-    if (name != names.end() && !(its.unit.empty() && its.text.empty()))
-      all.emplace(name->second, std::move(its));
-  }
-  return all;
+  return descriptions_of(domain, instances(domain));
 }
 
 Instances ArchiveSource::instances(pmInDom domain, bool ever) const {

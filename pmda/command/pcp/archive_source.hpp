@@ -51,6 +51,16 @@ inline WallTime moment_of(const timespec& time) {
   return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
+inline WallTime moment_of(const timeval& time) {
+  return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec));
+}
+
+// Tags' names, without the numbers that an agent shows behind equal first words.
+Instances without_numbers(const Instances& names);
+
+// The descriptions of a domain's tags, by name, in PCP's current context.
+std::map<std::string, MetricDescription> descriptions_of(pmInDom domain, const Instances& names);
+
 // pmNewZone() for any text in the form of TZ. PCP 7 refuses names in angle brackets, as in <+03>-3:
 // there they become LOC, as in a recording.
 int new_zone(std::string zone);

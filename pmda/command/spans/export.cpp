@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "command/otlp/export_otlp.hpp"
 #include "command/pcp/guarded_reading.hpp"
 #include "command/replace_file.hpp"
 #include "command/show/chrome_trace.hpp"
@@ -20,9 +21,6 @@
 namespace pcp::trace::command {
 
 namespace {
-
-// kExportImpossible: wrong usage, or unreadable archives.
-enum ExportStatus { kExported = 0, kExportFailed = 1, kExportImpossible = 2 };
 
 // All spans are in memory until the end, and viewers are slow with more.
 constexpr std::size_t kMostSpans = 250'000;
@@ -113,7 +111,7 @@ int export_spans(int argc, char* const* argv) {
     std::cout << export_usage();
     return kExported;
   }
-  return write_chrome(*options);
+  return options->chrome.empty() ? export_otlp(*options) : write_chrome(*options);
 }
 
 }  // namespace pcp::trace::command

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "command/arguments.hpp"
+#include "command/otlp/endpoint.hpp"
 
 namespace pcp::trace::command {
 
@@ -42,12 +43,30 @@ std::vector<Option> table_for(SpansOptions& options) {
   return table;
 }
 
+Result<ExportOptions::Only> parse_only(const std::string& text) {
+  if (text == "metrics") return ExportOptions::Only::Metrics;
+  if (text == "spans") return ExportOptions::Only::Spans;
+  return Error{"\"" + text + "\" is unknown; there are metrics and spans"};
+}
+
 std::vector<Option> table_for(ExportOptions& options) {
   std::vector<Option> table = common_table(options);
-  table.insert(table.begin(), {{"chrome", 0, "FILE",
-                                "write Chrome's trace format (JSON) into FILE; - is\n"
-                                "standard output",
-                                parses(parse_file, options.chrome)}});
+  table.insert(table.begin(),
+               {{"chrome", 0, "FILE",
+                 "write Chrome's trace format (JSON) into FILE; - is\n"
+                 "standard output",
+                 parses(parse_file, options.chrome)},
+                {"otlp", 0, "URL",
+                 "send to the OpenTelemetry server at this address, such\n"
+                 "as http://localhost:4318; may be named by the variable\n"
+                 "OTEL_EXPORTER_OTLP_ENDPOINT instead",
+                 parses(parse_text, options.otlp)},
+                {"only", 0, "WHAT", "with --otlp: only metrics, or only spans",
+                 parses(parse_only, options.only)},
+                {"interval", 't', "TIME", "with --otlp: time between two readings of metrics (10s)",
+                 parses(parse_time, options.interval)},
+                {"once", 0, nullptr, "with --otlp: send the metrics as they are now, then end",
+                 sets(options.is_once)}});
   return table;
 }
 
@@ -93,7 +112,19 @@ Result<void> take_archives(WatchOptions& options, std::vector<std::string>& word
   return {};
 }
 
-Result<void> check(const ExportOptions&, const std::vector<std::string>&) { return {}; }
+Result<void> check(const ExportOptions& options, const std::vector<std::string>&) {
+  using Only = ExportOptions::Only;
+  if (options.otlp && !options.chrome.empty())
+    return Error{"--otlp: leave out --chrome, or --otlp"};
+  if (!options.chrome.empty() &&
+      (options.only != Only::Both || options.interval || options.is_once))
+    return Error{"--only, -t and --once are for --otlp"};
+  if (options.only == Only::Spans && (options.interval || options.is_once))
+    return Error{"--only spans: -t and --once are for metrics; leave them out"};
+  if (!options.archives.empty() && (options.interval || options.is_once))
+    return Error{"-a: sends what is recorded, then ends; leave out -t and --once"};
+  return {};
+}
 Result<void> check(const SpansOptions& options, const std::vector<std::string>& words) {
   if (!options.shows_open) return {};
   if (options.traces || options.duration)
@@ -115,6 +146,7 @@ Result<Options> parse(int argc, char* const* argv) {
   const std::string typed = joined(*words);
   for (const auto take : {take_own_words, take_archives})
     if (const Result<void> taken = take(options, *words); !taken) return taken.error();
+  options.has_filter = !words->empty();
   options.typed_filter = typed.empty() ? "tag=*" : typed;
   Result<wire::CaptureFilter> filter =
       wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));
@@ -186,21 +218,29 @@ Examples:
 std::string export_usage() {
   ExportOptions none;
   return usage(R"(Usage: pcp-trace export --chrome FILE [OPTION...] [FILTER WORD...]
-       pcp-trace export --chrome FILE -a ARCHIVE... [-s N] [FILTER WORD...]
+       pcp-trace export --otlp URL [OPTION...] [FILTER WORD...]
+       pcp-trace export --chrome FILE|--otlp URL -a ARCHIVE... [FILTER WORD...]
 
 Writes single transactions, as `pcp-trace spans` shows them, into a file for
-ui.perfetto.dev, speedscope.app or chrome://tracing.
+ui.perfetto.dev, speedscope.app or chrome://tracing; or sends the metrics of all
+tags, and the spans that match a filter, to a server of OpenTelemetry, by
+OTLP/HTTP.
 
 )",
                table_for(none), R"(
-Words of the filter: see pcp-trace spans --help.
+Words of the filter: see pcp-trace spans --help. With --otlp they choose the
+spans; without any, only metrics are sent. From archives all is sent that is
+recorded and matches.
 
-Status: 0 success; 1 nothing was captured, no host or archive has spans for you,
-or the file cannot be written and stays unchanged; 2 wrong usage.
+Status: 0 success; 1 nothing was captured, no host or archive has data for you,
+the file cannot be written and stays unchanged, or the server did not accept
+all; 2 wrong usage.
 
 Examples:
   pcp-trace export --chrome orders.json -T 10s 'tag=order*'
   pcp-trace export --chrome orders.json -a shop-20261123-101500.trace
+  pcp-trace export --otlp http://localhost:4318 share=1%
+  pcp-trace export --otlp http://localhost:9090/api/v1/otlp --only metrics
 )");
 }
 
@@ -210,8 +250,9 @@ Result<SpansOptions> parse_spans_options(int argc, char* const* argv) {
 
 Result<ExportOptions> parse_export_options(int argc, char* const* argv) {
   Result<ExportOptions> options = parse<ExportOptions>(argc, argv);
-  if (options && options->chrome.empty() && !options->wants_help)
-    return Error{"name the output file: --chrome FILE"};
+  if (options && options->chrome.empty() && !options->otlp && !options->wants_help &&
+      !otlp::names_server(::getenv))
+    return Error{"name the output file, --chrome FILE, or a server, --otlp URL"};
   return options;
 }
 

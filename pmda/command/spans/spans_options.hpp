@@ -21,6 +21,7 @@ struct WatchOptions {
   wire::CaptureFilter filter;           // of the words for programs; default: every tag
   TraceFilter wanted;                   // of the others
   std::string typed_filter;             // as typed
+  bool has_filter = false;              // some words of it were typed
   std::optional<std::uint64_t> traces;  // -s
   std::optional<Duration> duration;     // -T
   bool wants_help = false;
@@ -32,7 +33,11 @@ struct SpansOptions : WatchOptions {
 };
 
 struct ExportOptions : WatchOptions {
-  std::string chrome;  // --chrome: the file
+  std::string chrome;               // --chrome: the file
+  std::optional<std::string> otlp;  // --otlp: the server's address
+  enum class Only { Both, Metrics, Spans } only = Only::Both;
+  std::optional<Duration> interval;  // -t: between two readings of metrics
+  bool is_once = false;              // --once
 };
 
 // An error names the argument and the valid values.

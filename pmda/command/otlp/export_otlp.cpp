@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/otlp/export_otlp.hpp"
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "command/otlp/endpoint.hpp"
+#include "command/otlp/metric_feed.hpp"
+#include "command/otlp/metric_writer.hpp"
+#include "command/otlp/span_writer.hpp"
+#include "command/otlp/uplink.hpp"
+#include "command/pcp/guarded_reading.hpp"
+#include "command/pcp/recording_folder.hpp"
+#include "command/show/shown.hpp"
+#include "command/spans/recorded_traces.hpp"
+#include "command/spans/watch.hpp"
+#include "command/words.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+using otlp::Sent;
+using otlp::Uplink;
+using Only = ExportOptions::Only;
+
+constexpr Duration kInterval = std::chrono::seconds(10);
+constexpr Duration kLastAttempts = std::chrono::seconds(10);
+constexpr Duration kCheckInterval = std::chrono::milliseconds(100);
+
+int fail(const std::string& why, ExportStatus status) {
+  complain("export", why);
+  return status;
+}
+
+struct Endpoints {
+  std::optional<otlp::Endpoint> metrics;  // nothing: not wanted
+  std::optional<otlp::Endpoint> spans;
+};
+
+// Spans of running programs cost them time, so there are none unless they are asked for.
+bool wants_spans(const ExportOptions& options) {
+  return options.only == Only::Spans ||
+         (options.only == Only::Both && (options.has_filter || !options.archives.empty()));
+}
+
+Result<Endpoints> endpoints_for(const ExportOptions& options) {
+  Endpoints endpoints;
+  const auto add = [&](otlp::Signal signal, std::optional<otlp::Endpoint>& to) -> Result<void> {
+    auto endpoint = otlp::endpoint_for(signal, options.otlp, ::getenv);
+    if (!endpoint) return endpoint.error();
+    to = *std::move(endpoint);
+    return {};
+  };
+  if (options.only != Only::Spans)
+    if (const Result<void> added = add(otlp::Signal::Metrics, endpoints.metrics); !added)
+      return added.error();
+  if (wants_spans(options))
+    if (const Result<void> added = add(otlp::Signal::Spans, endpoints.spans); !added)
+      return added.error();
+  return endpoints;
+}
+
+// Both uplinks of a run. Either may be null.
+struct Uplinks {
+  std::shared_ptr<Uplink> metrics;
+  std::shared_ptr<Uplink> spans;
+
+  Uplinks(const Endpoints& endpoints, Uplink::WhenFull when_full) {
+    if (endpoints.metrics)
+      metrics = std::make_shared<Uplink>(*endpoints.metrics, "data points", when_full);
+    if (endpoints.spans) spans = std::make_shared<Uplink>(*endpoints.spans, "spans", when_full);
+  }
+
+  // Sends the rest, and tells of all.
+  ExportStatus finish(Duration longest) {
+    const Instant until = steady_now() + longest;
+    bool is_all = true;
+    for (const auto& [uplink, item] : {std::pair(metrics, "data point"), std::pair(spans, "span")})
+      if (uplink) is_all &= tell_of(uplink->finish(until), item);
+    return is_all ? kExported : kExportFailed;
+  }
+
+ private:
+  static bool tell_of(const Sent& sent, const char* item) {
+    std::string text = Shown::counted(sent.accepted, item) + " accepted, in " +
+                       Shown::counted(sent.requests, "request");
+    const auto add = [&](std::uint64_t count, const char* what) {
+      if (count > 0) text += "; " + std::to_string(count) + what;
+    };
+    add(sent.rejected, " rejected");
+    add(sent.refused, " refused");
+    add(sent.lost, " not sent, or not answered");
+    complain("export", text);
+    return sent.is_all();
+  }
+};
+
+int export_live(const ExportOptions& options, const Endpoints& endpoints) {
+  auto interruption = std::make_unique<Interruption>();
+  Uplinks uplinks(endpoints, Uplink::WhenFull::DropOldest);
+  const auto exemplars = std::make_shared<otlp::MetricExemplars>();
+  const std::optional<Duration> interval =
+      options.is_once ? std::nullopt : std::optional(options.interval.value_or(kInterval));
+  std::optional<otlp::MetricFeed> feed;
+  if (uplinks.metrics) feed.emplace(options.hosts, interval, uplinks.metrics, exemplars);
+  bool has_worked = false;
+  if (uplinks.spans) {
+    const Watched watched = watch(options, *interruption, "export", [&](const SpanTrace& trace) {
+      exemplars->note(trace);
+      uplinks.spans->put(otlp::spans_of(trace));
+      return true;
+    });
+    tell_of(watched, "export");
+    has_worked = watched.was_possible;
+  } else if (options.duration) {
+    interruption->come_at(steady_now() + *options.duration);
+  }
+  if (feed) {
+    const bool is_enough = options.traces && has_worked;
+    while (!is_enough && !feed->is_over() &&
+           !interruption->comes_before(steady_now() + kCheckInterval)) {
+    }
+    feed->finish();
+    has_worked |= feed->has_worked();
+  }
+  interruption.reset();  // another ^C ends at once
+  const ExportStatus status = uplinks.finish(kLastAttempts);
+  return has_worked ? status : kExportFailed;
+}
+
+Result<void> send_recorded_metrics(const ExportOptions& options, Uplink& uplink) {
+  for (const std::string& name : options.archives) {
+    const Result<std::string> path = find_archive(name);
+    if (!path) return path.error();
+    Result<ArchiveSource> source = ArchiveSource::open(*path);
+    if (!source) return source.error();
+    otlp::MetricWriter writer(
+        source->host(), [&](pmInDom domain) { return source->instances(domain); }, nullptr);
+    while (true) {
+      const Result<std::optional<ArchiveSample>> sample = source->next();
+      if (!sample) return sample.error();
+      if (!*sample) break;
+      for (otlp::Piece& piece : writer.write(**sample))
+        if (!uplink.put(std::move(piece))) return {};
+    }
+    if (const std::string why = source->why_incomplete(); !why.empty())
+      complain("export", printed_name(name) + ": " + why);
+  }
+  return {};
+}
+
+int export_recorded(const ExportOptions& options, const Endpoints& endpoints) {
+  Uplinks uplinks(endpoints, Uplink::WhenFull::Wait);
+  if (uplinks.metrics)
+    if (const Result<void> sent = send_recorded_metrics(options, *uplinks.metrics); !sent)
+      return fail(sent.error().message, kExportImpossible);
+  if (uplinks.spans) {
+    const auto read = read_recorded(options, "export", Marks::None, [&](const SpanTrace& trace) {
+      return uplinks.spans->put(otlp::spans_of(trace));
+    });
+    if (!read) return fail(read.error().message, kExportImpossible);
+    if (*read) tell_what_is_missing(**read, "export");
+  }
+  return uplinks.finish(std::chrono::minutes(10));
+}
+
+}  // namespace
+
+int export_otlp(const ExportOptions& options) {
+  const Result<Endpoints> endpoints = endpoints_for(options);
+  if (!endpoints) return fail(endpoints.error().message, kExportImpossible);
+  if (options.is_once && endpoints->spans)
+    return fail("--once: sends metrics; leave out the filter", kExportImpossible);
+  if (options.archives.empty()) return export_live(options, *endpoints);
+  return guarded("export", kExportImpossible, [&] { return export_recorded(options, *endpoints); });
+}
+
+}  // namespace pcp::trace::command

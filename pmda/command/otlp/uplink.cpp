@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/otlp/uplink.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "base/mutex.hpp"
+#include "command/gzip.hpp"
+#include "command/otlp/http_post.hpp"
+#include "command/otlp/verdict.hpp"
+#include "command/words.hpp"
+
+namespace pcp::trace::command::otlp {
+
+namespace {
+
+constexpr std::size_t kRequestBytes = 2u << 20;   // before compression
+constexpr std::size_t kWaitingBytes = 64u << 20;  // of all that waits
+// Small pieces wait so long for others, unless this many bytes are there.
+constexpr Duration kGathering = std::chrono::milliseconds(500);
+constexpr std::size_t kGatheredBytes = 256 * 1024;
+constexpr Duration kPatience = std::chrono::minutes(1);
+
+void say(const std::string& what) { complain("export", what); }
+
+}  // namespace
+
+struct Uplink::Shared {
+  Shared(const Endpoint& to, const char* items_name, WhenFull when_full_)
+      : endpoint(to), items(items_name), when_full(when_full_) {}
+
+  const Endpoint endpoint;
+  const char* const items;
+  const WhenFull when_full;
+
+  Mutex mutex;
+  ConditionVariable changed;
+  std::deque<Piece> waiting TRACE_GUARDED_BY(mutex);
+  std::size_t waiting_bytes TRACE_GUARDED_BY(mutex) = 0;
+  std::size_t in_flight TRACE_GUARDED_BY(mutex) = 0;     // items of the present request
+  Instant end TRACE_GUARDED_BY(mutex) = Instant::max();  // of all attempts
+  bool is_ending TRACE_GUARDED_BY(mutex) = false;
+  bool has_ended TRACE_GUARDED_BY(mutex) = false;
+  Sent sent TRACE_GUARDED_BY(mutex);
+  std::atomic<bool> is_abandoned{false};  // read by HttpPost
+};
+
+namespace {
+
+// Runs on the uplink's own thread.
+class Sender {
+ public:
+  explicit Sender(std::shared_ptr<Uplink::Shared> shared)
+      : shared_(std::move(shared)), post_(shared_->endpoint), random_(std::random_device()()) {}
+
+  void run() {
+    while (true) {
+      Piece request = gather();
+      if (request.items == 0) break;
+      deliver(request);
+    }
+    const Lock lock(shared_->mutex);
+    shared_->has_ended = true;
+    shared_->changed.notify_all();
+  }
+
+ private:
+  // Empty at the end.
+  Piece gather() {
+    const Lock lock(shared_->mutex);
+    while (shared_->waiting.empty() && !shared_->is_ending) shared_->changed.wait(shared_->mutex);
+    const Instant until = steady_now() + kGathering;
+    while (!shared_->is_ending && shared_->waiting_bytes < kGatheredBytes &&
+           shared_->changed.wait_until(shared_->mutex, until)) {
+    }
+    Piece request;
+    while (!shared_->waiting.empty()) {
+      Piece& next = shared_->waiting.front();
+      if (request.items > 0 && request.bytes.size() + next.bytes.size() > kRequestBytes) break;
+      shared_->waiting_bytes -= next.bytes.size();
+      request.bytes += next.bytes;
+      request.items += next.items;
+      shared_->waiting.pop_front();
+    }
+    shared_->in_flight = request.items;
+    shared_->changed.notify_all();
+    return request;
+  }
+
+  void deliver(const Piece& request) {
+    Result<std::string> body = request.bytes;
+    if (shared_->endpoint.is_compressed) body = gzipped(request.bytes, Packing::Fast);
+    if (!body) return settle(request, {Fate::Refused, 0, body.error().message});
+    for (unsigned attempts = 1;; ++attempts) {
+      const Answer answer = post_.post(*body, shared_->is_abandoned);
+      const Verdict verdict = verdict_of(answer);
+      if (verdict.fate != Fate::Retry) return settle(request, verdict);
+      note_trouble(verdict.why);
+      if (!waits(pause_after(attempts, answer.retry_after, random()))) {
+        const Lock lock(shared_->mutex);
+        shared_->sent.lost += std::exchange(shared_->in_flight, 0);
+        return;
+      }
+    }
+  }
+
+  void settle(const Piece& request, const Verdict& verdict) {
+    std::uint64_t lost = 0;
+    {
+      const Lock lock(shared_->mutex);
+      Sent& sent = shared_->sent;
+      shared_->in_flight = 0;
+      if (verdict.fate == Fate::Refused) {
+        sent.refused += request.items;
+      } else {
+        const std::uint64_t rejected = std::min<std::uint64_t>(verdict.rejected, request.items);
+        sent.rejected += rejected;
+        sent.accepted += request.items - rejected;
+        ++sent.requests;
+      }
+      lost = sent.lost;
+    }
+    if (std::exchange(is_in_trouble_, false))
+      say(where() + " takes " + shared_->items + " again" +
+          (lost == 0 ? "" : "; " + std::to_string(lost) + " were lost for want of room"));
+    if (verdict.why.empty() || verdict.why == told_) return;
+    told_ = verdict.why;
+    say(where() +
+        (verdict.fate == Fate::Refused ? " refuses " + std::to_string(request.items)
+         : verdict.rejected > 0        ? " rejects " + std::to_string(verdict.rejected)
+                                       : " warns of") +
+        " " + shared_->items + ": " + verdict.why);
+  }
+
+  void note_trouble(const std::string& why) {
+    if (!std::exchange(is_in_trouble_, true)) {
+      in_trouble_since_ = steady_now();
+      say(where() + ": " + why + "; trying again");
+    }
+  }
+
+  // False if there is no time for another attempt.
+  bool waits(Duration pause) {
+    const Lock lock(shared_->mutex);
+    const Instant next = steady_now() + pause;
+    while (true) {
+      const Instant end = shared_->when_full == Uplink::WhenFull::Wait
+                              ? std::min(shared_->end, in_trouble_since_ + kPatience)
+                              : shared_->end;
+      if (next >= end) {
+        shared_->is_abandoned.store(true, std::memory_order_relaxed);
+        shared_->changed.notify_all();
+        return false;
+      }
+      if (!shared_->changed.wait_until(shared_->mutex, next)) return true;
+    }
+  }
+
+  double random() { return std::uniform_real_distribution<>()(random_); }
+  std::string where() const { return without_password(shared_->endpoint.url); }
+
+  const std::shared_ptr<Uplink::Shared> shared_;
+  HttpPost post_;
+  std::minstd_rand random_;
+  bool is_in_trouble_ = false;
+  Instant in_trouble_since_{};
+  std::string told_;  // why the last request was refused, or lacked items
+};
+
+}  // namespace
+
+Uplink::Uplink(const Endpoint& endpoint, const char* items, WhenFull when_full)
+    : shared_(std::make_shared<Shared>(endpoint, items, when_full)) {
+  std::thread([shared = shared_] { Sender(shared).run(); }).detach();
+}
+
+Uplink::~Uplink() { finish(Instant::min()); }
+
+bool Uplink::put(Piece piece) {
+  if (piece.items == 0) return true;
+  const Lock lock(shared_->mutex);
+  const auto is_full = [&] {
+    return !shared_->waiting.empty() && shared_->waiting_bytes + piece.bytes.size() > kWaitingBytes;
+  };
+  const auto is_given_up = [&] { return shared_->is_abandoned.load(std::memory_order_relaxed); };
+  if (shared_->when_full == WhenFull::Wait)
+    while (is_full() && !is_given_up()) shared_->changed.wait(shared_->mutex);
+  while (is_full()) {
+    shared_->sent.lost += shared_->waiting.front().items;
+    shared_->waiting_bytes -= shared_->waiting.front().bytes.size();
+    shared_->waiting.pop_front();
+  }
+  shared_->waiting_bytes += piece.bytes.size();
+  shared_->waiting.push_back(std::move(piece));
+  shared_->changed.notify_all();
+  return !is_given_up();
+}
+
+Sent Uplink::finish(Instant until) {
+  const Lock lock(shared_->mutex);
+  shared_->is_ending = true;
+  shared_->end = until;
+  shared_->changed.notify_all();
+  while (!shared_->has_ended && steady_now() < until)
+    shared_->changed.wait_until(shared_->mutex, until);
+  shared_->is_abandoned.store(true, std::memory_order_relaxed);
+  for (const Piece& piece : std::exchange(shared_->waiting, {})) shared_->sent.lost += piece.items;
+  shared_->sent.lost += std::exchange(shared_->in_flight, 0);
+  return shared_->sent;
+}
+
+}  // namespace pcp::trace::command::otlp

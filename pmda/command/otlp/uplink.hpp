@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Sends one signal's pieces to its server, on a thread of its own, in order and in requests of good
+// size. What is not accepted waits here, up to a limit of memory, while the server is away.
+//
+// Thread: put() from any; the rest from the main one. The own thread may wait for a silent server:
+// it is never joined, and shares ownership of its data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "command/otlp/endpoint.hpp"
+#include "command/otlp/otlp_writer.hpp"
+
+namespace pcp::trace::command::otlp {
+
+// Of all items that were put in: each is in exactly one of the first four, once all is finished.
+struct Sent {
+  std::uint64_t accepted = 0;
+  std::uint64_t rejected = 0;  // left out by the server, which took the rest of the request
+  std::uint64_t refused = 0;   // whole requests
+  std::uint64_t lost = 0;      // no room, or no answer until the end
+  std::uint64_t requests = 0;  // accepted ones
+
+  bool is_all() const { return rejected == 0 && refused == 0 && lost == 0; }
+};
+
+class Uplink {
+ public:
+  // What happens while there is no room for more.
+  enum class WhenFull {
+    DropOldest,
+    Wait,  // the source waits; if the server is away for a minute, all is given up
+  };
+
+  // `items`: their name for people, such as "spans".
+  Uplink(const Endpoint& endpoint, const char* items, WhenFull when_full);
+  Uplink(const Uplink&) = delete;
+  Uplink& operator=(const Uplink&) = delete;
+  ~Uplink();
+
+  // False if all was given up.
+  bool put(Piece piece);
+
+  // Sends what is left, until a time at most. Nothing may be put in afterwards.
+  Sent finish(Instant until);
+
+  struct Shared;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace pcp::trace::command::otlp
