@@ -182,6 +182,21 @@ class ArchiveOfTags {
     return *this;
   }
 
+  // The unit that a program has given a tag, which must have come.
+  ArchiveOfTags& describe(TraceType type, double second, const std::string& tag,
+                          const std::string& unit) {
+    const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
+    agent::LabelText about;
+    about.add("unit", unit);
+    agent::LabelSets sets(1);
+    sets.add(numbers_.at(domain).at(tag), about);
+    pmLabelSet* released = nullptr;
+    const int count = sets.release(&released);
+    writer_.add_labels(stamp(second), PM_LABEL_INSTANCES, domain,
+                       OwnedLabels(released, count).all());
+    return *this;
+  }
+
   // Gives the instance of this number another name from then on.
   ArchiveOfTags& rename(TraceType type, double second, int number, const std::string& name) {
     const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
