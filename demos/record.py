@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-from show import DEMOS, command_of
+from show import DEMOS, filled_in, where_built
 
 DEFAULT_SECONDS = 12
 SERVER_SECONDS = 8
@@ -27,19 +27,15 @@ def path(build, name):
 def run(build, *words):
     """Runs pcp-trace, and shows that."""
     print(f"==> pcp-trace {' '.join(words)}\n", flush=True)
-    environment = os.environ | {
-        "LD_LIBRARY_PATH": f"{build}/libtrace/src",
-        "PATH": f"{build}/libtrace/tools:{os.environ['PATH']}",  # our pmtrace
-        "PYTHONPATH": f"{build}/libtrace/python"}
     status = subprocess.run([os.path.join(build, "pmda/command/pcp-trace"), *words],
-                            env=environment, check=False).returncode
+                            env=where_built(build, os.environ), check=False).returncode
     if status != 0:
         sys.exit(status)
 
 
 def record(build, name, seconds):
     folder = path(build, "../demo.trace")
-    command = [os.path.relpath(word) if os.path.isabs(word) else word for word in command_of(DEMOS[name], build)]
+    command = [os.path.relpath(word) if os.path.isabs(word) else word for word in filled_in(DEMOS[name].command, build)]
     shutil.rmtree(folder, ignore_errors=True)
     run(build, "record", "-t", "250ms", "-o", folder, *command, str(seconds))
     recorder = path(build, "pmda/command/pcp-trace")

@@ -29,6 +29,9 @@ WINDOW_S = 5
 WINDOW = ["-T", f"{WINDOW_S}", "-N", "5"]
 DEFAULT_SECONDS = 25
 
+JAVA = ["java", "--enable-native-access=ALL-UNNAMED", "-cp", "{build}/java/pcp-trace.jar:{build}/demos/java"]
+PYTHON = ["python3", "-B"]
+
 # By language; "c-by-name" is a second one in C, for the tests. A demo's last argument is the seconds to run. The first
 # number in its last line of output is the number of its transactions of `tags`. Demos may trace other tags, too.
 Demo = collections.namedtuple("Demo", "source command look tags")
@@ -49,11 +52,10 @@ DEMOS = {
     "fortran-legacy": Demo("legacy_solver.f", ["{build}/demos/legacy_solver"],
                            "is an old program, traced by name. Look at how the time goes to SETUP\n"
                            "and RELAX.", ("RELAX",)),
-    "java": Demo("RequestLoop.java", ["java", "--enable-native-access=ALL-UNNAMED", "-cp",
-                                      "{build}/java/pcp-trace.jar:{build}/demos/java", "RequestLoop"],
+    "java": Demo("RequestLoop.java", [*JAVA, "RequestLoop"],
                  "is a made-up mail server. One delivery in fifty loads rules anew: compare\n"
                  "the average with the maximum.", ("fetch", "deliver")),
-    "python": Demo("travel_agency.py", ["python3", "-B", "{here}/travel_agency.py"],
+    "python": Demo("travel_agency.py", [*PYTHON, "{here}/travel_agency.py"],
                    "has eight asyncio tasks. One answer in sixty comes too late: compare the\n"
                    "offers by their label status, which a window of 90 columns shows.", ("offer",)),
     "shell": Demo("nightly.sh", ["sh", "{here}/nightly.sh"],
@@ -131,9 +133,16 @@ def introduction(pmcd, demo, build):
             f"    {os.path.relpath(build)}/libtrace/tools/pmtrace hello\n")
 
 
-def command_of(demo, build):
-    """Gives the command without the seconds; exits if the program is missing."""
-    command = [part.format(build=build, here=HERE) for part in demo.command]
+def where_built(build, environment):
+    """Gives the environment in which programs find what was built: the library, pmtrace, and the Python package."""
+    return environment | {"LD_LIBRARY_PATH": f"{build}/libtrace/src",
+                          "PATH": f"{build}/libtrace/tools:{environment['PATH']}",
+                          "PYTHONPATH": f"{build}/libtrace/python"}
+
+
+def filled_in(command, build):
+    """Gives a command that a build has; exits if the program is missing."""
+    command = [part.format(build=build, here=HERE) for part in command]
     if not shutil.which(command[0]):
         sys.exit(f"demo: {command[0]} is not there; what is missing in {build}?")
     return command
@@ -158,14 +167,12 @@ To look further:
 
 def main(build, name, seconds):
     demo = DEMOS[name]
-    command = command_of(demo, build)
+    command = filled_in(demo.command, build)
     agent = os.path.join(build, "pmda/agent/pmdatrace")
     pmcd = PrivatePmcd(agent, WINDOW, os.path.join(HERE, "../pmda/root"))
     pmcd.start()
     try:
-        environment = pmcd.environment(os.path.join(build, "libtrace/src/libpcp_trace.so.2"))
-        environment["PATH"] = f"{build}/libtrace/tools:{environment['PATH']}"  # our pmtrace
-        environment["PYTHONPATH"] = f"{build}/libtrace/python"
+        environment = where_built(build, pmcd.environment())
         screen = Screen(introduction(pmcd, demo, build))
         with screen, subprocess.Popen([*command, str(seconds)], env=environment, text=True,
                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as program:

@@ -1,40 +1,73 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shows requests that pass through three programs, as `pcp trace spans` does: ./run demo spans, or
+"""Shows requests that pass through several programs, as `pcp trace spans` does: ./run demo spans, or
 
     demos/spans.py BUILD_DIRECTORY [SECONDS]
 
-A front in C++ asks a worker in C through a socket, and runs a script. Their transactions are
-captured for SECONDS, after and before SECONDS without capture; each phase lasts until some orders
-were served. At the end it prints the front's cost of a call. Uses its own pmcd; leaves nothing behind.
+A front in Python asks a service in C++, which asks a worker in Java, and the front runs a script. Their transactions
+are captured for SECONDS, after and before SECONDS without capture; each phase lasts until some orders were served. At
+the end it prints what a call costs the service in C++. Uses its own pmcd; leaves nothing behind.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
-from show import HERE, WINDOW, PrivatePmcd, leave
+from show import HERE, JAVA, PYTHON, WINDOW, PrivatePmcd, filled_in, leave, where_built
 
 DEFAULT_SECONDS = 4
 
 # Each program's work for an order; parts of these transactions are captured with them.
-FILTER = ["tag=order,reserve,make-receipt,send-mail", "kind=point"]
+FILTER = ["tag=order,reserve,pick,receipt", "kind=point"]
 
 # One of three articles is sold out.
 ORDERS = 4
 
 
-class Costs:
-    """The costs of calls that the front prints: {phase: {"beside" or "within": [ns]}}."""
+@contextlib.contextmanager
+def shop(build, environment, seconds=3600):
+    """Starts the programs, each after the one that it asks. Gives them by name; ends them with their children."""
+    programs = {}
 
-    def __init__(self, front):
+    def start(name, *command):
+        # A session for each: ^C reaches only this process, which then ends each with its children. setpriv does so if
+        # this process is killed.
+        programs[name] = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", *filled_in(command, build)], env=where_built(build, environment),
+            text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+
+    def start_server(name, *command):
+        start(name, *command)
+        if programs[name].stdout.readline() != "ready\n":
+            sys.exit(f"demo: {name} has not started")
+
+    with tempfile.TemporaryDirectory(prefix="trace-") as folder:
+        worker, stock = f"{folder}/worker.socket", f"{folder}/stock.socket"
+        try:
+            start_server("OrderWorker", *JAVA, "OrderWorker", worker)
+            start_server("order_stock", "{build}/demos/order_stock", stock, worker)
+            start("order_front", *PYTHON, "{here}/order_front.py", str(seconds), stock, "{here}/order_receipt.sh")
+            yield programs
+        finally:
+            for program in programs.values():
+                with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                    os.killpg(program.pid, signal.SIGKILL)
+                program.wait()
+
+
+class Costs:
+    """The costs of calls that the stock prints: {phase: {"beside" or "within": [ns]}}."""
+
+    def __init__(self, programs):
         self.phase = "before"
         self.costs = {}
-        self._front = front
-        self._reader = threading.Thread(target=self._read, args=(front.stdout,), daemon=True)
+        self._programs = programs
+        self._reader = threading.Thread(target=self._read, args=(programs["order_stock"].stdout,), daemon=True)
         self._reader.start()
 
     def _read(self, lines):
@@ -45,8 +78,10 @@ class Costs:
     def wait(self, seconds):
         """Waits `seconds`, and until ORDERS orders were served in this phase."""
         end = time.monotonic() + seconds
-        while self._front.poll() is None and (
-                time.monotonic() < end or len(self.costs.get(self.phase, {}).get("within", [])) < ORDERS):
+        while time.monotonic() < end or len(self.costs.get(self.phase, {}).get("within", [])) < ORDERS:
+            for name, program in self._programs.items():
+                if program.poll() is not None:
+                    sys.exit(f"demo: {name} has ended")
             time.sleep(0.1)
 
     def of(self, phase, what):
@@ -54,7 +89,7 @@ class Costs:
         return min(self.costs.get(phase, {}).get(what, [float("nan")]))
 
     def table(self):
-        yield f"{'A begin and an end cost the front':40} before    during     after"
+        yield f"{'A begin and an end, in C++, cost':40} before    during     after"
         for what, text in (("beside", "of a tag that nobody looks at"),
                            ("within", "within an order")):
             yield f"  {text:36}" + "".join(f"{self.of(phase, what):7.0f} ns"
@@ -62,59 +97,51 @@ class Costs:
         yield "  The least of many rounds; differences of some ns are noise."
 
 
-def watch(pmcd, command, front, seconds):
+def watch(pmcd, command, programs, seconds):
     """Switches a capture on and off while the programs run."""
-    costs = Costs(front)
+    costs = Costs(programs)
     costs.wait(seconds)
     costs.phase = "during"
-    words = ["spans", "-h", pmcd.host(unix=True), *FILTER]
-    print(f"==> pcp-trace {' '.join(words)}\n", flush=True)
-    spans = subprocess.Popen([command, *words])
-    costs.wait(seconds)
-    spans.send_signal(signal.SIGINT)
-    spans.wait()
+    host = pmcd.host(unix=True)
+    print(f"==> pcp-trace spans -h {host} \\\n        {' '.join(FILTER)}\n", flush=True)
+    with subprocess.Popen(["setpriv", "--pdeathsig", "INT", command, "spans", "-h", host, *FILTER]) as spans:
+        try:
+            costs.wait(seconds)
+        finally:
+            spans.send_signal(signal.SIGINT)
+    if spans.returncode != 0:
+        sys.exit(f"demo: pcp-trace ended with {spans.returncode}")
     costs.phase = "after"
     costs.wait(seconds)
     print("\n".join(costs.table()))
 
 
-def farewell(pmcd, command):
+def farewell(command):
     command = os.path.relpath(command)
     print(f"""
 To look further:
     {command} spans --help
     {'man -l pmda/man/pcp-trace-spans.1':41} all options and filters
-    {'demos/order_front.cpp, order_worker.c':41} how a trace is handed on
+    {'demos/order_front.py, order_stock.cpp':41} how a trace is handed on
+    {'demos/OrderWorker.java':41} the end of the way, in Java
     {'demos/order_receipt.sh':41} the same in a script""")
 
 
 def main(build, seconds):
     command = os.path.join(build, "pmda/command/pcp-trace")
-    pmcd = PrivatePmcd(os.path.join(build, "pmda/agent/pmdatrace"), WINDOW,
-                       os.path.join(HERE, "../pmda/root"))
+    pmcd = PrivatePmcd(os.path.join(build, "pmda/agent/pmdatrace"), WINDOW, os.path.join(HERE, "../pmda/root"))
     pmcd.start()
-    programs = []
     try:
-        environment = pmcd.environment(
-            os.path.join(build, "libtrace/src/libpcp_trace.so.2"),
-            PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"), PCP_TRACE_HOST=None, PCP_TRACE_PORT=None)
-        environment["PATH"] = f"{build}/libtrace/tools:{environment['PATH']}"  # our pmtrace
-        socket = pmcd.path("run/worker.socket")
-        demos = os.path.join(build, "demos")
-        print("order_front, in C++, asks order_worker, in C, through a socket, and runs\n"
-              "order_receipt.sh. The trace of an order goes with it through all three.\n", flush=True)
-        for words in ([f"{demos}/order_worker", socket],
-                      [f"{demos}/order_front", "3600", socket,
-                       os.path.join(HERE, "order_receipt.sh")]):
-            programs.append(subprocess.Popen(words, env=environment, text=True,
-                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
-        watch(pmcd, command, programs[1], seconds)
+        print("order_front, in Python, asks order_stock, in C++, which asks OrderWorker, in\n"
+              "Java. Then the front runs order_receipt.sh. The trace of an order goes with it\n"
+              "through all four.\n", flush=True)
+        environment = pmcd.environment(PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"), PCP_TRACE_HOST=None,
+                                       PCP_TRACE_PORT=None)
+        with shop(build, environment) as programs:
+            watch(pmcd, command, programs, seconds)
     finally:
-        for program in programs:
-            program.kill()
-            program.wait()
         pmcd.stop()
-    farewell(pmcd, command)
+    farewell(command)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ sys.path.insert(0, os.path.join(SOURCE, "demos"))
 import live_table  # noqa: E402
 import show  # noqa: E402
 import spans  # noqa: E402
+from private_pmcd import PATIENCE_S  # noqa: E402
 
 METRICS = {
     "trace.transact.count": {"checkout": 12_345_678, "search": 2},
@@ -204,9 +206,25 @@ class Introduction(unittest.TestCase):
                       shown)
 
 
+@unittest.skipUnless("TRACE_SHOP" in os.environ, "this build lacks Java or Python")
+class Shop(unittest.TestCase):
+    """The programs of ./run demo spans."""
+
+    def test_ends_when_one_of_its_programs_is_gone(self):
+        for victim, of_the_front in (("OrderWorker", 1), ("order_stock", 1), ("order_front", -signal.SIGKILL)):
+            with self.subTest(victim), spans.shop(os.environ["TRACE_SHOP"],
+                                                  os.environ | {"PCP_TRACE_NOAGENT": "1"}) as programs:
+                while not programs["order_stock"].stdout.readline().startswith("within"):
+                    pass  # until all of them work
+                programs[victim].kill()
+                ends = {name: program.wait(PATIENCE_S) for name, program in programs.items()}
+                self.assertEqual(ends["order_front"], of_the_front)
+
+
 class Costs(unittest.TestCase):
     def test_are_those_of_the_round_that_nothing_disturbed(self):
-        costs = spans.Costs(mock.Mock(stdout=["beside 30.1\n", "beside 22.2\n", "beside 90.5\n", "within 150\n"]))
+        stock = mock.Mock(stdout=["beside 30.1\n", "beside 22.2\n", "beside 90.5\n", "within 150\n"])
+        costs = spans.Costs({"order_stock": stock})
         costs._reader.join()
         self.assertEqual((costs.of("before", "beside"), costs.of("before", "within")), (22.2, 150))
 

@@ -25,7 +25,7 @@ from browser import Browser  # noqa: E402
 from page_blocks import blocks  # noqa: E402
 from show import WINDOW, PrivatePmcd  # noqa: E402
 
-FILTER = "tag=order,reserve,make-receipt,send-mail"
+FILTER = "tag=order,reserve,pick,receipt"
 COLUMNS = 100
 CELL, LINE, EDGE = 8, 18, 16  # pixels
 STYLES = {"1": "font-weight:bold", "2": "opacity:.6", "31": "fill:#e5534b", "32": "fill:#57ab5a", "33": "fill:#c69026",
@@ -114,11 +114,11 @@ class Pictures:
         write_terminal("gate.svg", f"$ pcp-trace {shlex.join(words)}\n{printed}$ echo $?\n{status}")
 
     def orders(self, seconds):
-        """Gives a program that serves orders with two others."""
+        """Gives a program that serves orders with others."""
         program = self.folder / "orders"
-        program.write_text(f"#!/bin/sh\nrm -f socket\n{self.build}/demos/order_worker socket &\n"
-                           f"{self.build}/demos/order_front {seconds} socket {ROOT}/demos/order_receipt.sh >/dev/null\nwait\n",
-                           encoding="utf-8")
+        program.write_text(f"#!/usr/bin/env python3\nimport os, sys\nsys.path.insert(0, '{ROOT}/demos')\nimport spans\n"
+                           f"with spans.shop('{self.build}', os.environ, {seconds}) as programs:\n"
+                           "    for program in reversed(programs.values()):\n        program.wait()\n", encoding="utf-8")
         program.chmod(0o755)
         return "./orders"
 
@@ -132,12 +132,12 @@ class Pictures:
             _, printed = in_terminal([self.command, *words, "-h", pmcd.host(unix=True)], self.environment, self.folder)
             orders.wait()
         trees = re.split(r"\n\n(?=(?:\x1b\[\d+m)?\S)", printed)
-        tree = next(tree for tree in reversed(trees) if all(tag in tree for tag in ("discount", "reserve", "send-mail")))
+        tree = next(tree for tree in reversed(trees) if all(tag in tree for tag in ("discount", "pick", "receipt")))
         write_terminal("spans.svg", f"$ pcp-trace {shlex.join(words[:3])}\n{tree.strip()}")
 
     def page(self):
         self.run(self.command, "record", "-q", "-t", "250ms", "-o", "orders.trace", "--spans", FILTER, self.orders(12))
-        with Browser(height=1110) as browser:
+        with Browser(height=1300) as browser:
             browser.open(self.folder / "orders.trace/trace.html")
             browser.screenshot(DOCS / "page.png", whole=False)
 
