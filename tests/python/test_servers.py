@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Requests to servers of Debian, counted by the agent, against the application's own log; and their traces."""
 
+import http.client
 import json
 import os
+import pathlib
+import re
+import shlex
+import socket
+import subprocess
 import tempfile
 
 import recorded
+from page_blocks import blocks
 from private_pmcd import PATIENCE_S, completed
 from python_test import PythonTestCase, python, traced
 from trace_test import library_environment
@@ -14,6 +21,7 @@ INTERPRETER = ("/usr/bin/python3", "-B")  # Debian's Python, for which Debian ha
 GUNICORN = (*INTERPRETER, "-m", "gunicorn", "--bind=fd://{}", "--workers=4", "--log-level=critical")
 FLASK = "flask_application:application"
 UVICORN = (*INTERPRETER, "-m", "uvicorn", "--fd={}", "--log-level=critical", "asgi_application:application")
+PAGE = pathlib.Path(__file__).parents[2] / "libtrace/docs/getting-started.md"
 
 
 class ServersTestCase(PythonTestCase):
@@ -33,7 +41,7 @@ class Middleware(PythonTestCase):
         self.check_counts(*python("asgi.py"), PCP_TRACE_FLUSH=60_000)
 
     def test_clients_pass_the_trace_on(self):
-        self.run_python(self.nowhere(), *INTERPRETER, *python("clients.py")[-1:])
+        self.run_python(self.nowhere(), *INTERPRETER, *python("clients.py", PAGE)[-2:])
 
     def test_does_nothing_without_the_library(self):
         self.library = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "libpcp_trace.so.2")
@@ -82,6 +90,38 @@ class Uvicorn(ServersTestCase):
 
     def test_workers(self):
         self.check_counts(*self.served("counts", *UVICORN, "--workers=2"), PCP_TRACE_FLUSH=60_000)
+
+
+class Recipes(ServersTestCase):
+    """Those of getting-started.md, as they stand there."""
+
+    def check(self, name, **variables):
+        """Serves with a program of the page, and asks it once; `variables` tell the server its socket."""
+        page = PAGE.read_text(encoding="utf-8")
+        (program,) = (text for kind, text in blocks(page) if kind == f"python {name}")
+        (command,) = re.findall(rf"^    (PCP_TRACE_SERVICE=shop {name} .*)$", page, re.MULTILINE)
+        pathlib.Path(self.directory, "shop.py").write_text(program, encoding="utf-8")
+        pmcd = self.start_pmcd()
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            environment = traced(self.environment(pmcd), **{
+                name: value.format(listener.fileno()) for name, value in variables.items()})
+            with subprocess.Popen(["env", *shlex.split(command)], cwd=self.directory, env=environment,
+                                  pass_fds=[listener.fileno()]) as server:
+                try:
+                    connection = http.client.HTTPConnection(*listener.getsockname(), timeout=PATIENCE_S)
+                    connection.request("GET", "/item/7")
+                    self.assertEqual(connection.getresponse().status, 200)
+                    connection.close()
+                    expected = {"request{method=GET;route=/item/:number;status=200}": 1}
+                    self.assertEqual(pmcd.wait_for("trace.transact.count", expected), expected)
+                finally:
+                    server.terminate()
+
+    def test_gunicorn(self):
+        self.check("gunicorn", GUNICORN_CMD_ARGS="--bind=fd://{} --log-level=critical")
+
+    def test_uvicorn(self):
+        self.check("uvicorn", UVICORN_FD="{}", UVICORN_LOG_LEVEL="critical")
 
 
 class Traces(ServersTestCase):

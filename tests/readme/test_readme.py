@@ -54,11 +54,7 @@ class Readme(ExamplesTestCase):
 
     @unittest.skipUnless("TRACE_PYTHON_PACKAGE" in os.environ, "this machine has no headers of Python")
     def test_the_python_example(self):
-        self.assert_counts(
-            self.run_example("python"),
-            transact_count={"request{route=/cart;status=200}": 1, "request{route=/cart;status=504}": 0, "clean-up": 1},
-            transact_aborts={"request{route=/cart;status=200}": 0, "request{route=/cart;status=504}": 1, "clean-up": 0},
-            point_count={"cache-miss": 1}, observe_value={"queue-length": 170}, counter_total={"bytes-sent": 8192})
+        self.assert_serves("python")
 
     def test_labels_are_looked_at_as_shown(self):
         (section,) = re.findall(r"^## Look at labels\n(.*?)^Our", page("labels.md"), re.MULTILINE | re.DOTALL)

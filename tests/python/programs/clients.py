@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Requests by each client to a server in this program, which sees the trace of the transaction around them."""
+"""Requests by each client to a server in this program, which sees the trace of the transaction around them. The argument
+is the page with a table that says how to make the clients."""
 
 import asyncio
 import http.server
+import pathlib
+import re
 import sys
 import threading
 import urllib.request
@@ -12,6 +15,8 @@ import pcp_trace.urllib
 
 CAME_IN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TRACE = {"traceparent": CAME_IN, "tracestate": "a=b"}
+HOW = dict(re.findall(r"^\| ([\w.]+) \| `([\w.]+\(.*?\))`", pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"),
+                      re.MULTILINE))
 received = []
 
 
@@ -49,7 +54,7 @@ async def check_asynchronous(client):
 
 
 async def asynchronous():
-    async with httpx.AsyncClient(event_hooks={"request": [pcp_trace.httpx.add_headers]}) as client:
+    async with eval(HOW["httpx"]) as client:
         await check_asynchronous(client)
 
 
@@ -57,15 +62,16 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Backend)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 url = f"http://127.0.0.1:{server.server_port}"
 
-opener = urllib.request.build_opener(pcp_trace.urllib.Handler)
+eval(HOW["urllib.request"])
 check(lambda path, headers: urllib.request.Request(url + path, headers=headers),
-      lambda request: opener.open(request).close())
+      lambda request: urllib.request.urlopen(request).close())
 assert not {"requests", "httpx"} & set(sys.modules)
 
 import pcp_trace.requests
 import requests
 with requests.Session() as session:
-    session.mount(url + "/redirected", pcp_trace.requests.Adapter())
+    eval(HOW["requests"])
+    session.mount(url + "/redirected", session.get_adapter("https://stock.example/item"))
     check(lambda path, headers: requests.Request("GET", url + path, headers).prepare(), session.send, lambda _: {})
 
 import httpx
