@@ -55,6 +55,7 @@ Work work(std::iostream& worker, const std::string& traceparent, const std::stri
 
 void serve(const std::string& path, const std::string& worker_path) {
   stream_protocol::iostream worker{stream_protocol::endpoint(worker_path)};
+  if (!worker) throw std::runtime_error("no worker: " + worker.error().message());
   asio::io_context context;
   stream_protocol::acceptor acceptor(context, path);
   std::cout << "ready" << std::endl;
