@@ -20,9 +20,7 @@ std::size_t keep(const char* bytes, std::size_t size, std::size_t count, void* a
 }
 
 int stop_if_abandoned(void* is_abandoned, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  // Pairs with the store of the thread that gives up.
-  return static_cast<const std::atomic<bool>*>(is_abandoned)->load(std::memory_order_relaxed) ? 1
-                                                                                              : 0;
+  return (*static_cast<const std::function<bool()>*>(is_abandoned))() ? 1 : 0;
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ void HttpPost::add_header(const std::string& header) {
   headers_.reset(longer);
 }
 
-Answer HttpPost::post(const std::string& body, const std::atomic<bool>& is_abandoned) {
+Answer HttpPost::post(const std::string& body, const std::function<bool()>& is_abandoned) {
   Answer answer;
   why_.front() = '\0';
   const auto set = [this](CURLoption option, auto value) {
@@ -70,7 +68,7 @@ Answer HttpPost::post(const std::string& body, const std::atomic<bool>& is_aband
   set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
   set(CURLOPT_POSTFIELDS, body.data());
   set(CURLOPT_WRITEDATA, &answer);
-  set(CURLOPT_XFERINFODATA, const_cast<std::atomic<bool>*>(&is_abandoned));
+  set(CURLOPT_XFERINFODATA, const_cast<std::function<bool()>*>(&is_abandoned));
   const CURLcode code = curl_easy_perform(curl_.get());
   curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &answer.status);
   if (answer.status < 200) answer.status = 0;  // of no final answer

@@ -8,7 +8,7 @@
 #include <curl/curl.h>
 
 #include <array>
-#include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +29,8 @@ class HttpPost {
  public:
   explicit HttpPost(const Endpoint& endpoint);
 
-  // `is_abandoned` ends the call soon when it becomes true.
-  Answer post(const std::string& body, const std::atomic<bool>& is_abandoned);
+  // Asks `is_abandoned` now and then, and ends soon after it gives true.
+  Answer post(const std::string& body, const std::function<bool()>& is_abandoned);
 
  private:
   struct Free {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Words of programs and of PCP. What UCUM has itself stays.
+// Words of programs and of PCP.
 constexpr std::array kUnits{std::pair{"none"sv, ""sv},       std::pair{"count"sv, ""sv},
                             std::pair{"sec"sv, "s"sv},       std::pair{"second"sv, "s"sv},
                             std::pair{"seconds"sv, "s"sv},   std::pair{"millisec"sv, "ms"sv},

@@ -2,7 +2,6 @@
 #include "command/otlp/uplink.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <deque>
 #include <random>
 #include <thread>
@@ -46,7 +45,7 @@ struct Uplink::Shared {
   bool is_ending TRACE_GUARDED_BY(mutex) = false;
   bool has_ended TRACE_GUARDED_BY(mutex) = false;
   Sent sent TRACE_GUARDED_BY(mutex);
-  std::atomic<bool> is_abandoned{false};  // read by HttpPost
+  bool is_given_up TRACE_GUARDED_BY(mutex) = false;  // no attempt is worth its time
 };
 
 namespace {
@@ -96,7 +95,7 @@ class Sender {
     if (shared_->endpoint.is_compressed) body = gzipped(request.bytes, Packing::Fast);
     if (!body) return settle(request, {Fate::Refused, 0, body.error().message});
     for (unsigned attempts = 1;; ++attempts) {
-      const Answer answer = post_.post(*body, shared_->is_abandoned);
+      const Answer answer = post_.post(*body, [this] { return is_given_up(); });
       const Verdict verdict = verdict_of(answer);
       if (verdict.fate != Fate::Retry) return settle(request, verdict);
       note_trouble(verdict.why);
@@ -152,12 +151,17 @@ class Sender {
                               ? std::min(shared_->end, in_trouble_since_ + kPatience)
                               : shared_->end;
       if (next >= end) {
-        shared_->is_abandoned.store(true, std::memory_order_relaxed);
+        shared_->is_given_up = true;
         shared_->changed.notify_all();
         return false;
       }
       if (!shared_->changed.wait_until(shared_->mutex, next)) return true;
     }
+  }
+
+  bool is_given_up() {
+    const Lock lock(shared_->mutex);
+    return shared_->is_given_up;
   }
 
   double random() { return std::uniform_real_distribution<>()(random_); }
@@ -186,9 +190,8 @@ bool Uplink::put(Piece piece) {
   const auto is_full = [&] {
     return !shared_->waiting.empty() && shared_->waiting_bytes + piece.bytes.size() > kWaitingBytes;
   };
-  const auto is_given_up = [&] { return shared_->is_abandoned.load(std::memory_order_relaxed); };
   if (shared_->when_full == WhenFull::Wait)
-    while (is_full() && !is_given_up()) shared_->changed.wait(shared_->mutex);
+    while (is_full() && !shared_->is_given_up) shared_->changed.wait(shared_->mutex);
   while (is_full()) {
     shared_->sent.lost += shared_->waiting.front().items;
     shared_->waiting_bytes -= shared_->waiting.front().bytes.size();
@@ -197,7 +200,7 @@ bool Uplink::put(Piece piece) {
   shared_->waiting_bytes += piece.bytes.size();
   shared_->waiting.push_back(std::move(piece));
   shared_->changed.notify_all();
-  return !is_given_up();
+  return !shared_->is_given_up;
 }
 
 Sent Uplink::finish(Instant until) {
@@ -207,7 +210,7 @@ Sent Uplink::finish(Instant until) {
   shared_->changed.notify_all();
   while (!shared_->has_ended && steady_now() < until)
     shared_->changed.wait_until(shared_->mutex, until);
-  shared_->is_abandoned.store(true, std::memory_order_relaxed);
+  shared_->is_given_up = true;
   for (const Piece& piece : std::exchange(shared_->waiting, {})) shared_->sent.lost += piece.items;
   shared_->sent.lost += std::exchange(shared_->in_flight, 0);
   return shared_->sent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends one signal's pieces to its server, on a thread of its own, in order and in requests of good
-// size. What is not accepted waits here, up to a limit of memory, while the server is away.
+// size. While the server is away, they wait here, up to a limit of memory.
 //
 // Thread: put() from any; the rest from the main one. The own thread may wait for a silent server:
 // it is never joined, and shares ownership of its data.
@@ -16,7 +16,7 @@
 
 namespace pcp::trace::command::otlp {
 
-// Of all items that were put in: each is in exactly one of the first four, once all is finished.
+// Each item that was put in is in exactly one of the first four, once all is finished.
 struct Sent {
   std::uint64_t accepted = 0;
   std::uint64_t rejected = 0;  // left out by the server, which took the rest of the request
@@ -29,7 +29,7 @@ struct Sent {
 
 class Uplink {
  public:
-  // What happens while there is no room for more.
+  // While there is no room for more:
   enum class WhenFull {
     DropOldest,
     Wait,  // the source waits; if the server is away for a minute, all is given up

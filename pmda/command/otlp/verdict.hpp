@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an OTLP server's answer means for the request.
+// The meaning of an OTLP server's answer for the request.
 #pragma once
 
 #include <cstdint>

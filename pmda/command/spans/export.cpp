@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "command/otlp/export_otlp.hpp"
 #include "command/pcp/guarded_reading.hpp"
 #include "command/replace_file.hpp"
 #include "command/show/chrome_trace.hpp"
 #include "command/show/shown.hpp"
+#include "command/spans/export_otlp.hpp"
 #include "command/spans/recorded_traces.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"

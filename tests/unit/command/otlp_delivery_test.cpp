@@ -117,7 +117,7 @@ TEST(Verdict, ReadsWhatAServerRejects) {
   EXPECT_EQ(partly.why, "too b");
 }
 
-// What was accepted once is never sent again, whatever the rest of the answer is.
+// Such a request is never sent again, whatever the rest of the answer is.
 TEST(Verdict, OfAnAcceptedRequestNeedsNoBody) {
   for (const char* const body : {"", "\x0a\xff", "\x0a\x02\x08", "<html>", "\x0a\x0b\x08\xff\xff"})
     EXPECT_EQ(verdict_of({200, body, {}, ""}).fate, Fate::Accepted) << body;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What another reader than ours makes of OTLP's bytes, in one line of protobuf's text format.
+// OTLP's bytes as another reader than ours reads them, in one line of protobuf's text format.
 #pragma once
 
 #include <unistd.h>

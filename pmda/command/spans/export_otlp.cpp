@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/otlp/export_otlp.hpp"
+#include "command/spans/export_otlp.hpp"
 
 #include <cstdlib>
 #include <iostream>
