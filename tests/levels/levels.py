@@ -105,6 +105,7 @@ def level_views():
             plain("speedscope", ["tests/views/speedscope.sh", "build/speedscope"], 0.1, lane="tests"),
             plain("types of Grafana", ["tests/views/grafana.sh", "build/grafana"], 0.1, lane="tests"),
             plain("Prometheus", ["tests/views/prometheus.sh", "build/prometheus"], 0.1, lane="tests"),
+            plain("VictoriaMetrics", ["tests/views/victoria.sh", "build/victoria"], 0.2, lane="tests"),
             TestsStep("views tests", "views", 2, release)]
 
 

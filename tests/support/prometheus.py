@@ -1,22 +1,37 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A page of metrics in Prometheus's text format, taken apart; and the examples of libtrace/docs/grafana.md."""
+"""A page of metrics in Prometheus's text format, taken apart; the examples of libtrace/docs, and questions to a server."""
 
 import collections
+import json
 import os
 import re
+import urllib.parse
+import urllib.request
 
 from page_blocks import blocks
+from private_pmcd import PATIENCE_S
 
 LABEL = r'[A-Za-z_]\w*="(?:[^"\\\n]|\\.)*"'
 SAMPLE = re.compile(rf'([A-Za-z_:][\w:]*)(?:\{{((?:{LABEL},?)*)\}})? (\S+)')
 
-DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../libtrace/docs/grafana.md")
+DOCUMENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../libtrace/docs")
 
 
-def documented(language):
-    """Gives the document's examples in a language."""
-    with open(DOCUMENT, encoding="utf-8") as file:
+def documented(language, page="grafana.md"):
+    """Gives a page's examples in a language."""
+    with open(os.path.join(DOCUMENTS, page), encoding="utf-8") as file:
         return [text for kind, text in blocks(file.read()) if kind == language]
+
+
+def ask(address, query):
+    """Gives value by labels; None as long as the server does not answer."""
+    address = f"http://{address}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
+    try:
+        with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
+            found = json.load(answer)["data"]["result"]
+    except OSError:
+        return None
+    return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in found}
 
 
 class Page:

@@ -2,16 +2,14 @@
 """A real Prometheus reads pmproxy's page /metrics with the settings of libtrace/docs/grafana.md, and its promtool checks the
 page."""
 
-import json
 import os
 import re
 import subprocess
 import urllib.parse
-import urllib.request
 
 from pmproxy import Pmproxy
 from private_pmcd import PATIENCE_S, ReservedPort, completed, wait_until
-from prometheus import documented
+from prometheus import ask, documented
 from trace_test import TraceTestCase
 
 PROGRAMS = os.path.join(os.environ["PROMETHEUS"], "usr/bin")
@@ -66,15 +64,9 @@ class ServerTestCase(PrometheusTestCase):
         self.addCleanup(server.kill)
 
     def ask(self, query):
-        """Gives value by labels; None as long as there is no answer. A scrape that takes longer than its interval fails, and no
+        """A scrape that takes longer than its interval fails, and no
         series has a value until the next one: whoever asks for values now has to wait for them."""
-        address = f"http://{self.address}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
-        try:
-            with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
-                found = json.load(answer)["data"]["result"]
-        except OSError:
-            return None
-        return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in found}
+        return ask(self.address, query)
 
 
 class Server(ServerTestCase):
