@@ -132,7 +132,8 @@ Result<std::vector<std::string>> headers_of(std::string_view list) {
     if (sign == each.npos || name.empty() || !std::all_of(name.begin(), name.end(), is_in_name) ||
         !std::all_of(value.begin(), value.end(), is_in_value))
       return Error{"wanted are headers as in api-key=abc,other=x%20y"};
-    headers.push_back(name + ": " + value);
+    headers.push_back(name);
+    headers.back().append(": ").append(value);
   }
   return headers;
 }

@@ -75,12 +75,15 @@ int export_live(const ExportOptions& options) {
 
 int export_recorded(const ExportOptions& options) {
   Collected all;
-  const auto read = read_recorded(options, "export", Marks::None, [&](SpanTrace&& trace) {
+  const auto read = read_recorded(options, Marks::None, [&](SpanTrace&& trace) {
     all.add(std::move(trace));
     return !all.is_full();
   });
   if (!read) return fail(read.error().message, kExportImpossible);
-  if (!*read) return kExportFailed;
+  if (!*read) {
+    tell_that_none_are_recorded(options, "export");
+    return kExportFailed;
+  }
   const RecordedSpans& spans = **read;
   tell_what_is_missing(spans, "export");
   if (all.traces.empty())

@@ -160,11 +160,14 @@ int export_recorded(const ExportOptions& options, const Endpoints& endpoints) {
     if (const Result<void> sent = send_recorded_metrics(options, *uplinks.metrics); !sent)
       return fail(sent.error().message, kExportImpossible);
   if (uplinks.spans) {
-    const auto read = read_recorded(options, "export", Marks::None, [&](const SpanTrace& trace) {
+    const auto read = read_recorded(options, Marks::None, [&](const SpanTrace& trace) {
       return uplinks.spans->put(otlp::spans_of(trace));
     });
     if (!read) return fail(read.error().message, kExportImpossible);
-    if (*read) tell_what_is_missing(**read, "export");
+    if (*read)
+      tell_what_is_missing(**read, "export");
+    else if (options.only == Only::Spans || options.has_filter)
+      tell_that_none_are_recorded(options, "export");
   }
   return uplinks.finish(std::chrono::minutes(10));
 }

@@ -12,8 +12,7 @@
 
 namespace pcp::trace::command {
 
-Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, const char* word,
-                                                   Marks marks,
+Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, Marks marks,
                                                    const std::function<bool(SpanTrace&&)>& take) {
   ReadRequest request;
   for (const std::string& name : options.archives) {
@@ -29,16 +28,16 @@ Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, 
   if (marks == Marks::Torn)  // later traces, too, tell who calls whom
     if (const auto read = read_traces(request, learn); !read) return read.error();
   std::uint64_t taken = 0;
-  Result<std::optional<RecordedSpans>> read = read_traces(request, [&](SpanTrace&& trace) {
+  return read_traces(request, [&](SpanTrace&& trace) {
     if (marks == Marks::Torn) torn.mark(trace);
     if (!options.wanted.matches(trace)) return true;
     return take(std::move(trace)) && ++taken != options.traces;
   });
-  if (read && !*read)
-    complain(word,
-             printed_name(options.archives.front()) +
-                 ": has no single transactions. Record with `pcp-trace record --spans FILTER`");
-  return read;
+}
+
+void tell_that_none_are_recorded(const WatchOptions& options, const char* word) {
+  complain(word, printed_name(options.archives.front()) +
+                     ": has no single transactions. Record with `pcp-trace record --spans FILTER`");
 }
 
 void tell_what_is_missing(const RecordedSpans& spans, const char* word) {

@@ -18,10 +18,12 @@ namespace pcp::trace::command {
 enum class Marks { None, Torn };
 
 // Hands out each trace that matches, until `take` returns false or there are enough. Gives the
-// counts of all that it read; nothing: no recording has single transactions, as it complains.
-Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, const char* word,
-                                                   Marks marks,
+// counts of all that it read; nothing: no recording has single transactions.
+Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, Marks marks,
                                                    const std::function<bool(SpanTrace&&)>& take);
+
+// Says on standard error that there are none, and what to do.
+void tell_that_none_are_recorded(const WatchOptions& options, const char* word);
 
 // Reports on standard error what the recordings lack.
 void tell_what_is_missing(const RecordedSpans& spans, const char* word);

@@ -42,7 +42,7 @@ int show_recorded(const SpansOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   const Shown shown(terminal_of(STDOUT_FILENO));
   std::uint64_t matching = 0;
-  const auto read = read_recorded(options, "spans", Marks::Torn, [&](SpanTrace&& trace) {
+  const auto read = read_recorded(options, Marks::Torn, [&](SpanTrace&& trace) {
     ++matching;
     return print(options.is_json ? trace_json(trace) : waterfall(trace, shown) + "\n");
   });
@@ -50,7 +50,10 @@ int show_recorded(const SpansOptions& options) {
     complain("spans", read.error().message);
     return kSpansWrongUsage;
   }
-  if (!*read) return kNoSpans;
+  if (!*read) {
+    tell_that_none_are_recorded(options, "spans");
+    return kNoSpans;
+  }
   tell_what_is_missing(**read, "spans");
   if (matching == 0)
     complain("spans", "no trace matches, of " + Shown::counted((*read)->traces, "recorded trace"));

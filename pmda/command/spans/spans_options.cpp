@@ -144,9 +144,11 @@ Result<Options> parse(int argc, char* const* argv) {
   if (options.wants_help) return options;
   if (const Result<void> checked = check(options, *words); !checked) return checked.error();
   const std::string typed = joined(*words);
-  for (const auto take : {take_own_words, take_archives})
-    if (const Result<void> taken = take(options, *words); !taken) return taken.error();
-  options.has_filter = !words->empty();
+  const std::size_t typed_words = words->size();
+  if (const Result<void> taken = take_own_words(options, *words); !taken) return taken.error();
+  options.has_filter = words->size() < typed_words;
+  if (const Result<void> taken = take_archives(options, *words); !taken) return taken.error();
+  options.has_filter |= !words->empty();
   options.typed_filter = typed.empty() ? "tag=*" : typed;
   Result<wire::CaptureFilter> filter =
       wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));

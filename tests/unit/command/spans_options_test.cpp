@@ -36,6 +36,30 @@ Result<ExportOptions> export_of(const std::vector<std::string>& words) {
 
 std::string complaint(const std::vector<std::string>& words) { return error_of(spans_of(words)); }
 
+TEST(ExportOptions, AnyWordOfAFilterAsksForSpans) {
+  const auto asks = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"--otlp", "http://a"};
+    all.insert(all.end(), words.begin(), words.end());
+    return export_of(all)->has_filter;
+  };
+  EXPECT_FALSE(asks({}));
+  EXPECT_FALSE(asks({"-a", "one", "./two"}));
+  EXPECT_TRUE(asks({"share=1%"}));
+  EXPECT_TRUE(asks({"failed"}));
+  EXPECT_TRUE(asks({"-a", "one", "note.a=b"}));
+}
+
+TEST(ExportOptions, AreOfOneOutput) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--chrome", "f", "--otlp", "http://a"},
+        {"--chrome", "f", "--once"},
+        {"--otlp", "http://a", "--only", "logs"},
+        {"--otlp", "http://a", "--only", "spans", "--once"},
+        {"--otlp", "http://a", "-a", "one", "-t", "1s"},
+        {}})
+    EXPECT_FALSE(export_of(words));
+}
+
 TEST(ExportOptions, AnArchiveIsInsteadOfAHost) {
   const auto options = export_of({"--chrome", "f", "-a", "one", "--archive=two", "-s", "3"});
   ASSERT_TRUE(options) << options.error().message;
