@@ -30,15 +30,16 @@ ORDERS = 4
 
 
 @contextlib.contextmanager
-def shop(build, environment, seconds=3600):
-    """Starts the programs, each after the one that it asks. Gives them by name; ends them with their children."""
+def shop(build, environment_of, seconds=3600):
+    """Starts the programs, each in its environment, after the one that it asks. Gives them by name; ends them with their
+    children."""
     programs = {}
 
     def start(name, *command):
         # A session for each: ^C reaches only this process, which then ends each with its children. setpriv does so if
         # this process is killed.
         programs[name] = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *filled_in(command, build)], env=where_built(build, environment),
+            ["setpriv", "--pdeathsig", "KILL", *filled_in(command, build)], env=where_built(build, environment_of(name)),
             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
 
     def start_server(name, *command):
@@ -137,7 +138,7 @@ def main(build, seconds):
               "through all four.\n", flush=True)
         environment = pmcd.environment(PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"), PCP_TRACE_HOST=None,
                                        PCP_TRACE_PORT=None)
-        with shop(build, environment) as programs:
+        with shop(build, lambda _: environment) as programs:
             watch(pmcd, command, programs, seconds)
     finally:
         pmcd.stop()

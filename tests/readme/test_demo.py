@@ -212,8 +212,8 @@ class Shop(unittest.TestCase):
 
     def test_ends_when_one_of_its_programs_is_gone(self):
         for victim, of_the_front in (("OrderWorker", 1), ("order_stock", 1), ("order_front", -signal.SIGKILL)):
-            with self.subTest(victim), spans.shop(os.environ["TRACE_SHOP"],
-                                                  os.environ | {"PCP_TRACE_NOAGENT": "1"}) as programs:
+            with self.subTest(victim), spans.shop(
+                    os.environ["TRACE_SHOP"], lambda _: os.environ | {"PCP_TRACE_NOAGENT": "1"}) as programs:
                 while not programs["order_stock"].stdout.readline().startswith("within"):
                     pass  # until all of them work
                 programs[victim].kill()

@@ -117,7 +117,7 @@ class Pictures:
         """Gives a program that serves orders with others."""
         program = self.folder / "orders"
         program.write_text(f"#!/usr/bin/env python3\nimport os, sys\nsys.path.insert(0, '{ROOT}/demos')\nimport spans\n"
-                           f"with spans.shop('{self.build}', os.environ, {seconds}) as programs:\n"
+                           f"with spans.shop('{self.build}', lambda _: os.environ, {seconds}) as programs:\n"
                            "    for program in reversed(programs.values()):\n        program.wait()\n", encoding="utf-8")
         program.chmod(0o755)
         return "./orders"

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Shows several hosts at once: ./run demo fleet, or
+
+    demos/fleet.py BUILD_DIRECTORY VICTORIA_METRICS [SECONDS]
+
+Makes three hosts of this machine, each with its own pmcd and agent. The shop of ./run demo spans runs on them: its
+front on one, its stock on another, its worker on the third. `pcp-trace export` sends the metrics of all three by OTLP
+to a VictoriaMetrics, which answers questions about the fleet; `pcp-trace spans` shows an order on its way through the
+three. Leaves nothing behind.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from show import HERE, WINDOW, PrivatePmcd, leave
+from spans import FILTER, shop
+from private_pmcd import ReservedPort
+from prometheus import ask
+
+DEFAULT_SECONDS = 20
+HOSTS = {"front1": "order_front", "stock1": "order_stock", "depot1": "OrderWorker"}  # and what runs there
+PATIENCE_S = 60
+
+QUESTIONS = (
+    ("Orders a second, by host and tag",
+     'sum by (host_name, tag, outcome)\n'
+     '      (rate(trace_transact_count_total{tag=~"order|reserve|pick"}[10s]) > 0)', "{:8.1f} /s"),
+    ("95% take at most",
+     'histogram_quantile(0.95, sum by (host_name, tag, vmrange)\n'
+     '      (increase(trace_transact_duration_seconds_bucket{tag=~"order|reserve|pick"}[1h]))) * 1000', "{:8.1f} ms"),
+    ("In all", 'sum by (outcome) (trace_transact_count_total{tag="order"} > 0)', "{:8.0f}"),
+)
+
+
+def start(*command, **options):
+    """setpriv ends the command if this process is killed."""
+    return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], stdin=subprocess.DEVNULL, **options)
+
+
+@contextlib.contextmanager
+def ended_at_the_end(process, with_signal=signal.SIGTERM):
+    try:
+        yield process
+    finally:
+        process.send_signal(with_signal)
+        process.wait()
+
+
+def wait_for_answer(address, query):
+    end = time.monotonic() + PATIENCE_S
+    while not (answer := ask(address, query)):
+        if time.monotonic() > end:
+            sys.exit("demo: VictoriaMetrics has no answer")
+        time.sleep(0.2)
+    return answer
+
+
+def show_answers(address):
+    for title, query, form in QUESTIONS:
+        print(f"{title}:\n    {query}")
+        for labels, value in sorted(wait_for_answer(address, query).items()):
+            words = dict(labels)
+            names = [words[key] for key in ("host_name", "tag", "outcome") if key in words]
+            print(f"    {form.format(value)}  {'  '.join(f'{name:9}' for name in names)}".rstrip())
+        print(flush=True)
+
+
+def environment_of(pmcd):
+    return pmcd.environment(PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"), PCP_TRACE_HOST=None, PCP_TRACE_PORT=None)
+
+
+def main(build, victoria, seconds):
+    command = os.path.join(build, "pmda/command/pcp-trace")
+    with contextlib.ExitStack() as stack:
+        pmcds = {name: stack.enter_context(PrivatePmcd(os.path.join(build, "pmda/agent/pmdatrace"), WINDOW,
+                                                       os.path.join(HERE, "../pmda/root"), host_name=name))
+                 for name in HOSTS}
+        words = [word for pmcd in pmcds.values() for word in ("-h", pmcd.host(unix=True))]
+        port = stack.enter_context(ReservedPort())
+        address = f"127.0.0.1:{port.number}"
+        print("Three hosts: " + ", ".join(f"{host} runs {program}" for host, program in HOSTS.items()) + ".\n"
+              f"==> pcp-trace export --otlp http://{address}/opentelemetry --only metrics -t 1s -h ... -h ... -h ...\n",
+              flush=True)
+        stack.enter_context(ended_at_the_end(start(
+            victoria, f"-storageDataPath={pmcds['front1'].path('victoria')}", f"-httpListenAddr={address}",
+            "-opentelemetry.usePrometheusNaming", "-search.latencyOffset=0s",
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)))
+        stack.enter_context(ended_at_the_end(start(
+            command, "export", "--otlp", f"http://{address}/opentelemetry", "--only", "metrics", "-t", "1s", *words,
+            stderr=subprocess.DEVNULL)))
+        environments = {program: environment_of(pmcds[host]) for host, program in HOSTS.items()}
+        stack.enter_context(shop(build, environments.__getitem__))
+        time.sleep(seconds)
+        show_answers(address)
+        print("One order, through the three hosts:\n"
+              f"==> pcp-trace spans -h ... -h ... -h ... -s 1 {' '.join(FILTER)}\n", flush=True)
+        subprocess.run([command, "spans", *words, "-s", "1", "-T", f"{PATIENCE_S}s", *FILTER], check=True,
+                       stderr=subprocess.DEVNULL)
+    print("\nTo look further: libtrace/docs/opentelemetry.md")
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    seconds_given = arguments[2] if len(arguments) == 3 else str(DEFAULT_SECONDS)
+    if not 2 <= len(arguments) <= 3 or not os.path.isdir(arguments[0]) or not seconds_given.isdigit():
+        sys.exit("Usage: demos/fleet.py BUILD_DIRECTORY VICTORIA_METRICS [SECONDS]")
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, leave)
+    main(os.path.abspath(arguments[0]), os.path.abspath(arguments[1]), int(seconds_given))
