@@ -74,6 +74,7 @@ typedef struct {
   PyObject head;
   pmtrace_handle handle;
   struct state* state;
+  struct Transaction* spare; /* memory for the next transaction: a freed one of this tag, or NULL */
 } Tag;
 
 enum { kNew, kOpen, kEnded };

@@ -35,6 +35,7 @@ static Tag* make_tag(struct state* state, PyObject* key) {
   Tag* const tag = PyObject_New(Tag, state->tag_type);
   if (tag == NULL) return NULL;
   tag->state = state;
+  tag->spare = NULL;
   tag->handle = look_up(key);
   if (PyDict_Size(state->tags) >= kMostTags) PyDict_Clear(state->tags);
   if (PyDict_SetItem(state->tags, key, (PyObject*)tag) == 0) return tag;
@@ -102,6 +103,7 @@ static PyObject* tag_new(PyTypeObject* type, PyObject* arguments, PyObject* labe
 
 static void tag_free(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  PyObject_Free(((Tag*)self)->spare);
   PyObject_Free(self);
   Py_DECREF(type);
 }
