@@ -21,6 +21,7 @@ import engine
 import fetch
 import figures
 import ingest
+import python
 import record
 import running
 import spans
@@ -28,7 +29,7 @@ import spans
 # Each yields figures.
 PARTS = {"caller": caller.calls, "flusher": caller.flusher, "memory": caller.memory, "engine": engine.measure,
          "ingest": ingest.measure, "fetch": fetch.waiting, "hostile": fetch.beside_hostile_peers,
-         "spans": spans.measure, "record": record.measure}
+         "spans": spans.measure, "record": record.measure, "python": python.measure}
 
 
 def cache_value(build, name):

@@ -6,10 +6,18 @@
 
 #include <bit>
 #include <cstdio>
+#include <pcp/trace.hpp>
 #include <string>
 #include <thread>
 
 #include "bench.hpp"
+
+// blocks.c
+extern "C" {
+void bench_c_handle(pmtrace_handle tag);
+void bench_c_scope();
+void bench_c_function();
+}
 
 namespace {
 
@@ -84,6 +92,20 @@ void add_switched_off(const char* name, Call call) {
     measure(state, 1'000'000, kNoPause, call);
     pmtracestate(before);
   });
+}
+
+// Blocks ------------------------------------------------------------------------------------------
+
+void traced_function() { PMTRACE_FUNCTION(); }
+
+void add_blocks() {
+  static const pcp::trace::Transaction block{"bench.block"};
+  in_bursts("c/handle", [] { bench_c_handle(tag); });
+  in_bursts("c/PMTRACE_SCOPE", [] { bench_c_scope(); });
+  in_bursts("c/PMTRACE_FUNCTION", [] { bench_c_function(); });
+  in_bursts("c++/handle", [] { const auto running = block.begin(); });
+  in_bursts("c++/PMTRACE_SCOPE", [] { PMTRACE_SCOPE("bench.scope"); });
+  in_bursts("c++/PMTRACE_FUNCTION", [] { traced_function(); });
 }
 
 // Single calls ------------------------------------------------------------------------------------
@@ -214,6 +236,7 @@ void slow_among_fast(benchmark::State& state) {
 int main(int argc, char** argv) {
   add_by_handle();
   add_labelled();
+  add_blocks();
   add_switched_off("observe_switched_off", [] { pmtrace_observe(tag, 1); });
   add_switched_off("observe_by_name_switched_off", [] { pmtraceobs("bench.off", 1); });
   add_switched_off("begin_end_switched_off", kBeginAndEnd);

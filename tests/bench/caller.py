@@ -90,6 +90,11 @@ def _costs(ns):
     clock, row = _clock()
     yield figure("begin + end by handle", ns("by handle", "begin_end_by_handle"), 2 * ns("peers", row) + 1.5 * observe,
                  f"two readings of the {clock} and 1.5 of observe", LTTng=event)
+    for language, handle in (("C", "begin + end by handle"), ("C++", "handle and guard")):
+        by_handle = ns("by handle", f"{language.lower()}/handle")
+        for macro in ("PMTRACE_SCOPE", "PMTRACE_FUNCTION"):
+            yield figure(f"{macro} in {language}", ns("by handle", f"{language.lower()}/{macro}"), 1.25 * by_handle,
+                         f"1.25 of {handle} in {language}", by_handle=by_handle)
     yield figure("observe by handle, a tag with labels", ns("by handle", "observe_labelled_by_handle"),
                  1.25 * ns("by handle", "observe_labelled_by_handle", column="bare_ns"), "1.25 of observe, by turns")
     yield figure("tag_with, a known tag with two labels", ns("by handle", "tag_with"), 150, "150")

@@ -29,6 +29,7 @@ class Tools:
 
     def __init__(self, build, root, brief):
         self.build = build
+        self.root = root
         self.brief = brief
         self.command = str(build / "pmda/command/pcp-trace")
         self.libraries = {False: str(build / "libtrace/src"), True: "/usr/lib"}  # by: is it the stock one?
