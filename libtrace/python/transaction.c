@@ -178,9 +178,11 @@ static void transaction_free(Transaction* self) {
     Py_CLEAR(self->within);
   }
   if (self->labels != NULL) Py_CLEAR(self->labels);
+#ifndef Py_GIL_DISABLED /* there, an object has more than a count */
   if (tag->spare == NULL)
     tag->spare = self;
   else
+#endif
     PyObject_Free(self);
   Py_DECREF((PyObject*)tag);
   Py_DECREF((PyObject*)type);

@@ -19,8 +19,10 @@ def python(name, *arguments, options=()):
 
 
 def traced(environment, **variables):
-    """Gives the environment in which Python finds the package, and its own faults of memory."""
-    return environment | {"PYTHONPATH": os.path.dirname(PACKAGE), "PYTHONMALLOC": "debug"} | variables
+    """Gives the environment in which Python finds the package, and its own faults of memory. Python 3.12 and later warn
+    of os.fork beside the library's thread."""
+    return environment | {"PYTHONPATH": os.path.dirname(PACKAGE), "PYTHONMALLOC": "debug",
+                          "PYTHONWARNINGS": "ignore:This process:DeprecationWarning"} | variables
 
 
 class PythonTestCase(TraceTestCase):
