@@ -203,7 +203,7 @@ PyObject* make_tag_type(PyObject* module) {
                                 {Py_tp_dealloc, tag_free},
                                 {Py_tp_repr, tag_repr},
                                 {Py_tp_methods, methods},
-                                {Py_tp_doc, "Tag(name, /, **labels)\n\nA tag, looked up once."},
+                                {Py_tp_doc, "Tag(name, /, **labels)\n--\n\nA tag, looked up once."},
                                 {0}};
   static PyType_Spec spec = {.name = "pcp_trace.Tag",
                              .basicsize = sizeof(Tag),

@@ -4,9 +4,12 @@
 import ast
 import json
 import os
+import re
 
 from private_pmcd import PATIENCE_S, completed
 from python_test import PACKAGE, PythonTestCase, python, traced
+
+BLOCK = ("__call__", "__enter__", "__exit__")  # their parameters are not shown
 
 
 class Texts(PythonTestCase):
@@ -20,12 +23,20 @@ class Texts(PythonTestCase):
         self.assertNotIn("Traceback", done.stderr)
 
 
+def parameters(function):
+    """Gives those of the stub as help() shows them."""
+    for argument in ast.walk(function.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return re.findall("[^, /]+", ast.unparse(function.args))
+
+
 class Types(PythonTestCase):
     def test_are_declared_of_all_names(self):
         with open(os.path.join(PACKAGE, "__init__.pyi"), encoding="utf-8") as file:
             stub = ast.parse(file.read())
-        declared = {node.name: sorted(each.name for each in node.body if isinstance(each, ast.FunctionDef))
-                    if isinstance(node, ast.ClassDef) else None
+        declared = {node.name: parameters(node) if isinstance(node, ast.FunctionDef)
+                    else {each.name: parameters(each) for each in node.body if each.name not in BLOCK}
                     for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name != "_Headers"}
         self.assertEqual(json.loads(self.run_python(self.nowhere(), *python("names.py"))), declared)
         self.assertTrue(os.path.exists(os.path.join(PACKAGE, "py.typed")))

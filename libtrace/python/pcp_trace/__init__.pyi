@@ -3,6 +3,9 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, ParamSpec, Protocol, TypeVar, final
 
+__all__ = ["Tag", "Transaction", "add", "begin", "begin_from", "count", "describe", "flush", "headers", "observe",
+           "point", "stats", "transaction"]
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from . import _native
+from . import _native  # type: ignore[attr-defined]
 
 
 def decorate(tag, function):
@@ -111,7 +111,7 @@ def service():
     return os.path.basename(script).removesuffix(".py") if script not in ("", "-c", "-") else None
 
 
-def deliver():
+def deliver() -> None:
     """Waits for what a connected agent does not have yet, a second at most."""
     if _native.stats()["connected"]:
         _native.flush(1)

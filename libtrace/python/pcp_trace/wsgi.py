@@ -105,12 +105,12 @@ class _Response:
             if self._is_open:
                 self._running._suspend()
 
-    def of(self, body: Any, file_wrapper: Any) -> Iterable[bytes]:
+    def of(self, body: Iterable[bytes], file_wrapper: Any) -> Iterable[bytes]:
         self._close = getattr(body, "close", None)
         if isinstance(file_wrapper, type) and isinstance(body, file_wrapper):
             self._is_whole = self._request.is_sent = True
             try:
-                body.close = self.close  # and the body stays, since the server sends the file without reading it
+                setattr(body, "close", self.close)  # and the body stays, since the server sends the file without reading it
             except (AttributeError, TypeError):  # a type of C, as mod_wsgi's
                 self._finish()
             return body
