@@ -2,10 +2,13 @@
 """ASGI applications of each kind under the middleware. With an argument, nothing is traced."""
 
 import asyncio
+import gc
+import io
 import os
 import signal
 import sys
 import types
+import weakref
 
 import log
 import pcp_trace as trace
@@ -14,11 +17,14 @@ from pcp_trace import asgi
 INSIDE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 INCOMING = [(name.encode(), value.encode()) for name, value in INSIDE.items()]
 INSIDE = {} if sys.argv[1:] else INSIDE
+freed = []
+gc.disable()
 
 
 async def serve(application, kind="http", method="GET", **options):
     """A server; its client goes away at once. Gives the messages that the application has sent."""
-    scope = {"type": kind, "method": method, "path": "/item/4711", "headers": INCOMING}
+    scope = {"type": kind, "method": method, "path": "/item/4711", "headers": INCOMING, "upload": io.BytesIO()}
+    freed.append(weakref.ref(scope["upload"]))
     sent = []
 
     async def receive():
@@ -29,7 +35,8 @@ async def serve(application, kind="http", method="GET", **options):
         sent.append(message["type"])
 
     try:
-        await asyncio.wait_for(asgi.Middleware(application, application.__name__, **options)(scope, receive, send), 0.1)
+        serving = asgi.Middleware(application, application.__name__, **options)(scope, receive, send)
+        await (asyncio.wait_for(serving, 0.1) if application is waiting else serving)
         assert application not in (working_on, raising, raising_later, waiting)
     except (LookupError, TimeoutError):  # reaches the server
         assert application in (working_on, raising, raising_later, waiting)
@@ -124,6 +131,8 @@ async def main():
         label = "last=no;" if application is with_trailers else ""
         log.note(metric, f"{application.__name__}{{{label}method={options.get('method', 'GET')}{labels}}}")
         await serve(application, **options)
+        assert application is waiting or not any(each() for each in freed), application  # wait_for has a cycle
+        freed.clear()
 
 
 if pid := os.fork():
