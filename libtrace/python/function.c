@@ -15,6 +15,7 @@ typedef struct {
   Tag* tag;
   PyObject* function;
   PyObject* attributes;
+  PyObject* weak_references;
 } Function;
 
 /* In a trace, or after an exception: the call as a transaction that can be current. */
@@ -77,13 +78,14 @@ static PyObject* function_new(PyTypeObject* type, PyObject* arguments, PyObject*
   if (self == NULL) return NULL;
   self->tag = (Tag*)Py_NewRef(tag);
   self->function = Py_NewRef(function);
-  self->attributes = NULL;
+  self->attributes = self->weak_references = NULL;
   PyObject_GC_Track(self);
   return (PyObject*)self;
 }
 
 static int traverse(Function* self, visitproc visit, void* arg) {
   Py_VISIT((PyObject*)Py_TYPE((PyObject*)self));
+  Py_VISIT((PyObject*)self->tag);
   Py_VISIT(self->function);
   Py_VISIT(self->attributes);
   return 0;
@@ -97,6 +99,7 @@ static int clear(Function* self) {
 static void function_free(Function* self) {
   PyTypeObject* const type = Py_TYPE((PyObject*)self);
   PyObject_GC_UnTrack(self);
+  PyObject_ClearWeakRefs((PyObject*)self);
   Py_XDECREF(self->attributes);
   Py_XDECREF(self->function);
   Py_DECREF((PyObject*)self->tag);
@@ -119,7 +122,9 @@ static PyObject* reduce(PyObject* self, PyObject* Py_UNUSED(none)) {
 PyObject* make_function_type(PyObject* module) {
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, NULL}, {0}};
   static PyMemberDef members[] = {
-      {"__dictoffset__", T_PYSSIZET, offsetof(Function, attributes), READONLY, NULL}, {0}};
+      {"__dictoffset__", T_PYSSIZET, offsetof(Function, attributes), READONLY, NULL},
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(Function, weak_references), READONLY, NULL},
+      {0}};
   static PyGetSetDef properties[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {0}};
   static PyType_Slot slots[] = {{Py_tp_new, function_new},  {Py_tp_dealloc, function_free},

@@ -77,9 +77,9 @@ static PyObject* after_fork(PyObject* module, PyObject* Py_UNUSED(none)) {
 
 static PyObject* exit_now(PyObject* module, PyObject* status) {
   (void)module;
-  const long number = PyLong_AsLong(status);
-  if (number == -1 && PyErr_Occurred()) return NULL;
-  deliver_and_exit((int)number);
+  int number;
+  if (!PyArg_Parse(status, "i", &number)) return NULL;
+  deliver_and_exit(number);
   return Py_NewRef(Py_None);
 }
 

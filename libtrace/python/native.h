@@ -114,6 +114,9 @@ PyObject* reason_of(PyObject* exception);
 
 /* tag.c */
 PyObject* make_tag_type(PyObject* module);
+/* For objects that the module keeps: it ends with its interpreter only if the collector sees that
+ * they lead back to it. */
+int visit_type(PyObject* self, visitproc visit, void* arg);
 /* Gives the tag of a call tag(name, *, name=value...): a new reference. */
 Tag* find_tag(struct state* state, PyObject* name, PyObject* const* values, PyObject* names);
 /* Puts the values of a dict into labels; gives their number, at most one more than a tag may have.

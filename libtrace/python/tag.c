@@ -32,12 +32,13 @@ static pmtrace_handle look_up(PyObject* key) {
 }
 
 static Tag* make_tag(struct state* state, PyObject* key) {
-  Tag* const tag = PyObject_New(Tag, state->tag_type);
+  Tag* const tag = PyObject_GC_New(Tag, state->tag_type);
   if (tag == NULL) return NULL;
   tag->state = state;
   tag->spare = NULL;
   tag->handle = look_up(key);
   if (PyDict_Size(state->tags) >= kMostTags) PyDict_Clear(state->tags);
+  PyObject_GC_Track((PyObject*)tag);
   if (PyDict_SetItem(state->tags, key, (PyObject*)tag) == 0) return tag;
   Py_DECREF(tag);
   return NULL;
@@ -101,10 +102,16 @@ static PyObject* tag_new(PyTypeObject* type, PyObject* arguments, PyObject* labe
   return (PyObject*)tag_of(state, key);
 }
 
+int visit_type(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT((PyObject*)Py_TYPE(self));
+  return 0;
+}
+
 static void tag_free(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   PyObject_Free(((Tag*)self)->spare);
-  PyObject_Free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
@@ -201,13 +208,15 @@ static PyMethodDef methods[] = {
 PyObject* make_tag_type(PyObject* module) {
   static PyType_Slot slots[] = {{Py_tp_new, tag_new},
                                 {Py_tp_dealloc, tag_free},
+                                {Py_tp_traverse, visit_type},
                                 {Py_tp_repr, tag_repr},
                                 {Py_tp_methods, methods},
                                 {Py_tp_doc, "Tag(name, /, **labels)\n--\n\nA tag, looked up once."},
                                 {0}};
-  static PyType_Spec spec = {.name = "pcp_trace.Tag",
-                             .basicsize = sizeof(Tag),
-                             .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
-                             .slots = slots};
+  static PyType_Spec spec = {
+      .name = "pcp_trace.Tag",
+      .basicsize = sizeof(Tag),
+      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC,
+      .slots = slots};
   return PyType_FromModuleAndSpec(module, &spec, NULL);
 }

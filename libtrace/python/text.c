@@ -27,11 +27,12 @@ static PyObject* replace(PyObject* text) {
   return clean;
 }
 
+/* Gives no object of a subclass, which may compare by code of the program. */
 PyObject* clean_text(const char* argument, PyObject* text) {
   if (!PyUnicode_Check(text)) return refuse_type(argument, "str", text);
   Py_ssize_t size;
   const char* const utf8 = PyUnicode_AsUTF8AndSize(text, &size);
-  if (utf8 != NULL && strlen(utf8) == (size_t)size) return Py_NewRef(text);
+  if (utf8 != NULL && strlen(utf8) == (size_t)size) return PyUnicode_FromObject(text);
   PyErr_Clear();
   return replace(text);
 }

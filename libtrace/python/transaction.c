@@ -168,13 +168,27 @@ void exit_transaction(Transaction* self, PyObject* exception) {
   if (self->was_current) pop_current(self);
 }
 
+/* Takes those around it away, the inner ones first: each would free the next one in a deeper call.
+ */
+static void leave_outer(Transaction* self) {
+  Transaction* outer = self->before;
+  self->before = NULL;
+  while (outer != NULL && Py_REFCNT((PyObject*)outer) == 1) {
+    Transaction* const next = outer->before;
+    outer->before = NULL;
+    Py_DECREF((PyObject*)outer);
+    outer = next;
+  }
+  Py_XDECREF((PyObject*)outer);
+}
+
 static void transaction_free(Transaction* self) {
   PyTypeObject* const type = Py_TYPE((PyObject*)self);
   Tag* const tag = self->tag;
   if (self->step == kOpen) fail(self, NULL); /* the program forgot to end it */
   if (self->was_current) {
     atomic_fetch_sub_explicit(&transactions_in_contexts, 1, memory_order_relaxed);
-    Py_CLEAR(self->before);
+    leave_outer(self);
     Py_CLEAR(self->within);
   }
   if (self->labels != NULL) Py_CLEAR(self->labels);
@@ -346,10 +360,11 @@ static PyObject* call_unbound(PyObject* self, PyObject* arguments, PyObject* nam
 }
 
 static PyObject* make_block_method(PyObject* module) {
-  static PyType_Slot slots[] = {{Py_tp_descr_get, bind}, {Py_tp_call, call_unbound}, {0}};
+  static PyType_Slot slots[] = {
+      {Py_tp_descr_get, bind}, {Py_tp_call, call_unbound}, {Py_tp_traverse, visit_type}, {0}};
   static PyType_Spec spec = {.name = "pcp_trace._native.BlockMethod",
                              .basicsize = sizeof(PyObject),
-                             .flags = Py_TPFLAGS_DEFAULT,
+                             .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                              .slots = slots};
   PyObject* const type = PyType_FromModuleAndSpec(module, &spec, NULL);
   PyObject* const method = type != NULL ? PyObject_CallNoArgs(type) : NULL;

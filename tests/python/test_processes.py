@@ -29,6 +29,9 @@ class Processes(PythonTestCase):
     def test_subinterpreters(self):
         self.check("interpreters")
 
+    def test_what_nothing_needs_is_freed(self):
+        self.run_python(self.nowhere(), *python("freed.py"))
+
     def test_signals(self):
         for how in ("signals", "killed"):
             self.check(how)
