@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The figures of a tag, a row for each, which summaries, comparisons, Markdown, JSON and conditions
-// read. A new figure is a row here, and a word in the help and the manual.
+// The figures of a tag, a row for each, which summaries, comparisons, Markdown, JSON, conditions
+// and the page read. A new figure is a row here, and a word in the help and the manual.
 #pragma once
 
 #include <array>
@@ -57,13 +57,16 @@ struct FigureRow {
     Spread,  // the intervals of a run tell how far it is off
     Other,   // of the whole run, or of one call
   };
+  enum class Unit : std::uint8_t { Count, Rate, Percent, Number, Value };  // Value: of the tag
 
   Figure figure;
-  std::string_view word;  // in conditions and JSON's changes; empty: in neither
+  std::string_view word;    // in conditions and JSON's changes; empty: in neither
+  std::string_view member;  // of a tag in JSON; empty: none
   std::optional<double> (*read)(const Tag&);
   Types types;     // that have it
   Types compared;  // that have it in a comparison
   Kind kind;
+  Unit unit;
   // In the tables of transactions, of observations, and of points and counters; empty: not there.
   std::array<std::string_view, 3> headings{};
   struct Summary {
@@ -73,6 +76,18 @@ struct FigureRow {
   };
   Summary summary{};
   std::uint8_t importance = 0;  // a narrow comparison drops the least; 0: no column of it
+  struct Page {
+    std::string_view title{};  // of columns
+    std::string_view help{};   // for the column in the table of tags
+    // If the table is narrow, the greatest are dropped first; 0: never; nothing: it has no column.
+    std::optional<std::uint8_t> dropped{};
+    std::optional<std::uint8_t> dropped_compared{};
+    std::string_view label{};  // beside the chosen tag's value; empty: it is not there
+    std::uint8_t place = 0;    // there
+    std::string_view why_unknown = "it was not recorded";  // if it is no percentile
+    Types types = kAllTypes;                               // of those that have it
+  };
+  Page page{};
   double quantile = std::numeric_limits<double>::quiet_NaN();  // of percentiles
   Figure column = figure;                                      // in whose column it stands
 };

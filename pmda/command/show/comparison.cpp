@@ -223,9 +223,10 @@ std::string compared_value(const Tag& tag, Figure column, const Shown& shown, do
   if (!figure) return "";
   const std::optional<double> value = compared_value_of(tag, *figure, divisor);
   if (!value) return shown.nothing();
-  if (*figure == Figure::FailedShare)
+  const FigureRow::Unit unit = row_of(*figure).unit;
+  if (unit == FigureRow::Unit::Percent)
     return *value > 0 && *value < kLeastShare ? "<0.001%" : Shown::number(*value) + "%";
-  if (*figure == Figure::Calls || *figure == Figure::Failed)
+  if (unit == FigureRow::Unit::Count)
     return *value == std::round(*value) ? Shown::count(*value) : Shown::number(*value);
   const bool is_lower_limit = *figure == Figure::Max && tag.max && !tag.max->is_exact;
   return (is_lower_limit ? shown.at_least() : "") + shown.value(tag.type, *value);

@@ -91,6 +91,14 @@ void write_run(JsonWriter& json, const Run& run) {
   });
 }
 
+// The order of members is older than that of figures: write_tag() writes four parts, and extremes.
+static_assert(index_of(Figure::Min) + 1 == index_of(Figure::P50) &&
+              index_of(Figure::Max) + 1 == index_of(Figure::Busy));
+void write_figures(JsonWriter& json, const Tag& tag, Figure first, Figure end) {
+  for (std::size_t i = index_of(first); i < index_of(end); ++i)
+    if (!kFigures[i].member.empty()) json.number(kFigures[i].member, kFigures[i].read(tag));
+}
+
 // The number, for comparisons; and whether the true extreme may lie further out.
 void write_extreme(JsonWriter& json, const std::string& key,
                    const std::optional<Extreme>& extreme) {
@@ -200,24 +208,17 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
     json.text("unit", tag.unit);
     json.text("description", tag.description);
     json.list("hosts", tag.hosts, [&](std::uint16_t host) { json.text(run.hosts[host]); });
-    json.number("calls", tag.calls);
-    json.number("rate", tag.rate);
-    json.number("completed", value_of(tag, Figure::Completed));
-    json.number("failed", tag.failed);
-    json.number("vanished", tag.vanished);
+    write_figures(json, tag, Figure::Calls, Figure::Total);
     json.number("nonfinite", tag.nonfinite);
     json.truth("lacks_times", tag.lacks_times);
-    json.number("sum", tag.sum);
-    json.number("mean", tag.mean);
-    json.number("busy", tag.busy);
+    write_figures(json, tag, Figure::Total, Figure::Min);
+    write_figures(json, tag, Figure::Busy, Figure::Last);
     write_extreme(json, "min", tag.min);
     write_extreme(json, "max", tag.max);
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      json.number(kPercentileNames[i], tag.percentiles[i]);
+    write_figures(json, tag, Figure::P50, Figure::Max);
     if (has_histogram(tag.type))
       json.text("percentiles_from", words_for(tag.percentile_source).name);
-    json.number("last", tag.last);
-    json.number("added", added_to(tag));
+    write_figures(json, tag, Figure::Last, static_cast<Figure>(kFigureCount));
     write_slowest(json, tag);
   });
 }

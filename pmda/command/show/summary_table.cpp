@@ -216,19 +216,14 @@ std::string TablePrinter::cell(Figure column, const Tag& tag) const {
   const std::optional<double> value = value_of(tag, *figure);
   const bool has_others = has_histogram(tag.type) || column == Figure::Rate;
   if (!value) return has_others && column != Figure::Busy ? shown_.nothing() : "";
-  switch (*figure) {
-    case Figure::Calls:
-    case Figure::Failed:
-      return Shown::count(*value);
-    case Figure::Rate:
-      return Shown::measured(*value);
-    case Figure::Busy:
-      return *value > 0 && *value < kLeastBusy ? "<0.01" : Shown::measured(*value);
-    case Figure::Max:
-      return (tag.max->is_exact ? "" : shown_.at_least()) + shown_.value(tag.type, *value);
-    default:
-      return shown_.value(tag.type, *value);
-  }
+  using Unit = FigureRow::Unit;
+  const Unit unit = row_of(*figure).unit;
+  if (unit == Unit::Count) return Shown::count(*value);
+  if (unit == Unit::Rate) return Shown::measured(*value);
+  if (unit == Unit::Number)
+    return *value > 0 && *value < kLeastBusy ? "<0.01" : Shown::measured(*value);
+  const bool is_lower_limit = *figure == Figure::Max && !tag.max->is_exact;
+  return (is_lower_limit ? shown_.at_least() : "") + shown_.value(tag.type, *value);
 }
 
 // Chooses entries for so many lines, with those of headings: the first one, and those that are

@@ -81,7 +81,8 @@ Model model_of(std::vector<Tag> tags) {
 
 TEST(PageData, AnEmptyRunHasAllThatAPageLooksFor) {
   const Unpacked data = unpacked(Model{});
-  for (const char* key : {"run", "whole", "tags", "fine", "coarse", "series", "distributions"})
+  for (const char* key :
+       {"run", "figures", "whole", "tags", "fine", "coarse", "series", "distributions"})
     EXPECT_TRUE(data.has('"' + std::string(key) + "\":")) << key;
   EXPECT_TRUE(data.floats.empty());
 }

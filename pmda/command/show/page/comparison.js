@@ -8,7 +8,7 @@
 import {lineSample} from './chart.js';
 import {nameColumn} from './columns.js';
 import {lowerEdge, upperEdge} from './data.js';
-import {isMeasured, percentileStyles} from './detail.js';
+import {isMeasured} from './detail.js';
 import {byId, clock, element, formatCount, formatElapsed, formatNumber, formatPercent, formatValue, isKnown, nameElement, plural, shortName, significant, strokeOf, svg, unknown, visibleName} from './format.js';
 import {linearTicks, logTicks} from './labels.js';
 import {page, showWords} from './page.js';
@@ -16,25 +16,17 @@ import {aloneIn, binsOf, drawNines, margin, needsLog, ninesCurve, scaleOf, Shape
 import {Table} from './table.js';
 import {ink} from './view.js';
 
-function comparedQuantities() {
-  const isTimed = ({type}) => type === 'transact';
-  const isTotalled = ({type}) => type === 'transact' || type === 'counter';
-  const shares = {format: () => (percent) => formatPercent(percent / 100)};
-  const values = {format: formatValue, isOf: isMeasured};
-  const percentile = (key, dropRank) =>
-      ({...values, key, title: percentileStyles[key].short, dropRank});
-  return [
-    {format: () => formatNumber, key: 'calls', title: 'Calls', isOf: () => true, dropRank: 3},
-    {...shares, key: 'failed%', title: 'Failed', isOf: isTimed, dropRank: 5},
-    {...values, key: 'total', title: 'Total', isOf: isTotalled, dropRank: 1},
-    {...values, key: 'mean', title: 'Mean', dropRank: 6}, percentile('p50', 4),
-    percentile('p95', 7), percentile('p99', 2), {...values, key: 'max', title: 'Max', dropRank: 8}
-  ];
-}
+// The figure of a column for tags of a type; nothing: they have none there.
+const comparedIn = ({word}, type) =>
+    page.data.figures.find(({column, compared}) => column === word && compared.includes(type));
 
-// A counter has the added amount where others have the total time.
-const changeOf = ({was, is, changes}, key) =>
-    changes[key === 'total' && (is || was).type === 'counter' ? 'added' : key] || {};
+const changeOf = ({was, is, changes}, column) =>
+    changes[comparedIn(column, (is || was).type)?.word] || {};
+
+function formatOf({unit}, tag) {
+  if (unit === 'percent') return (percent) => formatPercent(percent / 100);
+  return unit === 'count' ? formatNumber : formatValue(tag);
+}
 
 export const comparison = {
   rows: [],
@@ -71,27 +63,26 @@ function comparedRows({tags, base, comparison: {tags: both, only_before, only_no
   ];
 }
 
-// Any difference of counts is one of the runs.
-const isExact = ({is}, key) => key === 'calls' || (key === 'total' && is.type === 'counter');
-
 // The difference in words that need no colour.
-function differenceCell(row, {key, isOf, format}) {
+function differenceCell(row, column) {
   const {was, is} = row;
-  if (!was || !is || !isOf(is)) return '';
-  const {before, now, verdict} = changeOf(row, key);
+  const figure = is && comparedIn(column, is.type);
+  if (!was || !figure) return '';
+  const {before, now, verdict} = changeOf(row, column);
   if (!isKnown(before) || !isKnown(now)) return unknown;
   if (before === now) return '=';
   const sign = now > before ? '+' : '−';
   const size = Math.abs(now - before);
   const text = sign +
-      (before === 0          ? format(is)(size) :
+      (before === 0          ? formatOf(figure, is)(size) :
            now > 10 * before ? `${significant(now / before, 2)}\u202f×` :
                                formatPercent(size / Math.abs(before)));
-  if (verdict === 'not judged' || (verdict === 'noise' && isExact(row, key)))
+  // Any difference of counts is one of the runs.
+  if (verdict === 'not judged' || (verdict === 'noise' && figure.is_count))
     return text.replace(/^\+(.*×)$/, '$1');
   if (verdict === 'noise')
     return element('span', {class: 'noise', title: 'May be noise'}, `≈\u202f${text}`);
-  const isCost = is.type === 'transact' && key !== 'calls';
+  const isCost = is.type === 'transact' && !figure.is_count;
   return element(
       'span',
       {class: !isCost   ? 'beyond' :
@@ -104,30 +95,32 @@ const lines = (kind, ...all) =>
     element('span', {class: `lines ${kind}`}, ...all.map((each) => element('span', {}, each)));
 
 // A column without any sign is dropped before those with signs.
-function comparedColumn(quantity, isFirst) {
-  const {key, title, isOf, format} = quantity;
-  const hasSign = comparison.rows.some((row) => changeOf(row, key).verdict === 'real');
+function comparedColumn(figure, isFirst) {
+  const {title, unit, compared_drop_rank: dropRank} = figure;
+  const isTotal = figure.word === 'total';
+  const hasSign = comparison.rows.some((row) => changeOf(row, figure).verdict === 'real');
   const valueOf = (tag, side, row) => {
     if (!tag) return isFirst ? element('span', {class: 'absent'}, 'absent') : '';
-    return isOf(tag) ? format(tag)(changeOf(row, key)[side]) : '';
+    const own = comparedIn(figure, tag.type);
+    return own ? formatOf(own, tag)(changeOf(row, figure)[side]) : '';
   };
   const value = (row) => {
-    if (key === 'total') return row.lost;
-    const {before, now} = changeOf(row, key);
+    if (isTotal) return row.lost;
+    const {before, now} = changeOf(row, figure);
     if (!isKnown(before) || !isKnown(now)) return null;
-    return ['calls', 'failed%'].includes(key) || before === 0 ? now - before : now / before;
+    return unit !== 'value' || before === 0 ? now - before : now / before;
   };
   return {
     title,
     value,
-    help: key === 'total' ?
+    help: isTotal ?
         'Time of all calls together, or what was added to a counter. Sorted by the time lost' :
         'Sorted by the change',
     cell: (row) => lines(
         '', valueOf(row.was, 'before', row), valueOf(row.is, 'now', row),
-        differenceCell(row, quantity)),
+        differenceCell(row, figure)),
     width: 96,
-    dropRank: quantity.dropRank + (hasSign ? 0 : 10)
+    dropRank: dropRank + (hasSign ? 0 : 10)
   };
 }
 
@@ -161,16 +154,16 @@ export function showComparison(data) {
       .replaceChildren(
           runElement('was', base.run), runElement('now', run),
           divisorsElement(data.comparison.divisors));
-  const quantities = comparedQuantities();
+  const figures = data.figures.filter(({compared_drop_rank: rank}) => rank !== null);
   const words =
       {title: '', value: () => null, cell: () => lines('words', 'was', 'now', 'change'), width: 66};
   comparison.rows = comparedRows(data);
-  const columns = quantities.map((quantity) => comparedColumn(quantity, quantity.key === 'total'));
+  const columns = figures.map((figure) => comparedColumn(figure, figure.word === 'total'));
   comparison.table = new Table(byId('compared'), {
     label: 'Both runs, tag by tag',
     columns: [nameColumn, words, ...columns],
     rows: [...comparison.rows],
-    sortedBy: columns[quantities.findIndex(({key}) => key === 'total')],
+    sortedBy: columns[figures.findIndex(({word}) => word === 'total')],
     rowHeight: 66,
     mostRows: 6,
     onChoose: (row) => row.is ? page.choose([row.is]) : comparison.show(row)

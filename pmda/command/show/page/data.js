@@ -95,6 +95,7 @@ export async function readData() {
   for (const packed of document_.series)
     data.tags[packed.tag].series = seriesOf(packed, data, floats);
   addDistributions(data.tags, document_.distributions);
+  data.figures = document_.figures;
   data.spans = document_.spans;
   data.exemplars = document_.exemplars;
   data.imbalances = document_.imbalances;

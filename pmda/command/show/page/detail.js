@@ -3,7 +3,7 @@
 
 import {lineSample, TimeChart} from './chart.js';
 import {percentileNames} from './data.js';
-import {showFigures} from './figures.js';
+import {figureNamed, showFigures} from './figures.js';
 import {bar, byId, clock, element, formatCount, formatFew, formatRate, formatSeconds, formatValue, ifKnown, isKnown, nameElement, plural, shortName, visibleName} from './format.js';
 import {HeatMap, paintBands} from './heat.js';
 import {page} from './page.js';
@@ -15,13 +15,13 @@ const detail = {
   parts: []
 };
 
-export const percentileStyles = {
-  p50: {short: 'p50', width: 2.2},
-  p90: {short: 'p90', width: 1.6},
-  p95: {short: 'p95', width: 1.6, dash: [9, 3]},
-  p99: {short: 'p99', width: 1.4, dash: [5, 2]},
-  p999: {short: 'p99.9', width: 1.2, dash: [2, 2]},
-  max: {short: 'max', width: 1, dash: [1, 3]},
+const percentileStyles = {
+  p50: {width: 2.2},
+  p90: {width: 1.6},
+  p95: {width: 1.6, dash: [9, 3]},
+  p99: {width: 1.4, dash: [5, 2]},
+  p999: {width: 1.2, dash: [2, 2]},
+  max: {width: 1, dash: [1, 3]},
 };
 const tagDashes = [null, [8, 3], [3, 2], [10, 3, 2, 3], [1, 3], [14, 4]];
 export const tagColor = (i) => ink(`tag${i % 8}`);
@@ -31,7 +31,7 @@ function percentileLine(name, values) {
   return {
     ...style,
     name,
-    label: style.short,
+    label: figureNamed(name).label,
     values,
     color: ink(name),
     merge: name === 'max' ? 'greatest' : 'middle'

@@ -53,7 +53,7 @@ export const page = {
     this.kind = kind;
     for (const button of byId('kinds').children)
       button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
-    const {columns, sortedBy} = columnsOf(kind, {...this.data, tags: this.tags});
+    const {columns, sortedBy} = columnsOf(kind, {run: this.data.run, tags: this.tags});
     this.table?.retire();
     this.table = new Table(byId('tags'), {
       label: `All tags: ${kindNames[kind]}s`,

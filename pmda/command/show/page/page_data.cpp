@@ -139,6 +139,7 @@ class Packer {
   void write_document() {
     write_totals(json_, model_);
     write_page_facts(model_.run);
+    json_.array("figures", [&] { write_figures(); });
     json_.key("whole");
     write_whole(whole_of(model_));
     write_times("fine", model_.fine);
@@ -166,6 +167,41 @@ class Packer {
       json_.key("comparison");
       write_comparison(json_, *comparison_);
     }
+  }
+
+  // The columns and labels of figures, in the order of columns.
+  void write_figures() {
+    for (const FigureRow& column : kFigures)
+      for (const FigureRow& row : kFigures)
+        if (row.column == column.figure && !(row.page.title.empty() && row.page.label.empty()))
+          json_.object([&] { write_figure(row); });
+  }
+
+  void write_figure(const FigureRow& row) {
+    constexpr std::array kUnits{"count", "rate", "percent", "number", "value"};
+    const FigureRow::Page& page = row.page;
+    json_.text("word", row.word);
+    json_.text("member", row.member);
+    json_.text("column", row_of(row.column).word);
+    json_.text("unit", kUnits[static_cast<std::size_t>(row.unit)]);
+    write_types("types", row.types & page.types);
+    write_types("compared", row.compared);
+    json_.truth("is_count", is_count(row.figure));
+    json_.number("quantile", row.quantile);
+    json_.text("title", page.title);
+    json_.text("help", page.help);
+    json_.number("drop_rank", page.dropped);
+    json_.number("compared_drop_rank", page.dropped_compared);
+    json_.text("label", page.label);
+    json_.number("place", page.place);
+    json_.text("why_unknown", page.why_unknown);
+  }
+
+  void write_types(std::string_view key, unsigned types) {
+    json_.array(key, [&] {
+      for (const TraceType type : kTraceTypes)
+        if ((types & type_bit(type)) != 0) json_.text(type_name(type));
+    });
   }
 
   // As many groups as tags have series, and as many distributions as tags have fine series.

@@ -4,6 +4,7 @@
 import {Chart} from './chart.js';
 import {lowerEdge, percentileNames, upperEdge} from './data.js';
 import {rateLine} from './detail.js';
+import {figureNamed} from './figures.js';
 import {element, formatCount, isKnown, strokeOf, svg} from './format.js';
 import {fittingTicks, joinedMarks, linearTicks, logTicks} from './labels.js';
 import {thinned} from './thinning.js';
@@ -193,9 +194,8 @@ export function ninesCurve(tag) {
       return [from, to].map((share) => ({nines: ninesOf(share), value: (low + high) / 2}));
     });
   }
-  const shares = {p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999};
   return percentileNames.filter((name) => isKnown(tag[name]))
-      .map((name) => ({nines: ninesOf(shares[name]), value: tag[name]}));
+      .map((name) => ({nines: ninesOf(figureNamed(name).quantile), value: tag[name]}));
 }
 
 const ninesTicks = [

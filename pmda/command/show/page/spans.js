@@ -3,7 +3,7 @@
 // from a chart or a percentile.
 
 import {percentileNames, timeOf} from './data.js';
-import {percentileStyles} from './detail.js';
+import {figureNamed} from './figures.js';
 import {byId, clock, element, formatCount, formatSeconds, formatValue, isKnown, plural, shortName, visibleName} from './format.js';
 import {page, showWords} from './page.js';
 import {traceFilter} from './trace_filter.js';
@@ -207,7 +207,7 @@ export function showSize(tag, name) {
   const about =
       to === Infinity ? `${formatSeconds(from)} or more` : rangeText([from, to], formatSeconds);
   return showCaptured(
-      tag, found, `${visibleName(tag.name)}, from ${percentileStyles[name].short}: ${about}`);
+      tag, found, `${visibleName(tag.name)}, from ${figureNamed(name).label}: ${about}`);
 }
 
 // Says something below a chart or a list, also to people who hear the page.
