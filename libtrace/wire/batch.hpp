@@ -29,7 +29,6 @@ struct Hello {
   std::string process;  // name of the program
   std::string service;  // PCP_TRACE_SERVICE, else the program's name
   std::vector<std::pair<std::string, std::string>> labels;  // PCP_TRACE_LABELS
-  std::uint64_t start_time_ns = 0;                          // of the session, since the epoch
 };
 
 // The agent's features beyond the first version 2, by number. Higher numbers belong to later

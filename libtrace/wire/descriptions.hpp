@@ -25,8 +25,7 @@ template <>
 struct Description<Hello> {
   [[gnu::always_inline]] static bool fields(auto& field, auto& hello) {
     return field.bytes(1, hello.session) || field(2, hello.pid) || field.always(3, hello.process) ||
-           field.always(4, hello.service) || field(5, hello.labels) ||
-           field(6, hello.start_time_ns);
+           field.always(4, hello.service) || field(5, hello.labels);
   }
   static bool is_valid(const Hello& hello) { return hello.session != SessionId{}; }
 };

@@ -4,7 +4,6 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -30,8 +29,6 @@ wire::Hello introduce(const ClientOptions& options) {
   hello.process = options.process;
   hello.service = options.service;
   hello.labels = options.labels;
-  hello.start_time_ns = static_cast<std::uint64_t>(
-      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
   return hello;
 }
 

@@ -55,7 +55,6 @@ session: "\240\241\242\243\244\245\246\247\250\251\252\253\254\255\256\257"
 pid: 4660 process: "shop" service: "web"
 labels { name: "zone" value: "eu" }
 labels { name: "empty" }
-start_time_ns: 1000000000
 )");
   expect_read("Welcome", welcome_pdu(), kWelcomeText + std::string("features: 1 features: 40\n"));
   expect_read("Tags", tags_pdu(), R"(

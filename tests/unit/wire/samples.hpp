@@ -18,7 +18,6 @@ inline Hello sample_hello() {
   hello.process = "shop";
   hello.service = "web";
   hello.labels = {{"zone", "eu"}, {"empty", ""}};
-  hello.start_time_ns = 1'000'000'000;
   return hello;
 }
 
