@@ -40,19 +40,6 @@ void copy_all(std::size_t from, Copy copy, Take take) {
                           });
 }
 
-// Keeps only the greatest number of each tag.
-void drop_repeated(std::vector<KnownInstance>& numbers) {
-  std::sort(numbers.begin(), numbers.end(), [](const KnownInstance& a, const KnownInstance& b) {
-    if (a.type != b.type) return a.type < b.type;
-    const int order = a.tag.compare(b.tag);
-    return order != 0 ? order < 0 : a.instance > b.instance;
-  });
-  const auto same_tag = [](const KnownInstance& a, const KnownInstance& b) {
-    return a.type == b.type && a.tag == b.tag;
-  };
-  numbers.erase(std::unique(numbers.begin(), numbers.end(), same_tag), numbers.end());
-}
-
 }  // namespace
 
 void Reader::tag_values(TraceType type, std::size_t count, Instant now,

@@ -24,6 +24,18 @@ bool by_absence(const KnownInstance& a, const KnownInstance& b) {
 
 }  // namespace
 
+void drop_repeated(std::vector<KnownInstance>& known) {
+  std::sort(known.begin(), known.end(), [](const KnownInstance& a, const KnownInstance& b) {
+    if (a.type != b.type) return a.type < b.type;
+    const int order = a.tag.compare(b.tag);
+    return order != 0 ? order < 0 : a.instance > b.instance;
+  });
+  const auto same_tag = [](const KnownInstance& a, const KnownInstance& b) {
+    return a.type == b.type && a.tag == b.tag;
+  };
+  known.erase(std::unique(known.begin(), known.end(), same_tag), known.end());
+}
+
 std::vector<KnownInstance> least_absent(std::vector<KnownInstance> known, std::size_t most) {
   if (known.size() > most) {
     std::sort(known.begin(), known.end(), by_absence);

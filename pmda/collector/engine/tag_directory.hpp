@@ -33,6 +33,9 @@ std::span<const Element> slice(const std::vector<Element>& all, std::size_t from
   return rest.first(std::min(max, rest.size()));
 }
 
+// Keeps only the greatest number of each tag. A list that is made in slices may have a tag twice.
+void drop_repeated(std::vector<KnownInstance>& known);
+
 // Gives the instances that were absent for the shortest time, ordered by number.
 std::vector<KnownInstance> least_absent(std::vector<KnownInstance> known, std::size_t most);
 

@@ -438,6 +438,23 @@ TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
   EXPECT_LE(kept_spans, 9U);
 }
 
+TEST_F(SlowTreesTest, ATraceOverTheLimitStaysOutForSomeSeconds) {
+  ask(" slower=1ns limit=1/s");
+  const Open top = begin(request);
+  const Open inner = begin(request);
+  const Open innermost = begin(request);
+  for (int i = 0; i < 20; ++i) captures().at(3).limit.count(now);
+  end(innermost);
+  EXPECT_EQ(kept(), Spans{});
+  now += 2'000'000'000;
+  end(inner);
+  EXPECT_EQ(kept(), Spans{});
+  EXPECT_EQ(decided(Outcome::OverLimit).size(), 2U);
+  now += 10'000'000'000;
+  end(top);
+  EXPECT_EQ(kept().size(), 1U);
+}
+
 TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
   ask(kSlow);
   std::vector<Open> tops;

@@ -89,6 +89,14 @@ TEST(EngineInstances, AbsentForLongestAreForgottenWhenThereAreTooMany) {
   EXPECT_EQ(world.shown(Point), (Names{"5 b", "3 c"}));
 }
 
+TEST(EngineInstances, OfATagThatIsListedTwiceHaveTheGreaterNumber) {
+  std::vector<KnownInstance> known{
+      {Point, "a", 1, 0}, {Counter, "a", 9, 0}, {Point, "b", 3, 0}, {Point, "a", 7, 1}};
+  drop_repeated(known);
+  EXPECT_EQ(known, (std::vector<KnownInstance>{
+                       {Point, "a", 7, 1}, {Point, "b", 3, 0}, {Counter, "a", 9, 0}}));
+}
+
 TEST(EngineInstances, OfBareNamesBeyondTheOthersKeepTheirNumbersAsWell) {
   std::vector<KnownInstance> known;
   for (int life = 0; life < 2; ++life) {

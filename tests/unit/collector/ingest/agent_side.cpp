@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "unit/collector/ingest/agent_side.hpp"
 
-#include <unistd.h>
-
 namespace pcp::trace::agent {
 
 void AgentSide::start(const IngestOptions& options, const EngineOptions& engine) {
@@ -18,11 +16,11 @@ PduStream& AgentSide::connect(Peer peer) {
   return parts_->lines.emplace_back(*parts_, std::move(peer));
 }
 
-PduStream& AgentSide::unix_socket() {
+PduStream& AgentSide::unix_socket(pid_t pid) {
   return connect({.address = "local:",
                   .uid = ::getuid(),
                   .gid = ::getgid(),
-                  .pid = static_cast<std::uint32_t>(::getpid())});
+                  .pid = static_cast<std::uint32_t>(pid)});
 }
 
 PduStream& AgentSide::client(std::uint8_t session) { return client(hello_of(session)); }

@@ -3,6 +3,9 @@
 // it.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -34,7 +37,7 @@ class AgentSide : public ReaderFixture {
   }
 
   // A program of this user on the Unix socket, and one over TCP; and those that have said HELLO.
-  PduStream& unix_socket();
+  PduStream& unix_socket(pid_t pid = ::getpid());
   PduStream& tcp(const char* address = "127.0.0.1") { return connect({.address = address}); }
   PduStream& client(std::uint8_t session = 1);
   PduStream& client(const wire::Hello& hello);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reports of sessions about their transactions in flight.
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit/collector/ingest/agent_side.hpp"
@@ -161,6 +163,37 @@ TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {  // the process itself
   const auto welcome = unix_socket().hello(1);
   ASSERT_TRUE(welcome);
   EXPECT_TRUE(welcome->session_known);  // its counts are remembered for longer
+}
+
+// For five seconds, and only if the kernel says which process it is.
+TEST_F(InFlightOf, AProcessThatEndsSoonAfterItsConnectionVanishes) {
+  const auto child = [] {
+    const pid_t pid = ::fork();
+    while (pid == 0) ::pause();
+    return pid;
+  };
+  const auto end = [](pid_t pid) {
+    ::kill(pid, SIGKILL);
+    EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+  };
+  const pid_t early = child();
+  const pid_t late = child();
+  wire::Hello claim = hello_of(3);
+  claim.pid = static_cast<std::uint32_t>(early);
+  PduStream& liar = tcp();
+  ASSERT_TRUE(liar.hello(claim) && liar.send(tags_pdu({{3, "three"}})));
+  ASSERT_TRUE(Program{liar}.say({{3, 1, 0, 0}}, true));
+  liar.close();
+  program(unix_socket(early), 1, {{1, 1, 0, 0}}).peer.close();
+  program(unix_socket(late), 2, {{2, 1, 0, 0}}).peer.close();
+  end(early);
+  pass(5s);
+  end(late);
+  pass(1s);
+  EXPECT_EQ(vanished("one"), 1u);
+  EXPECT_EQ(vanished("two") + vanished("three"), 0u);
+  pass(114s);
+  EXPECT_EQ(vanished("two") + vanished("three"), 2u);
 }
 
 // The server's own thread does this.
