@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from grafana import GENERATOR, Shop, dashboards, targets, title_of
+from grafana import GENERATOR, SOURCES, Shop, dashboards, targets, title_of
 from pmproxy import Pmproxy
 from private_pmcd import wait_until
 from trace_test import TraceTestCase
@@ -77,4 +77,4 @@ class Files(unittest.TestCase):
                 with open(os.path.join(directory, name), encoding="utf-8") as file:
                     uids.add(json.load(file)["uid"] + ".json")
             self.assertEqual(uids, set(os.listdir(directory)))
-            self.assertEqual(len(uids), 9)
+            self.assertEqual(len(uids), 3 * len(SOURCES))

@@ -7,7 +7,7 @@ import os
 import tempfile
 import unittest
 
-from grafana import Shop, dashboards, targets
+from grafana import SOURCES, Shop, dashboards, targets
 from key_server import KeyServer
 from pmlogger import Pmlogger
 from pmproxy import Pmproxy
@@ -39,7 +39,7 @@ class Types(unittest.TestCase):
         return done.stdout + done.stderr
 
     def test_fit_the_dashboards(self):
-        self.assertEqual(self.complaints(*(each for source in ("vector", "valkey", "redis")
+        self.assertEqual(self.complaints(*(each for source in SOURCES
                                            for each in dashboards(source))), "")
 
     def test_refuse_what_no_dashboard_has(self):

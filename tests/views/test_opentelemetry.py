@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real server takes what `pcp-trace export --otlp` sends, and answers the queries of libtrace/docs/opentelemetry.md."""
+"""A real server takes what `pcp-trace export --otlp` sends, and answers the queries of libtrace/docs/opentelemetry.md
+and of the dashboards for Grafana."""
 
 import os
 import signal
 import subprocess
 
 import recorded
-from private_pmcd import ReservedPort, wait_until
+from grafana import Shop, check_series
+from private_pmcd import ReservedPort, completed, wait_until
 from prometheus import ask, documented
-from trace_test import TraceTestCase
+from trace_test import TraceTestCase, program
 
 SERVER = os.path.join(os.environ["VICTORIA"], "usr/bin/victoria-metrics")
 
@@ -62,3 +64,11 @@ class VictoriaMetrics(TraceTestCase):
         for query in (*both.replace("\n  ", " ").splitlines(), percentiles):
             wait_until(lambda q=query: has_answer(q), what=query)
         self.assertEqual(list(ask(self.address, percentiles)), [(("tag", "request"),)])
+
+    def test_answers_each_query_of_the_dashboards(self):
+        shop = Shop(self, self.pmcd)
+        completed(program("traces"), check=True, env=self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"),
+                  input="describe queue-length KiB length\nobserve queue-length 17\n"
+                        "describe bytes-sent bytes sum\nadd bytes-sent 1\n")
+        check_series(self, "victoriametrics", self.address, shop.work)
+        self.assertTrue(ask(self.address, "trace_observe_sum_kibibytes"))  # its unit is a part of its name

@@ -7,6 +7,7 @@ import re
 import subprocess
 import urllib.parse
 
+from grafana import Shop, check_series, dashboards, filled_in, targets
 from pmproxy import Pmproxy
 from private_pmcd import PATIENCE_S, ReservedPort, completed, wait_until
 from prometheus import ask, documented
@@ -99,6 +100,26 @@ class Server(ServerTestCase):
         by_route = "sum by (service, route) (trace_transact_count{route='/cart'})"
         wait_until(lambda: list(self.ask(by_route) or ()) == [(("route", "/cart"), ("service", "shop"))], what="the route")
         self.assertEqual(len(wait_until(lambda: self.ask(beyond_ascii), what="the tag")), 1)
+
+
+class Dashboards(ServerTestCase):
+    def setUp(self):
+        self.shop = Shop(self)
+        self.pmcd = self.shop.pmcd
+        self.proxy = self.enterContext(Pmproxy(self.pmcd))
+        self.start()
+
+    def test_each_query_has_data(self):
+        check_series(self, "prometheus", self.address, self.shop.work)
+
+    def test_add_up_by_labels(self):
+        _, target = targets(dashboards("prometheus")[0])[0]
+
+        def legends():
+            self.shop.work()
+            found = self.ask(filled_in(target["expr"], by=("tag", "route"), tag="request"))
+            return {dict(labels)["legend"] for labels in found or ()}
+        wait_until(lambda: legends() == {"request ", "request /cart"}, what="both")
 
 
 class Relabelled(ServerTestCase):
