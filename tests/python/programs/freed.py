@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What nothing needs any more is freed: a chain of transactions, and all that a subinterpreter had of the module."""
+"""A chain of transactions is freed when nothing needs it any more, and so is all that a subinterpreter had of the
+module."""
 
 import contextvars
 import gc
