@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The cost of recording a program, and of viewing the recording."""
+"""The cost of recording a program, of viewing the recording, and of sending metrics elsewhere."""
 
+import http.client
+import http.server
 import os
 import sys
 import tempfile
+import threading
+import urllib.parse
 
 import recorded
-from figures import Figure
-from private_pmcd import completed
-from running import MIB
+from figures import Figure, median
+from pmproxy import Pmproxy
+from private_pmcd import completed, wait_until
+from running import MIB, cpu_s
 
 PART = "pcp trace"
 OLDER = "older"  # the archive to compare with
+
+# As many values of each tag as the export sends; one percentile stands for its distribution.
+SCRAPED = ",".join(f"trace.transact.{name}" for name in (
+    "count", "aborts", "vanished", "total_time", "abort_time", "inflight", "p95"))
 
 # Runs a command; prints its elapsed time, processor time and memory. In a process of its own, because a child's memory
 # is never less than its parent's was.
@@ -27,6 +36,7 @@ print(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 def measure(tools):
     yield _recorder(tools, *((50, 1) if tools.brief else (10_000, 20)))
+    yield _export(tools, *((50, 1) if tools.brief else (10_000, 20)))
     of_1000, of_10_000 = ((50, 1), (100, 10)) if tools.brief else ((1000, 1), (10_000, 10))
     took, page, _, note = _report(tools, *of_1000)
     yield Figure(PART, "an hour of 1,000 tags reported with its page", "s", took, 10, "10 s", notes=[note])
@@ -61,6 +71,56 @@ def _recorder(tools, tags, seconds):
         busy("trace.agent.cpu.main"), 5, "a twentieth of a core",
         notes=[f"Taking the calls in is another {busy('trace.agent.cpu.ingest'):.1f}%; the archive "
                f"grows by {written / seconds / 1e6:.1f} MB a second."])
+
+
+class _Sink(http.server.BaseHTTPRequestHandler):
+    """Accepts all, and reads no message."""
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def _export(tools, tags, seconds):
+    """Reads each second, so that there are many readings: the figure is a tenth of their cost."""
+    tools.progress(f"an export of {tags:,} tags, {seconds} s")
+    with tools.agent() as pmcd, http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Sink) as server:
+        load = tools.start("workloads", "tags", tags, 3600, environment=tools.environment(pmcd))
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            wait_until(lambda: pmcd.value("trace.agent.tags") >= tags, what="the tags")
+            done = completed(sys.executable, "-c", USAGE, tools.command, "export", "--only", "metrics", "-t", "1s",
+                             "-T", f"{seconds}s", "-h", pmcd.host(unix=True),
+                             "--otlp", f"http://127.0.0.1:{server.server_port}", check=True)
+            of_pmproxy = median(_scrapes(tools, pmcd))
+        finally:
+            server.shutdown()
+            load.kill()
+            load.communicate()
+    took, busy, resident = map(float, done.stdout.split())
+    return Figure(
+        PART, f"export --otlp of {tags:,} tags every 10 s", "% of a core", busy / took / 10 * 100, of_pmproxy / 4,
+        "a quarter of what pmproxy takes for a page of as many values", {"pmproxy": of_pmproxy},
+        notes=[f"Memory {resident / MIB:.0f} MiB. {done.stderr.partition(': ')[2].strip()} in {took:.0f} s."])
+
+
+def _scrapes(tools, pmcd):
+    """Gives pmproxy's share of a core for /metrics every 10 s. The connection is kept: see Pmproxy."""
+    with Pmproxy(pmcd) as proxy:
+        address = urllib.parse.urlsplit(proxy.address("metrics", names=SCRAPED))
+        for _ in tools.rounds(5, "a page of pmproxy"):
+            before = cpu_s(proxy.pid)
+            connection = http.client.HTTPConnection(address.netloc)
+            connection.request("GET", f"{address.path}?{address.query}")
+            connection.getresponse().read()
+            connection.close()
+            yield (cpu_s(proxy.pid) - before) / 10 * 100
 
 
 def _report(tools, tags, interval, options=()):

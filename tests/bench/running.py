@@ -91,8 +91,9 @@ class Tools:
         """Runs a load and gives what it prints, a name and a number on each line."""
         return numbers(self.run(program, *arguments))
 
-    def start(self, program, *arguments):
-        return subprocess.Popen([self.path(program), *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    def start(self, program, *arguments, environment=None):
+        return subprocess.Popen([self.path(program), *map(str, arguments)], stdout=subprocess.PIPE, text=True,
+                                env=environment)
 
 
 def numbers(text):

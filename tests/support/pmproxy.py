@@ -36,6 +36,7 @@ class Pmproxy:
             env=os.environ | {"PCP_RUN_DIR": self._pmcd.path("run"), "PCP_LOG_DIR": self._pmcd.directory,
                               "PCP_ARCHIVE_DIR": self._pmcd.path("archives")},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.pid = self._proxy.pid
         wait_until(lambda: self.ask("context"), what="pmproxy")
         return self
 
