@@ -107,6 +107,8 @@ class OurCalls(ExamplesTestCase):
         # In Python's examples "trace" is the package.
         stub = (SOURCE / "libtrace/python/pcp_trace/__init__.pyi").read_text(encoding="utf-8")
         known |= {f"trace.{call}" for call in re.findall(r"^def (\w+)", stub, re.MULTILINE)}
+        rows = (SOURCE / "pmda/command/otlp/metric_rows.hpp").read_text(encoding="utf-8")
+        known |= set(re.findall(r'"(trace\.\w+\.\w+)"', rows))
         # The views add rules of pmieconf and derived metrics.
         known |= set(re.findall(r"\btrace\.\w+(?:\.\w+)?", "".join(
             path.read_text(encoding="utf-8") for path in (SOURCE / "pmda/views").rglob("*") if path.is_file())))

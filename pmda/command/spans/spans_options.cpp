@@ -20,7 +20,7 @@ Result<std::uint64_t> parse_count(const std::string& text) {
 std::vector<Option> common_table(WatchOptions& options) {
   return {
       {"host", 'h', "HOST",
-       "show spans from HOST's pmcd; may be repeated, for\n"
+       "read from HOST's pmcd; may be repeated, for\n"
        "traces that pass through several hosts",
        adds(parse_host, options.hosts)},
       {"samples", 's', "N", "end after this number of traces", parses(parse_count, options.traces)},
@@ -58,8 +58,9 @@ std::vector<Option> table_for(ExportOptions& options) {
                  parses(parse_file, options.chrome)},
                 {"otlp", 0, "URL",
                  "send to the OpenTelemetry server at this address, such\n"
-                 "as http://localhost:4318; may be named by the variable\n"
-                 "OTEL_EXPORTER_OTLP_ENDPOINT instead",
+                 "as http://localhost:4318 (HTTP; 4317 is gRPC); may be\n"
+                 "named by the variable OTEL_EXPORTER_OTLP_ENDPOINT\n"
+                 "instead",
                  parses(parse_text, options.otlp)},
                 {"only", 0, "WHAT", "with --otlp: only metrics, or only spans",
                  parses(parse_only, options.only)},
@@ -241,6 +242,7 @@ all; 2 wrong usage.
 Examples:
   pcp-trace export --chrome orders.json -T 10s 'tag=order*'
   pcp-trace export --chrome orders.json -a shop-20261123-101500.trace
+  pcp-trace export --otlp http://localhost:4318 --once
   pcp-trace export --otlp http://localhost:4318 share=1%
   pcp-trace export --otlp http://localhost:9090/api/v1/otlp --only metrics
 )");
