@@ -179,6 +179,9 @@ int export_otlp(const ExportOptions& options) {
   if (!endpoints) return fail(endpoints.error().message, kExportImpossible);
   if (options.is_once && endpoints->spans)
     return fail("--once: sends metrics; leave out the filter", kExportImpossible);
+  if (options.traces && !endpoints->spans)
+    return fail("-s: counts traces, and only metrics are sent; add a filter, such as share=1%",
+                kExportImpossible);
   if (options.archives.empty()) return export_live(options, *endpoints);
   return guarded("export", kExportImpossible, [&] { return export_recorded(options, *endpoints); });
 }
