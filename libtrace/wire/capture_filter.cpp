@@ -346,23 +346,6 @@ bool matches_process(const CaptureFilter& filter, std::uint32_t pid, std::string
          (!filter.process || filter.process->matches(process));
 }
 
-bool matches_kind(const CaptureFilter& filter, SpanKind kind) {
-  switch (kind) {
-    case SpanKind::Point:
-      return filter.points;
-    case SpanKind::Observe:
-      return filter.observations;
-    case SpanKind::Counter:
-    case SpanKind::Add:
-      return filter.counters;
-    case SpanKind::Internal:
-    case SpanKind::Server:
-    case SpanKind::Client:
-      break;
-  }
-  return true;
-}
-
 // (1 - share) * 2^56, rounded up. Long division, since the product needs more than 64 bits.
 std::uint64_t share_threshold(const CaptureFilter& filter) {
   if (filter.share >= kWholeShare) return 0;

@@ -59,9 +59,6 @@ bool matches_tag(const CaptureFilter& filter, std::string_view tag);
 bool matches_process(const CaptureFilter& filter, std::uint32_t pid, std::string_view service,
                      std::string_view process);
 
-// Transactions always match; events only if `kind=` names them.
-bool matches_kind(const CaptureFilter& filter, SpanKind kind);
-
 // The threshold of share=.
 std::uint64_t share_threshold(const CaptureFilter& filter);
 

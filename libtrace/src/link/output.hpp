@@ -49,6 +49,10 @@ struct DeliveryCounters {
   Count aborted;        // aborted transactions
   Count batches;
   Count reconnects;
+  // Calls that may or may not be counted; and all whose delivery is settled.
+  std::uint64_t doubtful() const { return uncertain + undeliverable; }
+  std::uint64_t settled() const { return acknowledged + doubtful(); }
+
   std::atomic<bool> connected{false};     // released after the version, acquired before it
   std::atomic<std::uint32_t> version{0};  // of the last connection
 };

@@ -342,10 +342,8 @@ void Client::finish_in_handler() {
 
 std::uint64_t Client::pending_calls() {
   // Read settled before recorded: only recorded can grow meanwhile.
-  const std::uint64_t settled =
-      delivered_.acknowledged + delivered_.uncertain + delivered_.undeliverable;
-  const wire::ClientCounters now = counters();
-  return now.recorded - settled;
+  const std::uint64_t settled = delivered_.settled();
+  return recorders_.calls().recorded - settled;
 }
 
 wire::ClientCounters Client::counters() {

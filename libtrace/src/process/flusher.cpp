@@ -257,8 +257,9 @@ void Flusher::take_flush_request() {
   if (is_ending && mmv_ != nullptr) mmv_->finish();
   shared_.deliveries.made_progress();
   flushed_until_ = outbox_.pending.queued();
-  request_ = FlushRequest{ticket,    flushed_until_,  doubtful_calls(), outbox_.spans.captured(),
-                          is_ending, has_drained_all_};
+  request_ = FlushRequest{
+      ticket,    flushed_until_,  outbox_.counters.doubtful(), outbox_.spans.captured(),
+      is_ending, has_drained_all_};
 }
 
 // The goodbye follows the last batch at once. A process that ends before a busy agent acknowledges
@@ -268,7 +269,7 @@ void Flusher::settle_flush_request() {
   if (!request_ || outbox_.pending.popped() < request_->until ||
       !outbox_.spans.has_settled(request_->spans))
     return;
-  const bool certain = doubtful_calls() == request_->doubtful;
+  const bool certain = outbox_.counters.doubtful() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.deliveries.requested();
   if (certain && is_last && request_->is_whole) output_.say_goodbye();
   if (!output_.has_settled(request_->until)) return;
@@ -286,10 +287,6 @@ void Flusher::close_flush_request(bool delivered) {
   if (shared_.deliveries.requested() != ticket) shared_.doorbell.ring();  // for the next request
 }
 
-std::uint64_t Flusher::doubtful_calls() const {
-  return outbox_.counters.uncertain + outbox_.counters.undeliverable;
-}
-
 // A step can bring more news: a connection attempt may fail at once.
 void Flusher::take_news() {
   for (Output::News news = output_.take_news(); news.has_any(); news = output_.take_news()) {
@@ -304,8 +301,7 @@ void Flusher::take_news() {
     }
     // Settled calls or spans, and a connection, are progress. Other messages of the agent must not
     // delay the process's end.
-    const std::uint64_t settled =
-        outbox_.counters.acknowledged + doubtful_calls() + outbox_.spans.acknowledged();
+    const std::uint64_t settled = outbox_.counters.settled() + outbox_.spans.acknowledged();
     if (std::exchange(settled_calls_, settled) != settled) shared_.deliveries.made_progress();
     if (news.has_changed) step();
   }

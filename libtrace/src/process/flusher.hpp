@@ -99,7 +99,6 @@ class Flusher {
   void take_flush_request();
   void settle_flush_request();
   void close_flush_request(bool delivered);
-  std::uint64_t doubtful_calls() const;  // may or may not be counted
   std::uint64_t after(std::chrono::nanoseconds delay) const;
 
   const Shared shared_;
@@ -123,7 +122,7 @@ class Flusher {
   struct FlushRequest {
     std::uint64_t ticket;
     std::uint64_t until;     // entries of outbox_.pending that it covers
-    std::uint64_t doubtful;  // doubtful_calls() when it began
+    std::uint64_t doubtful;  // calls, when it began
     std::uint64_t spans;     // captured spans that it covers
     bool at_end;             // covers all of an ending process
     bool is_whole;           // no thread was in the middle of a call

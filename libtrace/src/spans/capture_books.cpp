@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "spans/span_pool.hpp"
+
 namespace pcp::trace::client {
 namespace {
 

@@ -14,10 +14,11 @@
 #include <vector>
 
 #include "spans/capture_set.hpp"
-#include "spans/captured_span.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::client {
+
+struct CapturedSpan;
 
 class CaptureBooks {
  public:

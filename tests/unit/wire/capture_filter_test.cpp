@@ -51,7 +51,6 @@ TEST(CaptureFilter, IsEverythingByDefault) {
   EXPECT_TRUE(matches_process(all, 1, "", "any"));
   EXPECT_EQ(share_threshold(all), 0u);
   EXPECT_EQ(all.limit, 1000u);
-  EXPECT_FALSE(matches_kind(all, SpanKind::Point));
 }
 
 TEST(CaptureFilter, HasOneTextForFiltersThatAreTheSame) {
@@ -120,20 +119,17 @@ TEST(CaptureFilter, MatchesAProcessInAllThatItNames) {
   EXPECT_FALSE(matches_process(shop, 4711, "web-1", "shopping"));
 }
 
-TEST(CaptureFilter, AlwaysWantsTransactionsAndTheEventsThatItNames) {
-  constexpr SpanKind kAll[] = {SpanKind::Internal, SpanKind::Server,  SpanKind::Client,
-                               SpanKind::Point,    SpanKind::Observe, SpanKind::Counter,
-                               SpanKind::Add};
-  const auto kinds = [&](std::string_view text) {
-    std::string wanted;
-    for (const SpanKind kind : kAll) wanted += matches_kind(filter(text), kind) ? 'x' : '.';
-    return wanted;
+TEST(CaptureFilter, WantsTheEventsThatItNames) {
+  const auto events = [](std::string_view text) {
+    const CaptureFilter it = filter(text);
+    return std::string(it.points ? "p" : "") + (it.observations ? "o" : "") +
+           (it.counters ? "c" : "");
   };
-  EXPECT_EQ(kinds("tag=*"), "xxx....");
-  EXPECT_EQ(kinds("kind=point"), "xxxx...");
-  EXPECT_EQ(kinds("kind=observe"), "xxx.x..");
-  EXPECT_EQ(kinds("kind=counter"), "xxx..xx");
-  EXPECT_EQ(kinds("kind=transact,point,observe,counter"), "xxxxxxx");
+  EXPECT_EQ(events("tag=*"), "");
+  EXPECT_EQ(events("kind=point"), "p");
+  EXPECT_EQ(events("kind=observe"), "o");
+  EXPECT_EQ(events("kind=counter"), "c");
+  EXPECT_EQ(events("kind=transact,point,observe,counter"), "poc");
 }
 
 // A share takes the trace ids with the highest low 56 bits.
