@@ -74,7 +74,7 @@ class Labels(PageTestCase):
             self.zoom(1000 * (end - 20), 1000 * end)
             ends = self.of_chart("Latency", """{ const to = pcpTrace.view.range()[1], {grid: {middles}} = chart.shown;
                 const last = middles.findLastIndex((at) => at <= to);
-                return chart.named().map(({short, values}) => [short, values[last]]); }""")
+                return chart.named().map(({label, values}) => [label, values[last]]); }""")
             expected = [name for name, _ in sorted(reversed(ends), key=lambda it: -it[1])]
             self.assertEqual(self.texts("#charts .chart:first-child .labels > span"), expected, end)
 

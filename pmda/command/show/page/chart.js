@@ -76,7 +76,7 @@ export class TimeChart extends Chart {
   onPick;
   onEnter;
 
-  // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: only
+  // A line: {label, values, color, dash, width, fill, merge: see thinning.js, isHidden: only
   // counts for the range}. `paint(context, chart)` draws below the lines. readPlace(time, value)
   // gives more words for the pointer; onPick(time, value) and onEnter() follow a click and the key.
   constructor(host, options) {
@@ -197,8 +197,7 @@ export class TimeChart extends Chart {
 
   rightGap() {
     if (this.stacked) return 8;
-    const widths =
-        this.named().map((line) => textWidth(visibleName(line.short || line.label), 600));
+    const widths = this.named().map((line) => textWidth(visibleName(line.label), 600));
     return Math.min(14 + Math.max(0, ...widths), this.canvasHost.clientWidth / 5, 130);
   }
   shifted() { return view.range().map((at) => at + clock.offset); }

@@ -93,7 +93,7 @@ export function endLabels(chart) {
   return ends.map(
       ({line}, i) => element(
           'span', {style: `top:${tops[i]}px;left:${x + w + 6}px;right:0;color:${line.color}`},
-          shortName(line.short || line.label, 'label')));
+          shortName(line.label, 'label')));
 }
 
 // Names each layer where it is thickest, if the name fits into it. Looks at every fourth pixel.
