@@ -440,7 +440,8 @@ TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
 
 TEST_F(SlowTreesTest, ATraceOverTheLimitStaysOutForSomeSeconds) {
   ask(" slower=1ns limit=1/s");
-  const Open top = begin(request);
+  const TraceContext in_any_share{.trace_high = 1, .trace_low = UINT64_MAX};
+  const Open top{request, recorder.begin_in(request, {in_any_share, {}})};
   const Open inner = begin(request);
   const Open innermost = begin(request);
   for (int i = 0; i < 20; ++i) captures().at(3).limit.count(now);
