@@ -25,7 +25,9 @@ inline constexpr std::size_t kLongestComplaint = 1000;
 // Prints "pcp-trace WORD: WHY". WHY often repeats what a user or a file says: what a terminal
 // would obey is printed as \xNN.
 inline void complain(const char* word, const std::string& why) {
-  std::cerr << "pcp-trace " << word << ": " << printable(why, kLongestComplaint) << std::endl;
+  // In one piece: other threads may complain meanwhile.
+  std::cerr << std::string("pcp-trace ") + word + ": " + printable(why, kLongestComplaint) + "\n"
+            << std::flush;
 }
 
 // An exception is no mistake of the user, nor of an archive.

@@ -23,14 +23,14 @@ class SpansTestCase(TraceTestCase):
     def setUp(self):
         self.pmcd = self.start_pmcd(host_name="saturn")
 
-    def start(self, *arguments, word="spans", hosts=None, unix=True, become=(), clock=None):
+    def start(self, *arguments, word="spans", hosts=None, unix=True, become=(), clock=None, variables=()):
         """Starts the command on these hosts, by default the test's own. PCP's library waits longer for answers than the
         test does."""
         options = [word for pmcd in ([self.pmcd] if hosts is None else hosts) for word in ("-h", pmcd.host(unix))]
         environment = {"LC_ALL": "C", "PMCD_CONNECT_TIMEOUT": "1000", "PMCD_REQUEST_TIMEOUT": "1000"}
         return self.start_process(*become, recorded.COMMAND, word, *options, *arguments, stdin=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE,
-                                  env=os.environ | environment | (clock.environment if clock else {}))
+                                  env=os.environ | environment | (clock.environment if clock else {}) | dict(variables))
 
     def end(self, process, status=0):
         """Gives the command's output at its end, which it reaches by itself."""
@@ -70,8 +70,8 @@ class SpansTestCase(TraceTestCase):
         return program, process
 
     @staticmethod
-    def send_traces(program, count):
-        for begin in range(1, count + 1, 100):
+    def send_traces(program, count, first=1):
+        for begin in range(first, first + count, 100):
             program.send(*(encode_span(span=number, trace=(9, number), begin_ns=BEGIN + number)
                            for number in range(begin, begin + 100)))
 

@@ -19,7 +19,8 @@ namespace pcp::trace::command::otlp {
 // Encoded resources of a request. Several pieces, one behind the other, are a request, too.
 struct Piece {
   std::string bytes;
-  std::size_t items = 0;  // data points, or spans
+  std::size_t items = 0;       // data points, or spans
+  std::uint64_t left_out = 0;  // spans beyond a limit, and events whose span is not there
 };
 
 // Text of protobuf must be UTF-8: other bytes are shown as \xNN.

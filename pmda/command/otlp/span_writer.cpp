@@ -132,9 +132,14 @@ Piece spans_of(const SpanTrace& trace) {
     add_resource(resource_spans, resource_of(*spans.front()));
     pbf_writer scope_spans(resource_spans, kScopeItems);
     add_scope(scope_spans);
-    for (const SpanEvent* const span : spans) add_span(scope_spans, *span, events[span->span]);
+    for (const SpanEvent* const span : spans) {
+      const auto its = events.extract(span->span);
+      add_span(scope_spans, *span, its ? its.mapped() : std::vector<const SpanEvent*>());
+    }
     piece.items += spans.size();
   }
+  piece.left_out = trace.spans_left_out;
+  for (const auto& [span, without_it] : events) piece.left_out += without_it.size();
   return piece;
 }
 

@@ -23,6 +23,7 @@ constexpr std::size_t kWaitingBytes = 64u << 20;  // of all that waits
 constexpr Duration kGathering = std::chrono::milliseconds(500);
 constexpr std::size_t kGatheredBytes = 256 * 1024;
 constexpr Duration kPatience = std::chrono::minutes(1);
+constexpr Duration kUntilAbandoned = std::chrono::seconds(2);  // curl looks once a second
 
 void say(const std::string& what) { complain("export", what); }
 
@@ -46,6 +47,11 @@ struct Uplink::Shared {
   bool has_ended TRACE_GUARDED_BY(mutex) = false;
   Sent sent TRACE_GUARDED_BY(mutex);
   bool is_given_up TRACE_GUARDED_BY(mutex) = false;  // no attempt is worth its time
+
+  Sent finish(Instant until);
+  void wait_for_end(Instant until) TRACE_REQUIRES(mutex) {
+    while (!has_ended && steady_now() < until) changed.wait_until(mutex, until);
+  }
 };
 
 namespace {
@@ -98,8 +104,9 @@ class Sender {
       const Answer answer = post_.post(*body, [this] { return is_given_up(); });
       const Verdict verdict = verdict_of(answer);
       if (verdict.fate != Fate::Retry) return settle(request, verdict);
-      note_trouble(verdict.why);
-      if (!waits(pause_after(attempts, answer.retry_after, random()))) {
+      if (!is_given_up()) note_trouble(verdict.why);
+      if (!waits(pause_after(attempts, answer.retry_after, random()),
+                 answer.retry_after.has_value())) {
         const Lock lock(shared_->mutex);
         shared_->sent.lost += std::exchange(shared_->in_flight, 0);
         return;
@@ -123,7 +130,7 @@ class Sender {
       }
       lost = sent.lost;
     }
-    if (std::exchange(is_in_trouble_, false))
+    if (std::exchange(is_in_trouble_, false) && verdict.fate == Fate::Accepted)
       say(where() + " takes " + shared_->items + " again" +
           (lost == 0 ? "" : "; " + std::to_string(lost) + " were lost for want of room"));
     if (verdict.why.empty() || verdict.why == told_) return;
@@ -142,11 +149,14 @@ class Sender {
     }
   }
 
-  // False if there is no time for another attempt.
-  bool waits(Duration pause) {
+  // False if there is no time for another attempt. The end is a reason to try at once, if the
+  // server has not asked for the pause: it may have come back.
+  bool waits(Duration pause, bool is_asked_for) {
     const Lock lock(shared_->mutex);
+    const bool is_awaited = is_asked_for || shared_->is_ending;
     const Instant next = steady_now() + pause;
     while (true) {
+      if (shared_->is_ending && !is_awaited) return true;
       const Instant end = shared_->when_full == Uplink::WhenFull::Wait
                               ? std::min(shared_->end, in_trouble_since_ + kPatience)
                               : shared_->end;
@@ -178,20 +188,21 @@ class Sender {
 }  // namespace
 
 Uplink::Uplink(const Endpoint& endpoint, const char* items, WhenFull when_full)
-    : shared_(std::make_shared<Shared>(endpoint, items, when_full)) {
-  std::thread([shared = shared_] { Sender(shared).run(); }).detach();
-}
+    : shared_(std::make_shared<Shared>(endpoint, items, when_full)),
+      thread_([shared = shared_] { Sender(shared).run(); }) {}
 
 Uplink::~Uplink() { finish(Instant::min()); }
 
 bool Uplink::put(Piece piece) {
-  if (piece.items == 0) return true;
+  if (piece.items == 0 && piece.left_out == 0) return true;
   const Lock lock(shared_->mutex);
+  shared_->sent.lost += piece.left_out;
   const auto is_full = [&] {
     return !shared_->waiting.empty() && shared_->waiting_bytes + piece.bytes.size() > kWaitingBytes;
   };
   if (shared_->when_full == WhenFull::Wait)
     while (is_full() && !shared_->is_given_up) shared_->changed.wait(shared_->mutex);
+  if (piece.items == 0) return !shared_->is_given_up;
   while (is_full()) {
     shared_->sent.lost += shared_->waiting.front().items;
     shared_->waiting_bytes -= shared_->waiting.front().bytes.size();
@@ -204,16 +215,27 @@ bool Uplink::put(Piece piece) {
 }
 
 Sent Uplink::finish(Instant until) {
-  const Lock lock(shared_->mutex);
-  shared_->is_ending = true;
-  shared_->end = until;
-  shared_->changed.notify_all();
-  while (!shared_->has_ended && steady_now() < until)
-    shared_->changed.wait_until(shared_->mutex, until);
-  shared_->is_given_up = true;
-  for (const Piece& piece : std::exchange(shared_->waiting, {})) shared_->sent.lost += piece.items;
-  shared_->sent.lost += std::exchange(shared_->in_flight, 0);
-  return shared_->sent;
+  const Sent sent = shared_->finish(until);
+  if (!thread_.joinable()) return sent;
+  if (sent.must_leave_at_once)
+    thread_.detach();
+  else
+    thread_.join();
+  return sent;
+}
+
+Sent Uplink::Shared::finish(Instant until) {
+  const Lock lock(mutex);
+  is_ending = true;
+  end = until;
+  changed.notify_all();
+  wait_for_end(until);
+  is_given_up = true;
+  for (const Piece& piece : std::exchange(waiting, {})) sent.lost += piece.items;
+  wait_for_end(steady_now() + kUntilAbandoned);
+  sent.lost += std::exchange(in_flight, 0);
+  sent.must_leave_at_once = !has_ended;
+  return sent;
 }
 
 }  // namespace pcp::trace::command::otlp

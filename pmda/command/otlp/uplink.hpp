@@ -3,12 +3,13 @@
 // size. While the server is away, they wait here, up to a limit of memory.
 //
 // Thread: put() from any; the rest from the main one. The own thread may wait for a silent server:
-// it is never joined, and shares ownership of its data.
+// it shares ownership of its data, because it may be left behind.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "command/otlp/endpoint.hpp"
@@ -21,8 +22,10 @@ struct Sent {
   std::uint64_t accepted = 0;
   std::uint64_t rejected = 0;  // left out by the server, which took the rest of the request
   std::uint64_t refused = 0;   // whole requests
-  std::uint64_t lost = 0;      // no room, or no answer until the end
+  std::uint64_t lost = 0;      // no room, or no answer until the end; and what pieces left out
   std::uint64_t requests = 0;  // accepted ones
+  // Its thread is left behind, in a library that the process's exit() would take down under it.
+  bool must_leave_at_once = false;
 
   bool is_all() const { return rejected == 0 && refused == 0 && lost == 0; }
 };
@@ -50,7 +53,8 @@ class Uplink {
   struct Shared;
 
  private:
-  std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<Shared> shared_;
+  std::thread thread_;
 };
 
 }  // namespace pcp::trace::command::otlp

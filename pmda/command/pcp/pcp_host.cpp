@@ -2,6 +2,7 @@
 #include "command/pcp/pcp_host.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "command/pcp/pcp_values.hpp"
 #include "command/pcp/sample.hpp"
@@ -39,6 +40,12 @@ int store_text(pmID metric, const std::string& text) {
 }
 
 }  // namespace
+
+void settle_environment() {
+  // By default PCP's library waits 5 seconds before it reconnects, and later up to 80.
+  ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
+  pmGetOptionalConfig("PCP_VERSION");  // adds all variables of pcp.conf(5)
+}
 
 PcpHost::~PcpHost() {
   if (context_ >= 0) pmDestroyContext(context_);

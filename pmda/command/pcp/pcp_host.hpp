@@ -19,6 +19,11 @@ inline std::string shown_host(const std::string& name) {
   return name == "local:" ? "this host" : name;
 }
 
+// Settles the environment for PCP's library, which else writes into it while other threads read it.
+// Reconnections are not delayed as long as usual. Requires: there is no other thread yet, or this
+// has been called.
+void settle_environment();
+
 class PcpHost {
  public:
   // `name` has the form of PCP's tools; `filter` selects spans, empty: none.

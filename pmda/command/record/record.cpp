@@ -18,6 +18,7 @@
 #include "base/heap.hpp"
 #include "command/arguments.hpp"
 #include "command/interruption.hpp"
+#include "command/pcp/pcp_host.hpp"
 #include "command/record/host_agent.hpp"
 #include "command/record/job.hpp"
 #include "command/record/private_agent.hpp"
@@ -195,8 +196,7 @@ int record_command(const RecordOptions& options) {
 }
 
 int record_host(const RecordOptions& options) {
-  // By default PCP's library waits 5 seconds before it reconnects, and later up to 80.
-  ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
+  settle_environment();
   std::optional<Interruption> interruption(std::in_place);
   Result<std::unique_ptr<HostAgent>> made =
       HostAgent::connect(options.host, options.spans, *interruption);

@@ -14,6 +14,7 @@
 #include "command/otlp/span_writer.hpp"
 #include "command/otlp/uplink.hpp"
 #include "command/pcp/guarded_reading.hpp"
+#include "command/pcp/pcp_host.hpp"
 #include "command/pcp/recording_folder.hpp"
 #include "command/show/shown.hpp"
 #include "command/spans/recorded_traces.hpp"
@@ -69,6 +70,7 @@ Result<Endpoints> endpoints_for(const ExportOptions& options) {
 struct Uplinks {
   std::shared_ptr<Uplink> metrics;
   std::shared_ptr<Uplink> spans;
+  bool must_leave_at_once = false;
 
   Uplinks(const Endpoints& endpoints, Uplink::WhenFull when_full) {
     if (endpoints.metrics)
@@ -80,8 +82,13 @@ struct Uplinks {
   ExportStatus finish(Duration longest) {
     const Instant until = steady_now() + longest;
     bool is_all = true;
-    for (const auto& [uplink, item] : {std::pair(metrics, "data point"), std::pair(spans, "span")})
-      if (uplink) is_all &= tell_of(uplink->finish(until), item);
+    for (const auto& [uplink, item] :
+         {std::pair(metrics, "data point"), std::pair(spans, "span")}) {
+      if (!uplink) continue;
+      const Sent sent = uplink->finish(until);
+      is_all &= tell_of(sent, item);
+      must_leave_at_once |= sent.must_leave_at_once;
+    }
     return is_all ? kExported : kExportFailed;
   }
 
@@ -101,6 +108,7 @@ struct Uplinks {
 };
 
 int export_live(const ExportOptions& options, const Endpoints& endpoints) {
+  settle_environment();
   auto interruption = std::make_unique<Interruption>();
   Uplinks uplinks(endpoints, Uplink::WhenFull::DropOldest);
   const auto exemplars = std::make_shared<otlp::MetricExemplars>();
@@ -129,8 +137,10 @@ int export_live(const ExportOptions& options, const Endpoints& endpoints) {
     has_worked |= feed->has_worked();
   }
   interruption.reset();  // another ^C ends at once
-  const ExportStatus status = uplinks.finish(kLastAttempts);
-  return has_worked ? status : kExportFailed;
+  const ExportStatus sent = uplinks.finish(kLastAttempts);
+  const ExportStatus status = has_worked ? sent : kExportFailed;
+  if (uplinks.must_leave_at_once) std::_Exit(status);
+  return status;
 }
 
 Result<void> send_recorded_metrics(const ExportOptions& options, Uplink& uplink) {
@@ -154,22 +164,36 @@ Result<void> send_recorded_metrics(const ExportOptions& options, Uplink& uplink)
   return {};
 }
 
-int export_recorded(const ExportOptions& options, const Endpoints& endpoints) {
-  Uplinks uplinks(endpoints, Uplink::WhenFull::Wait);
+// Gives whether there was what is wanted.
+Result<bool> send_recorded(const ExportOptions& options, const Uplinks& uplinks) {
   if (uplinks.metrics)
     if (const Result<void> sent = send_recorded_metrics(options, *uplinks.metrics); !sent)
-      return fail(sent.error().message, kExportImpossible);
-  if (uplinks.spans) {
-    const auto read = read_recorded(options, Marks::None, [&](const SpanTrace& trace) {
-      return uplinks.spans->put(otlp::spans_of(trace));
-    });
-    if (!read) return fail(read.error().message, kExportImpossible);
-    if (*read)
-      tell_what_is_missing(**read, "export");
-    else if (options.only == Only::Spans || options.has_filter)
-      tell_that_none_are_recorded(options, "export");
+      return sent.error();
+  if (!uplinks.spans) return true;
+  const auto read = read_recorded(options, Marks::None, [&](const SpanTrace& trace) {
+    return uplinks.spans->put(otlp::spans_of(trace));
+  });
+  if (!read) return read.error();
+  if (*read) {
+    tell_what_is_missing(**read, "export");
+    return true;
   }
-  return uplinks.finish(std::chrono::minutes(10));
+  if (uplinks.metrics && !options.has_filter) return true;
+  tell_that_none_are_recorded(options, "export");
+  return false;
+}
+
+int export_recorded(const ExportOptions& options, const Endpoints& endpoints) {
+  for (const std::string& name : options.archives) {  // first: else others would be sent
+    const Result<std::string> found = find_archive(name);
+    const Result<ArchiveContext> opened = found ? open_archive(*found) : found.error();
+    if (!opened) return fail(opened.error().message, kExportImpossible);
+  }
+  Uplinks uplinks(endpoints, Uplink::WhenFull::Wait);
+  const Result<bool> read = send_recorded(options, uplinks);
+  if (!read) fail(read.error().message, kExportImpossible);
+  const ExportStatus sent = uplinks.finish(std::chrono::minutes(10));
+  return !read ? kExportImpossible : *read ? sent : kExportFailed;
 }
 
 }  // namespace

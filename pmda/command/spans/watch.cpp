@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <string>
 
 #include "base/clock.hpp"
+#include "command/pcp/pcp_host.hpp"
 #include "command/run/torn_spans.hpp"
 #include "command/run/trace_assembly.hpp"
 #include "command/show/explanation.hpp"
@@ -93,8 +93,7 @@ class Watch {
 
 Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
               const std::function<bool(const SpanTrace&)>& take) {
-  // By default PCP's library waits 5 seconds before it reconnects, and later up to 80.
-  ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
+  settle_environment();
   if (options.duration) interruption.come_at(steady_now() + *options.duration);
   return Watch(options, word, take).run(interruption);
 }

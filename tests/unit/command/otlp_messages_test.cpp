@@ -130,8 +130,11 @@ TEST(OtlpSpans, HaveAllThatASpanHas) {
   SpanEvent sale = point_of("sale", 2, 5);
   sale.kind = wire::SpanKind::Add;
   sale.value = 1.5;
-  const Piece piece = spans_of(trace_of({span, sale, lost}));
+  SpanTrace trace = trace_of({span, sale, lost});
+  trace.spans_left_out = 3;
+  const Piece piece = spans_of(trace);
   EXPECT_EQ(piece.items, 1u);
+  EXPECT_EQ(piece.left_out, 4u);
   const std::string zeros = "\\000\\000\\000\\000\\000\\000";
   EXPECT_EQ(
       read_by_protoc("SpansRequest", piece.bytes),

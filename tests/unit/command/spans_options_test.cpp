@@ -160,6 +160,8 @@ TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
   ASSERT_TRUE(filtered) << filtered.error().message;
   EXPECT_EQ(filtered->archives, (std::vector<std::string>{"1.trace", "2.trace"}));
   EXPECT_EQ(wire::text_of(filtered->wanted.captured.value()), "tag=a limit=1000/s");
+  EXPECT_TRUE(spans_of({"failed"})->has_filter);
+  EXPECT_FALSE(spans_of({"-a", "1.trace", "2.trace"})->has_filter);
   EXPECT_TRUE(filtered->wanted.failed);
   EXPECT_EQ(filtered->wanted.notes.size(), 1U);
 }
