@@ -12,10 +12,8 @@
 #include <tuple>
 
 #include "base/mutex.hpp"
-#include "command/otlp/otlp_writer.hpp"
 #include "command/pcp/recorded_metrics.hpp"
 #include "command/run/span_trace.hpp"
-#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command::otlp {
 
@@ -32,10 +30,11 @@ class MetricExemplars {
     const Lock lock(mutex_);
     for (const SpanEvent& span : trace.spans) {
       if (span.is_event()) continue;
-      note(span, span.tag);
-      // Agents with --split=service show the tag so.
-      const DimensionView service(kServiceLabel, span.service);
-      if (std::string split; add_dimensions(split, span.tag, {&service, 1})) note(span, split);
+      const Key key(span.host, span.tag, span.aborted ? Ending::Failed : Ending::Completed);
+      if (longest_.size() >= kMostTags && !longest_.contains(key)) continue;
+      Exemplar& its = longest_[key];
+      if (span.duration_ns >= its.duration_ns)
+        its = {span.trace, span.span, span.end_ns(), span.duration_ns};
     }
   }
 
@@ -48,15 +47,6 @@ class MetricExemplars {
 
  private:
   using Key = std::tuple<std::string, std::string, Ending>;
-
-  void note(const SpanEvent& span, const std::string& tag) TRACE_REQUIRES(mutex_) {
-    const Key key(span.host, tag, span.aborted ? Ending::Failed : Ending::Completed);
-    if (longest_.size() >= kMostTags && !longest_.contains(key)) return;
-    Exemplar& its = longest_[key];
-    if (span.duration_ns >= its.duration_ns)
-      its = {span.trace, span.span, span.end_ns(), span.duration_ns};
-  }
-
   static constexpr std::size_t kMostTags = 10'000;
 
   Mutex mutex_;
