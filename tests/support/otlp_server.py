@@ -147,9 +147,8 @@ class OtlpServer(socketserver.ThreadingTCPServer):
         self._reserved.close()
 
     def finish_request(self, request, client_address):
-        if self._context:
-            request = self._context.wrap_socket(request, server_side=True)
-        super().finish_request(request, client_address)
+        with self._context.wrap_socket(request, server_side=True) if self._context else request as connection:
+            super().finish_request(connection, client_address)
 
     def handle_error(self, *_):
         """A client that does not like our certificate goes."""
