@@ -78,29 +78,23 @@ def last_values(server, of):
             if of(stream, start)}
 
 
-class Log(collections.Counter):
-    """The calls of a program, as streams."""
+def call(program, rng, log):
+    """Makes a call, and adds it to a log of values by stream."""
+    tag, labels = rng.choice([("order", ()), ("order", ("region=eu",)), ("order", ("region=us", "tier=web"))])
+    name = tag + ("{" + ";".join(labels) + "}" if labels else "")
+    kind, value = rng.choice(["end", "abort", "point", "obs", "add"]), rng.randrange(1, 1000)
 
-    def __init__(self, program):
-        super().__init__()
-        self.program = program
-
-    def call(self, rng):
-        tag, labels = rng.choice([("order", ()), ("order", ("region=eu",)), ("order", ("region=us", "tier=web"))])
-        name = tag + ("{" + ";".join(labels) + "}" if labels else "")
-        kind, value = rng.choice(["end", "abort", "point", "obs", "add"]), rng.randrange(1, 1000)
-
-        def note(metric, outcome=None, by=1):
-            self[(SERVICE, f"trace.{metric}", tag, outcome, *labels)] += by
-        if kind in ("end", "abort"):
-            self.program.do(f"begin {name}", f"{kind} {name}")
-            note("transact.count", "completed" if kind == "end" else "failed")
-            return
-        self.program.do(f"point {name}" if kind == "point" else f"{kind} {value} {name}")
-        kind = {"obs": "observe", "add": "counter"}.get(kind, kind)
-        note(f"{kind}.count")
-        if kind != "point":
-            note("observe.sum" if kind == "observe" else "counter.total", by=value)
+    def note(metric, outcome=None, by=1):
+        log[(SERVICE, f"trace.{metric}", tag, outcome, *labels)] += by
+    if kind in ("end", "abort"):
+        program.do(f"begin {name}", f"{kind} {name}")
+        note("transact.count", "completed" if kind == "end" else "failed")
+        return
+    program.do(f"point {name}" if kind == "point" else f"{kind} {value} {name}")
+    kind = {"obs": "observe", "add": "counter"}.get(kind, kind)
+    note(f"{kind}.count")
+    if kind != "point":
+        note("observe.sum" if kind == "observe" else "counter.total", by=value)
 
 
 class Metrics(OtlpTestCase):
@@ -139,13 +133,13 @@ class Metrics(OtlpTestCase):
         since = 0
         for end, start in ((None, None), (self.pmcd.kill_agent, self.pmcd.start_agent),
                            (self.pmcd.end_pmcd, self.pmcd.start_pmcd)):
-            log = Log(program)
+            log = collections.Counter()
             if end:
                 end()
-                log.call(rng)  # counts with the next agent
+                call(program, rng, log)  # counts with the next agent
                 start()
             for _ in range(300):
-                log.call(rng)
+                call(program, rng, log)
             self.wait_for_log(server, log, since)
             times = last_values(server, lambda stream, start: start > since and stream[1] == "trace.transact.time")
             self.assertAlmostEqual(sum(times.values()), sum(self.pmcd.values("trace.transact.total_time").values()) +
