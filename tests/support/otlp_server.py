@@ -24,10 +24,12 @@ def messages():
     with tempfile.TemporaryDirectory(prefix="trace-") as folder:
         completed("protoc", f"--proto_path={os.path.dirname(__file__)}", f"--python_out={folder}", "otlp.proto", check=True)
         sys.path.insert(0, folder)
+        sys.path.append("/usr/lib/python3/dist-packages")  # protobuf is Debian's, and this Python may be another
         try:
             return importlib.import_module("otlp_pb2")
         finally:
             sys.path.remove(folder)
+            sys.path.pop()
 
 
 OTLP = messages()
