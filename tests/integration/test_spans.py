@@ -256,6 +256,7 @@ class Exported(SpansTestCase):
         self.assertEqual([(event["name"], event["ts"], event["dur"])
                           for event in document["traceEvents"] if event["ph"] == "X"],
                          [("request", 0, 1.5)])
+        program.wait_for_filters()  # else the next program gets the capture that ends
         program, process = self.watched("--chrome", "-", "-s", "1", word="export")
         program.send(encode_span(begin_ns=BEGIN, duration_ns=1500))
         out, complaints = self.end(process)
