@@ -60,6 +60,8 @@ class Request:
     def end(self, failure: str | BaseException | None = None) -> None:
         """Ends the transaction, unless the application has. A status of the server's own failures is one."""
         self._set_route()
+        if self.status is None and isinstance(failure, Exception):
+            self.status = "500"  # PEP 3333 and ASGI ask the server for it
         for name, value in (("method", self._method), ("route", self.route), ("status", self.status)):
             if value is not None:
                 self.running.label(name, value)

@@ -123,7 +123,7 @@ async def main():
     for application, labels, metric, options in (
             (routed, ";status=200", log.COUNT, {"route": lambda _: None}), (working_on, ";status=200", log.COUNT, {}),
             (with_trailers, ";status=200", log.COUNT, {}), (said, ";route=/item/:id;status=410", log.ABORTS, {}),
-            (failed, ";status=503", log.ABORTS, {}), (raising, "", log.ABORTS, {}), (waiting, "", log.ABORTS, {}),
+            (failed, ";status=503", log.ABORTS, {}), (raising, ";status=500", log.ABORTS, {}), (waiting, "", log.ABORTS, {}),
             (raising_later, ";status=200", log.ABORTS, {}), (left, ";status=200", log.ABORTS, {}),
             (incomplete, ";status=200", log.ABORTS, {}), (early(b"2"), ";status=200", log.ABORTS, {}),
             (early(b"1"), ";status=200", log.COUNT, {}), (early(b"2", 304), ";status=304", log.COUNT, {}),

@@ -36,7 +36,7 @@ async def serve(scope, receive, send):
         content = (await client.get(os.environ["BACKEND"])).text
     await asyncio.sleep(0.001 * (number % 3))  # load: others have their turn
     has_failed = number % 11 == 0
-    label = "" if has_failed else f";status={status}"
+    label = f";status={500 if has_failed else status}"
     write(os.getpid(), "transact.aborts" if has_failed or status == 500 else "transact.count",
           f"request{{method={scope['method']};route={route}{label}}}", trace.stats()["acknowledged"])
     if has_failed:

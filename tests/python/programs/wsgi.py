@@ -139,8 +139,8 @@ for application, labels, metric, options in (
         (a_file, "method=GET;status=200", log.COUNT, {"checked": lambda given: given, "wrapper": itertools.chain}),
         (a_file, "method=GET;status=200", log.COUNT, {"checked": lambda given: given, "wrapper": io.BufferedReader}),
         (too_late, "method=GET;status=200", log.ABORTS, {"checked": lambda given: given}),
-        (raising, "method=GET", log.ABORTS, {}),
-        (raising_first, "method=GET", log.ABORTS, {}),
+        (raising, "method=GET;status=500", log.ABORTS, {}),
+        (raising_first, "method=GET;status=500", log.ABORTS, {}),
         (raising_later, "method=GET;status=200", log.ABORTS, {}),
         (raising_last, "method=GET;status=200", log.ABORTS, {})):
     log.note(metric, f"{application.__name__}{{{labels}}}")
