@@ -62,6 +62,12 @@ class Recording(TraceTestCase):
         recording.stdin.flush()
         return recording.stdout.readline()
 
+    def tool(self, *words):
+        path = "/usr/bin:/bin:" + pcp_configuration()["PCP_BINADM_DIR"]
+        done = completed(*words, timeout=4 * PATIENCE_S, errors="replace", env=os.environ | {"TZ": "UTC", "PATH": path})
+        self.assertEqual(done.returncode, 0, (words, done.stderr))
+        return done.stdout
+
     def report(self):
         return json.loads(completed(recorded.COMMAND, "report", "--json", self.folder, check=True).stdout)
 
@@ -425,12 +431,6 @@ class Archives(Recording):
     CALLS = ["begin plain", "end plain", "obs 3 request{route=/cart;zone=a%20b}",
              "point with blanks and \"quotes\"", "point \xe4\xf6\xfc", "counter 4 late", "obs 5 late",
              f"flush {PATIENCE_S}"]
-
-    def tool(self, *words):
-        path = "/usr/bin:/bin:" + pcp_configuration()["PCP_BINADM_DIR"]
-        done = completed(*words, timeout=4 * PATIENCE_S, errors="replace", env=os.environ | {"TZ": "UTC", "PATH": path})
-        self.assertEqual(done.returncode, 0, (words, done.stderr))
-        return done.stdout
 
     def test_with_each_tool(self):
         for version in "23":

@@ -176,7 +176,7 @@ def merged_namespace(*roots):
     with tempfile.TemporaryDirectory(prefix="trace-") as directory:
         # The stock `root` includes <stdpmid>, which exists only after the machine's pmcd has run.
         with open(f"{directory}/stdpmid", "w", encoding="utf-8") as file:
-            file.write("#define TRACE 10\n")
+            file.write("#define TRACE 10\n#define LINUX 60\n")
         subprocess.run([f"{pcp['PCP_BINADM_DIR']}/pmnsmerge", "-a", f"{pcp['PCP_VAR_DIR']}/pmns/root_pmcd",
                         *roots, "root"], cwd=directory, check=True, stdout=subprocess.DEVNULL)
         with open(f"{directory}/root", encoding="utf-8") as file:

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "command/pcp/pcp_values.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/first_word.hpp"
 
@@ -145,6 +144,7 @@ Result<void> ArchiveSource::find_metrics() {
   }
   events_ = lookup(kEventsMetric);
   state_metric_ = lookup(kStateMetric);
+  for (const RecordedMetric& each : metrics_of_host()) of_host_.insert(each.description.pmid);
   // Every pmlogger writes this metric, but an archive of one program may lack it.
   is_sparse_ = of_all == kOfAgent && lookup("pmcd.pmlogger.host") == PM_ID_NULL;
   if (has_tags) return {};
@@ -172,6 +172,20 @@ std::string ArchiveSource::unit_of(TraceType type) const {
     return unit == "none" ? "" : unit;
   }
   return "";
+}
+
+std::vector<RecordedMetric> metrics_of_host() {
+  std::vector<RecordedMetric> all;
+  if (lookup(kStateMetric) == PM_ID_NULL) return all;
+  std::vector<std::string> names;
+  add_names_below("", names);
+  for (std::string& name : names) {
+    RecordedMetric metric{std::move(name), {}};
+    const pmID id = is_of_trace_agent(metric.name) ? PM_ID_NULL : lookup(metric.name.c_str());
+    if (id != PM_ID_NULL && !is_computed(id) && pmLookupDesc(id, &metric.description) >= 0)
+      all.push_back(std::move(metric));
+  }
+  return all;
 }
 
 int new_zone(std::string zone) {
@@ -212,11 +226,14 @@ Result<bool> ArchiveSource::read_record() {
   return true;
 }
 
-// Such a record has only single transactions, or a statement.
+// Such a record has only single transactions, a statement, or metrics of the host.
 bool ArchiveSource::is_between_samples() const {
-  if (result_->numpmid != 1) return false;
-  const pmID only = result_->vset[0]->pmid;
-  return only != PM_ID_NULL && (only == events_ || only == state_metric_);
+  const auto sets = sets_of(*result_);
+  const pmID first = sets.empty() ? PM_ID_NULL : sets.front()->pmid;
+  if (first == PM_ID_NULL) return false;
+  if (sets.size() == 1 && (first == events_ || first == state_metric_)) return true;
+  return std::all_of(sets.begin(), sets.end(),
+                     [this](const auto* set) { return of_host_.contains(set->pmid); });
 }
 
 // Marks, which PCP's tools may add after the end, are ignored.

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "command/pcp/guarded_reading.hpp"
+#include "command/pcp/pcp_values.hpp"
 #include "command/pcp/recorded_metrics.hpp"
 #include "command/pcp/sample.hpp"
 #include "metrics/pmapi.hpp"
@@ -61,6 +63,10 @@ Instances without_numbers(const Instances& names);
 // The descriptions of a domain's tags, by name, in PCP's current context.
 std::map<std::string, MetricDescription> descriptions_of(pmInDom domain, const Instances& names);
 
+// PCP's own metrics in a recording, which `record --also` adds, in PCP's current context. None in
+// archives of pmlogger, which say nothing about why they have a metric.
+std::vector<RecordedMetric> metrics_of_host();
+
 // pmNewZone() for any text in the form of TZ. PCP 7 refuses names in angle brackets, as in <+03>-3:
 // there they become LOC, as in a recording.
 int new_zone(std::string zone);
@@ -86,6 +92,7 @@ class ArchiveSource {
 
   // True if samples omit metrics that did not change: those of `record`.
   bool is_sparse() const { return is_sparse_; }
+  bool has_metrics_of_host() const { return !of_host_.empty(); }
   bool has(TraceType type, Quantity quantity, Ending ending = Ending::Completed) const;
   std::string unit_of(TraceType type) const;
 
@@ -129,6 +136,7 @@ class ArchiveSource {
   ArchiveContext context_;
   OwnedArchiveResult result_;
   std::map<pmID, Metric> metrics_;
+  std::set<pmID> of_host_;  // their records are no samples
   pmID events_ = PM_ID_NULL;
   std::string time_zone_;
   WallTime begin_{};

@@ -54,7 +54,7 @@ PcpHost::~PcpHost() {
 Result<void> PcpHost::connect(const std::string& failure) {
   if (is_connected()) return {};
   if (context_ < 0) {
-    context_ = pmNewContext(PM_CONTEXT_HOST, name_.c_str());
+    context_ = pmNewContext(name_.empty() ? PM_CONTEXT_LOCAL : PM_CONTEXT_HOST, name_.c_str());
     if (context_ < 0) return connection_error(failure, context_);
   } else if (const int status = pmReconnectContext(context_); status < 0) {
     return pcp_error("pmcd", status);

@@ -26,7 +26,8 @@ void settle_environment();
 
 class PcpHost {
  public:
-  // `name` has the form of PCP's tools; `filter` selects spans, empty: none.
+  // `name` has the form of PCP's tools; empty: this process, with PCP's agents as libraries, which
+  // always needs the same thread. `filter` selects spans, empty: none.
   explicit PcpHost(std::string name, std::string filter = "")
       : name_(std::move(name)), filter_(std::move(filter)) {}
   ~PcpHost();

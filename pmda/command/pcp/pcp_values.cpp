@@ -25,6 +25,10 @@ void read_all(const char* name, int wanted, Take take) {
   }
 }
 
+void add_name(const char* name, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+}
+
 // Decodes a JSON string, for the escapes that our agent and `record` use.
 std::string unescaped(std::string_view json) {
   constexpr std::string_view kByNumber = "\\u00";
@@ -52,6 +56,20 @@ Error pcp_error(const std::string& what, int status) {
 pmID lookup(const char* name) {
   pmID id = PM_ID_NULL;
   return pmLookupName(1, &name, &id) < 0 ? PM_ID_NULL : id;
+}
+
+int add_names_below(const char* name, std::vector<std::string>& names) {
+  return pmTraversePMNS_r(name, add_name, &names);
+}
+
+std::string help_text_of(unsigned type, unsigned of) {
+  char* text = nullptr;
+  const auto length = static_cast<int>(type & (PM_TEXT_ONELINE | PM_TEXT_HELP));
+  const int status = (type & PM_TEXT_INDOM) != 0 ? pmLookupInDomText(of, length, &text)
+                                                 : pmLookupText(of, length, &text);
+  if (status < 0) return {};
+  const std::unique_ptr<char, void (*)(void*)> owned(text, std::free);
+  return text;
 }
 
 std::string host_name_of(int context) {

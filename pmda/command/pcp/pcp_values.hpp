@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 #include "command/pcp/sample.hpp"
@@ -21,11 +22,33 @@ namespace pcp::trace::command {
 
 using OwnedResult = std::unique_ptr<pmResult, void (*)(pmResult*)>;
 
+struct RecordedMetric {
+  std::string name;
+  pmDesc description{};
+};
+
 // "WHAT: " and PCP's message for a status.
 Error pcp_error(const std::string& what, int status);
 
 // PM_ID_NULL if unknown.
 pmID lookup(const char* name);
+
+// Appends the names of a metric, or of all below this name. Gives PCP's status.
+int add_names_below(const char* name, std::vector<std::string>& names);
+
+// The help text of a metric or a domain; `type` as in PCP's archives. Empty if there is none.
+std::string help_text_of(unsigned type, unsigned of);
+
+// PCP's library computes some metrics from others. Archives give those that were recorded another
+// number.
+inline constexpr unsigned kComputedDomain = 511;
+inline constexpr unsigned kRecordedCluster = 2048;
+inline bool is_computed(pmID id) {
+  return pmID_domain(id) == kComputedDomain && (pmID_cluster(id) & kRecordedCluster) == 0;
+}
+
+// True if values of this type are numbers.
+constexpr bool is_number(int type) { return type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE; }
 
 // The context's host name, as the host gives it.
 std::string host_name_of(int context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The metrics in archives that a report uses, by name, from the stock agent and ours, with their
-// quantities. A report does not show other metrics.
+// quantities. A report only shows other metrics if `record --also` has added them.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,11 @@ inline constexpr const char* kStateMetric = "trace.recording.state";
 inline constexpr std::string_view kBegins = "begins";          // before the first sample
 inline constexpr std::string_view kHasAll = "has all values";  // after a gap, before a sample
 inline constexpr std::string_view kComplete = "complete";      // at the end; or why not
+
+// True of the metrics of a trace agent, and of the recorder.
+constexpr bool is_of_trace_agent(std::string_view metric) {
+  return metric.starts_with("trace.") || metric.starts_with("tracing.");
+}
 
 // How a call ended. Only transactions can fail. A tag's failed calls have values of their own.
 enum class Ending : std::uint8_t { Completed, Failed };

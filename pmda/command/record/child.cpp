@@ -85,6 +85,7 @@ Child::Child() : environment_(present_environment()) {
   witness_.emplace();
   std::signal(SIGCHLD, SIG_DFL);                          // if ignored, wait() would give no status
   on_large_file_before_ = std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file's size limit
+  on_pipe_before_ = std::signal(SIGPIPE, SIG_IGN);  // PCP's library does so, too, for a lost pmcd
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -106,6 +107,7 @@ int Child::start(const std::vector<std::string>& words, const EnvironmentChanges
   if (pid_ == 0) {
     pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
     std::signal(SIGXFSZ, on_large_file_before_);
+    std::signal(SIGPIPE, on_pipe_before_);
     ::setrlimit(RLIMIT_NOFILE, &descriptors_before_);
     // Called by a pointer: for coverage, the compiler flushes counts before direct calls of exec.
     // That allocates memory, and another thread may have held the allocator at the fork.

@@ -77,6 +77,7 @@ class Child {
   // The state before us, for the child.
   sigset_t blocked_before_{};
   void (*on_large_file_before_)(int) = nullptr;
+  void (*on_pipe_before_)(int) = nullptr;
   rlimit descriptors_before_{};
   std::vector<std::string> environment_;
 

@@ -2,7 +2,6 @@
 #include "command/record/host_agent.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -12,10 +11,6 @@ namespace pcp::trace::command {
 
 namespace {
 
-void add_name(const char* name, void* names) {
-  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-}
-
 // PCP's own agent has only `trace`, without distributions.
 constexpr std::array kRoots{"trace", "tracing.histogram"};
 
@@ -23,9 +18,9 @@ constexpr std::array kRootsOfEvents{"tracing.events", "tracing.lapses", "tracing
 
 std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
   std::vector<std::string> names;
-  for (const char* const root : kRoots) pmTraversePMNS_r(root, add_name, &names);
+  for (const char* const root : kRoots) add_names_below(root, names);
   if (with_events && !names.empty())
-    for (const char* const root : kRootsOfEvents) pmTraversePMNS_r(root, add_name, &names);
+    for (const char* const root : kRootsOfEvents) add_names_below(root, names);
   std::vector<RecordedMetric> all;
   for (const std::string& name : names) {
     RecordedMetric metric{name, {}};
@@ -34,16 +29,6 @@ std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
       all.push_back(std::move(metric));
   }
   return all;
-}
-
-std::string help_text_of(unsigned type, unsigned of) {
-  char* text = nullptr;
-  const auto length = static_cast<int>(type & (PM_TEXT_ONELINE | PM_TEXT_HELP));
-  const int status = (type & PM_TEXT_INDOM) != 0 ? pmLookupInDomText(of, length, &text)
-                                                 : pmLookupText(of, length, &text);
-  if (status < 0) return {};
-  const std::unique_ptr<char, void (*)(void*)> owned(text, std::free);
-  return text;
 }
 
 // pmcd's error for the metrics of a missing agent; 0 if any metric is readable.

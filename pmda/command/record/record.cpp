@@ -20,12 +20,14 @@
 #include "command/interruption.hpp"
 #include "command/pcp/pcp_host.hpp"
 #include "command/record/host_agent.hpp"
+#include "command/record/host_metrics.hpp"
 #include "command/record/job.hpp"
 #include "command/record/private_agent.hpp"
 #include "command/record/record_options.hpp"
 #include "command/record/recording.hpp"
 #include "command/run/archive_reader.hpp"
 #include "command/show/explanation.hpp"
+#include "command/show/host_table.hpp"
 #include "command/show/model_json.hpp"
 #include "command/show/page/page.hpp"
 #include "command/show/summary.hpp"
@@ -100,7 +102,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   if (options.is_quiet) return {};
   const Terminal terminal = terminal_of(STDERR_FILENO);
   const Shown shown(terminal);
-  std::string text = summary(*model, page, terminal);
+  std::string text = summary(*model, page, terminal) + host_table(model->host_values, shown);
   if (model->spans) {
     text += span_counts(*model->spans, shown);
     text += why_slow(*model->spans, shown, 1);
@@ -113,9 +115,9 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   return print(STDERR_FILENO, text);
 }
 
-// Returns the exit status.
-int conclude(const Result<void>& finished, const Recording& recording,
-             const RecordOptions& options) {
+// Returns the exit status. `also`: null: none.
+int conclude(const Result<void>& finished, const Recording& recording, const RecordOptions& options,
+             const HostMetrics* also) {
   std::signal(SIGPIPE, SIG_IGN);  // the next output may have no reader
   std::cerr << collectors_log();
   Result<void> shown;
@@ -128,6 +130,8 @@ int conclude(const Result<void>& finished, const Recording& recording,
     std::cerr << "pcp-trace record: " << count
               << " spans left out: an archive has room for 128 MiB of them; share= and limit= make"
                  " them fewer\n";
+  if (const std::string missing = also == nullptr ? "" : also->what_is_missing(); !missing.empty())
+    complain("record", "--also: " + missing);
   if (!finished) return fail("the recording has ended too early: " + finished.error().message);
   if (!shown) return fail(shown.error().message);
   return 0;
@@ -162,16 +166,30 @@ void say_what_is_not_recorded() {
                          " report all folders together (pcp-trace-record(1), Several hosts)");
 }
 
+// Null: none are wanted.
+Result<std::unique_ptr<HostMetrics>> open_also(const RecordOptions& options,
+                                               Interruption* interruption) {
+  if (options.also.empty()) return std::unique_ptr<HostMetrics>();
+  Result<std::unique_ptr<HostMetrics>> also =
+      HostMetrics::open(options.host, options.also, interruption);
+  if (!also) return also;
+  if (const std::string names = (*also)->left_out(); !names.empty())
+    complain("record", "--also: left out: " + names);
+  return also;
+}
+
 int record_command(const RecordOptions& options) {
   say_what_is_not_recorded();
   std::optional<Child> child(std::in_place);  // before other threads
+  const Result<std::unique_ptr<HostMetrics>> also = open_also(options, nullptr);
+  if (!also) return fail(also.error().message);
   Result<std::unique_ptr<PrivateAgent>> made = PrivateAgent::create(
       {options.interval, options.spans, options.split, labels_of_run(options)});
   if (!made) return fail(made.error().message);
   PrivateAgent& agent = **made;
   const std::string name = std::filesystem::path(options.command.front()).filename();
   Result<std::unique_ptr<Recording>> recording =
-      Recording::begin(options, name, this_host(), agent.begin(), agent);
+      Recording::begin(options, name, this_host(), agent.begin(), agent, also->get());
   if (!recording) return fail(recording.error().message);
   agent.start();
   if (const int error = child->start(options.command, agent.environment()); error != 0) {
@@ -186,7 +204,7 @@ int record_command(const RecordOptions& options) {
   const std::string missing = what_is_missing(agent, *child, is_left_by_some);
   const Result<void> finished = (*recording)->finish(missing);
   child.reset();  // from now on ^C is for us
-  int status = conclude(finished, **recording, options);
+  int status = conclude(finished, **recording, options, also->get());
   if (agent.has_refused_some()) status = fail(missing + "; some of their calls may be missing");
   if (!options.is_quiet) {
     if (!signal.empty()) std::cerr << signal << '\n';
@@ -202,10 +220,12 @@ int record_host(const RecordOptions& options) {
       HostAgent::connect(options.host, options.spans, *interruption);
   if (!made) return fail(made.error().message);
   HostAgent& host = **made;
+  const Result<std::unique_ptr<HostMetrics>> also = open_also(options, &*interruption);
+  if (!also) return fail(also.error().message);
   const Instant begin = steady_now();
   if (options.duration) interruption->come_at(begin + *options.duration);
   Result<std::unique_ptr<Recording>> begun =
-      Recording::begin(options, options.host, host.host_name(), begin, host);
+      Recording::begin(options, options.host, host.host_name(), begin, host, also->get());
   if (!begun) return fail(begun.error().message);
   Recording& recording = **begun;
   bool is_there = true;
@@ -219,7 +239,7 @@ int record_host(const RecordOptions& options) {
   }
   const Result<void> finished = recording.finish(host.what_is_missing());
   interruption.reset();
-  return conclude(finished, recording, options);
+  return conclude(finished, recording, options, also->get());
 }
 
 }  // namespace

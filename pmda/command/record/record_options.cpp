@@ -46,6 +46,17 @@ Result<std::string> parse_filter(const std::string& text) {
   return canonical ? Result<std::string>(text) : canonical.error();
 }
 
+Result<std::vector<std::string>> parse_metrics(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream words(text + ",");
+  for (std::string name; std::getline(words, name, ',');) {
+    if (name.empty() || name == ".*")
+      return Error{"\"" + text + "\" is not a list of metrics, such as mem.util.free,disk.dev"};
+    names.push_back(name);
+  }
+  return names;
+}
+
 // A host's agent has the usual limit. A long filter may have no room for the greater one.
 std::string canonical_spans(const RecordOptions& options) {
   if (options.typed_spans.empty()) return "";
@@ -73,6 +84,10 @@ std::vector<Option> table_for(RecordOptions& options) {
        parses(parse_filter, options.typed_spans)},
       {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as rank",
        parses(agent::parse_keys, options.split)},
+      {"also", 0, "METRICS",
+       "also record these metrics of PCP, with all below:\n"
+       "kernel.all.cpu.user,mem.util.free,disk.dev",
+       appends(parse_metrics, options.also)},
       {"wait", 0, nullptr, "wait until the last child of COMMAND has ended", sets(options.waits)},
       {"json", 0, nullptr, "print the summary as JSON, on standard output", sets(options.is_json)},
       {"quiet", 'q', nullptr, "print no summary", sets(options.is_quiet)},
@@ -118,6 +133,7 @@ Examples:
   pcp-trace record -t 100ms -o slow.trace ./app
   pcp-trace record --spans 'tag=checkout*' ./shop
   pcp-trace record --split=rank mpirun -n 8 ./solver
+  pcp-trace record --also kernel.all.cpu,mem.util.free,disk.dev ./app
   pcp-trace record -h shop1 -s 60s
   pcp-trace report              shows the newest recording
 

@@ -27,6 +27,7 @@ struct RecordOptions {
   std::string typed_spans;                // --spans; empty: none
   std::string spans;                      // the same, canonical
   std::vector<std::string> split;         // --split
+  std::vector<std::string> also;          // --also
   bool waits = false;                     // --wait
   bool is_json = false;                   // --json
   bool is_quiet = false;                  // --quiet

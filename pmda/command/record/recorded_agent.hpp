@@ -14,11 +14,6 @@
 
 namespace pcp::trace::command {
 
-struct RecordedMetric {
-  std::string name;
-  pmDesc description{};
-};
-
 // Thread: one.
 class RecordedAgent {
  public:
@@ -53,6 +48,10 @@ class RecordedAgent {
   // True if the agent has counted nothing before the recording. So a metric without values needs no
   // record at the begin to say so.
   virtual bool begins_at_zero() const { return false; }
+
+  // True if an instance that a reading lacks does not exist, or cannot be read. So a record has all
+  // instances, also those without a change.
+  virtual bool gives_all_instances() const { return false; }
 
   // Makes the interval of `now`, and all later ones, as long as this. False if that is not possible
   // now; then nothing changes.

@@ -94,7 +94,7 @@ Stamp present() {
 Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options,
                                                     const std::string& what,
                                                     const std::string& host, Instant begin,
-                                                    RecordedAgent& agent) {
+                                                    RecordedAgent& agent, RecordedAgent* also) {
   // In whole microseconds: pmval drops the rest, and would begin before the first record.
   Stamp at = present();
   at.nanoseconds -= at.nanoseconds % 1000;
@@ -110,7 +110,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
     return writer.error();
   }
   std::unique_ptr<Recording> made(
-      new Recording(options, begin, *std::move(folder), *std::move(writer), agent, at));
+      new Recording(options, begin, *std::move(folder), *std::move(writer), agent, also, at));
   // At the archive's very begin: PCP's tools begin there.
   if (const Result<void> taken =
           made->take(SampleWriter::Extent::ChangesAndDistributions, at, begin, kBegins);
@@ -122,7 +122,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
 }
 
 Recording::Recording(const RecordOptions& options, Instant begin, RecordingFolder folder,
-                     ArchiveWriter writer, RecordedAgent& agent, Stamp at)
+                     ArchiveWriter writer, RecordedAgent& agent, RecordedAgent* also, Stamp at)
     : agent_(agent),
       grows_(!options.interval && options.host.empty()),
       interval_(first_interval(options)),
@@ -135,6 +135,7 @@ Recording::Recording(const RecordOptions& options, Instant begin, RecordingFolde
       samples_(agent, writer_, at),
       events_(agent, writer_),
       events_at_(begin) {
+  if (also != nullptr) also_.emplace(*also, writer_, at);
   describe_state(writer_);
 }
 
@@ -209,7 +210,19 @@ Result<void> Recording::take(SampleWriter::Extent extent, Stamp at, Instant now,
       samples_.sample(extent, at, now, says.empty() ? Sample() : statement.sample());
   if (!taken && !has_gap_) writer_.add_sample(at, {});
   has_gap_ = !taken;
+  take_also(extent, at);
   return taken ? take_events(at, now) : taken;
+}
+
+// The last sample may come right after the one before. A rate over so short a time would only show
+// how coarse a counter is.
+void Recording::take_also(SampleWriter::Extent extent, Stamp at) {
+  constexpr Duration kShortest = std::chrono::milliseconds(50);
+  const Instant now = steady_now();
+  if (!also_ || (also_samples_ > 1 && now - also_at_ < std::min(interval_ / 2, kShortest))) return;
+  also_at_ = now;
+  also_samples_ = std::min(also_samples_ + 1, 2);
+  static_cast<void>(also_->sample(extent, at, now));  // never fails
 }
 
 Result<void> Recording::take_events(Stamp at, Instant now) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,10 +20,12 @@ namespace pcp::trace::command {
 class Recording {
  public:
   // Makes the folder, named after `what` if the options do not name it, and writes a first sample
-  // from before the first interval, which begins at `begin`. `host` is the recorded one.
+  // from before the first interval, which begins at `begin`. `host` is the recorded one. `also`:
+  // has metrics to record at the same times; null: none.
   static Result<std::unique_ptr<Recording>> begin(const RecordOptions& options,
                                                   const std::string& what, const std::string& host,
-                                                  Instant begin, RecordedAgent& agent);
+                                                  Instant begin, RecordedAgent& agent,
+                                                  RecordedAgent* also);
 
   // When to read next: some time after an interval's end, so that its data has arrived, or earlier
   // so that events do not wait long.
@@ -46,12 +49,13 @@ class Recording {
 
  private:
   Recording(const RecordOptions& options, Instant begin, RecordingFolder folder,
-            ArchiveWriter writer, RecordedAgent& agent, Stamp at);
+            ArchiveWriter writer, RecordedAgent& agent, RecordedAgent* also, Stamp at);
   Stamp stamp();
   Result<void> take_interval(Instant now);
   void lengthen_interval(Instant now);
   Result<void> take(SampleWriter::Extent extent, Stamp at, Instant now, std::string_view says = {});
   Result<void> take_events(Stamp at, Instant now);
+  void take_also(SampleWriter::Extent extent, Stamp at);
   Instant next_sample() const;
   std::int64_t intervals_until(Instant now) const { return (now - counted_from_) / interval_; }
   Instant boundary(std::int64_t interval) const { return counted_from_ + interval * interval_; }
@@ -68,6 +72,9 @@ class Recording {
   Stamp last_;  // that stamp() has returned
   ArchiveWriter writer_;
   SampleWriter samples_;
+  std::optional<SampleWriter> also_;  // other metrics, in records of their own
+  int also_samples_ = 0;              // at most 2: then there are more
+  Instant also_at_{};                 // the last one
   EventWriter events_;
   Instant events_at_{};  // last reading of events
   bool has_gap_ = false;

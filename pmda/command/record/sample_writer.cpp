@@ -190,6 +190,7 @@ std::size_t SampleWriter::instances() const {
 
 Sample SampleWriter::part(Sample all, Extent extent) const {
   const InstanceChanges::Number previous = samples_ - 1;
+  const bool has_all = extent == Extent::Everything || agent_.gives_all_instances();
   for (MetricValues& each : all) {
     const pmInDom domain = metrics_.at(each.metric).indom;
     if (domain == PM_INDOM_NULL) continue;
@@ -199,12 +200,12 @@ Sample SampleWriter::part(Sample all, Extent extent) const {
     std::erase_if(each.values, [&](const pmValue& value) {
       const int instance = value.inst;
       if (!described.contains(instance)) return true;
-      return extent != Extent::Everything && !its.added.contains(instance) &&
+      return !has_all && !its.added.contains(instance) &&
              its.changes.last_change(instance) <= since;
     });
   }
   // PCP's tools show a metric's first record, so this record should have values.
-  if (extent != Extent::Everything && (samples_ > 1 || agent_.begins_at_zero()))
+  if (!has_all && (samples_ > 1 || agent_.begins_at_zero()))
     std::erase_if(all, [](const MetricValues& each) { return each.values.empty(); });
   return all;
 }

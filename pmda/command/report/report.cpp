@@ -15,6 +15,7 @@
 #include "command/run/archive_reader.hpp"
 #include "command/show/comparison.hpp"
 #include "command/show/condition.hpp"
+#include "command/show/host_table.hpp"
 #include "command/show/junit.hpp"
 #include "command/show/markdown.hpp"
 #include "command/show/model_json.hpp"
@@ -112,6 +113,7 @@ void show(const Report& report, const ReportOptions& options, const Findings& fi
                                   options.table.by.value_or(std::vector<std::string>{}));
   else
     std::cout << summary(model, options.page, terminal, options.table);
+  std::cout << host_table(model.host_values, Shown(terminal));
   if (model.spans) std::cout << "\n" << span_summary(*model.spans, Shown(terminal));
   print(findings, std::cout);
 }

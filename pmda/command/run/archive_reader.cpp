@@ -7,6 +7,7 @@
 
 #include "command/run/folded_calls.hpp"
 #include "command/run/groups.hpp"
+#include "command/run/host_values.hpp"
 #include "command/run/imbalance.hpp"
 #include "command/run/run_totals.hpp"
 #include "command/run/tag_series.hpp"
@@ -35,7 +36,9 @@ Result<void> for_each_archive(const ReadRequest& request, TagNames& names, Funct
   return {};
 }
 
-Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTotals& totals) {
+// `of_hosts`: gets the archives with metrics of hosts.
+Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTotals& totals,
+                            std::vector<std::string>& of_hosts) {
   return for_each_archive(request, names, [&](ArchiveSource& source, ArchiveChanges& changes) {
     ArchiveTotals archive(source.is_of_agent());
     Result<void> read = changes.read_all(archive);
@@ -44,6 +47,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
     if (read) read = source.read_to_end();  // also learns whether the archive is complete
     if (read) read = totals.add(source, archive, changes);
     totals.note_room(changes.room());
+    if (source.has_metrics_of_host()) of_hosts.push_back(source.path());
     return read;
   });
 }
@@ -126,7 +130,9 @@ Result<void> check_labels(const std::vector<Tag>& tags, const LabelChoice& choic
 Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans) {
   TagNames names;
   RunTotals totals(names, request.are_runs, request.times_of);
-  if (const Result<void> read = read_totals_of(request, names, totals); !read) return read.error();
+  std::vector<std::string> of_hosts;
+  if (const Result<void> read = read_totals_of(request, names, totals, of_hosts); !read)
+    return read.error();
   Model model;
   static_cast<Totals&>(model) = totals.finish();
   model.run.time_zone = request.time_zone;
@@ -139,6 +145,10 @@ Result<Model> read(const ReadRequest& request, bool with_series, bool with_spans
     if (const Result<void> read = read_series(request, totals, groups, names, model); !read)
       return read.error();
   if (!with_spans) return model;
+  Result<std::vector<HostValue>> host_values =
+      read_host_values(of_hosts, request.window, with_series ? &model.fine : nullptr);
+  if (!host_values) return host_values.error();
+  model.host_values = *std::move(host_values);
   Exemplars exemplars(model.run.begin, model.run.end);
   Result<std::optional<RecordedSpans>> spans =
       read_spans(request, with_series ? &exemplars : nullptr);

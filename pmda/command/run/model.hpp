@@ -292,6 +292,21 @@ struct RecordedSpans {
   std::vector<SpanTrace> exemplars{};           // of each moment and size; only for the page
 };
 
+// One value of PCP's own metrics of a host over the run: of a metric without instances, or of one
+// instance. Counters are rates.
+struct HostValue {
+  std::string metric;
+  std::optional<std::string> instance{};
+  std::string host;
+  std::string unit;  // in words; often empty
+  bool is_rate = false;
+  double least = 0;
+  double mean = 0;  // over the time
+  double greatest = 0;
+  double known_s = 0;           // the time that has values
+  std::vector<float> points{};  // means on Model::fine, NaN: unknown; empty: not in the page
+};
+
 // The totals of one run.
 struct Totals {
   Run run;
@@ -302,9 +317,10 @@ struct Totals {
 struct Model : Totals {
   Grid fine;
   Grid coarse;
-  std::vector<Series> series;          // of the first tags
-  std::optional<RecordedSpans> spans;  // nothing: not requested
-  std::optional<Totals> base;          // the older run to compare with
+  std::vector<Series> series;            // of the first tags
+  std::optional<RecordedSpans> spans;    // nothing: not requested
+  std::vector<HostValue> host_values{};  // by metric, the greatest first; with the spans
+  std::optional<Totals> base;            // the older run to compare with
 };
 
 }  // namespace pcp::trace::command

@@ -236,6 +236,26 @@ void write_spans(JsonWriter& json, const RecordedSpans& spans) {
   });
 }
 
+void write_host_values(JsonWriter& json, std::span<const HostValue> values,
+                       const std::function<void(const HostValue&)>& write_more) {
+  if (values.empty()) return;
+  json.list("host_metrics", values, [&](const HostValue& value) {
+    json.object([&] {
+      json.text("metric", value.metric);
+      json.key("instance");
+      value.instance ? json.text(*value.instance) : json.null();
+      json.text("host", value.host);
+      json.text("unit", value.unit);
+      json.truth("is_rate", value.is_rate);
+      json.number("min", value.least);
+      json.number("mean", value.mean);
+      json.number("max", value.greatest);
+      json.number("known_s", value.known_s);
+      write_more(value);
+    });
+  });
+}
+
 void write_totals(JsonWriter& json, const Totals& totals) {
   write_run(json, totals.run);
   json.list("tags", totals.tags, [&](const Tag& tag) { write_tag(json, tag, totals.run); });
@@ -262,6 +282,7 @@ std::string report_json(const Model& model, const std::vector<Condition::Finding
     });
     json.key("spans");
     model.spans ? write_spans(json, *model.spans) : json.null();
+    write_host_values(json, model.host_values, [](const HostValue&) {});
   });
   return json.document() + "\n";
 }

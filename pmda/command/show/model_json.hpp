@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,10 @@ inline SourceWords words_for(PercentileSource source) {
 void write_spans(JsonWriter& json, const RecordedSpans& spans);
 
 void write_tag(JsonWriter& json, const Tag& tag, const Run& run);
+
+// PCP's own metrics of hosts, as a member of the current object; no member without values.
+void write_host_values(JsonWriter& json, std::span<const HostValue> values,
+                       const std::function<void(const HostValue&)>& write_more);
 
 // The run and its tags, as members of the current object.
 void write_totals(JsonWriter& json, const Totals& totals);

@@ -197,6 +197,19 @@ class ArchiveOfTags {
     return *this;
   }
 
+  // Adds a metric of the host, as `record --also` does; its instances are named "one", "two", ....
+  ArchiveOfTags& host_metric(const pmDesc& metric, const std::string& name) {
+    writer_.add_metric(metric, name);
+    if (metric.indom != PM_INDOM_NULL)
+      writer_.add_instances(writer_.last(), metric.indom, {{1, "one"}, {2, "two\x1b"}});
+    return *this;
+  }
+  ArchiveOfTags& host(double second, pmID metric,
+                      const std::vector<std::pair<int, Reading::Value>>& values) {
+    writer_.add_sample(stamp(second), Reading().add(metric, values).sample());
+    return *this;
+  }
+
   // Gives the instance of this number another name from then on.
   ArchiveOfTags& rename(TraceType type, double second, int number, const std::string& name) {
     const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));

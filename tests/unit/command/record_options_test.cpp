@@ -37,6 +37,13 @@ TEST(RecordOptions, TheFirstWordThatIsNoOptionBeginsTheCommand) {
   EXPECT_EQ(error_of(parse({"--html", "", "app"})), "--html: needs a file");
 }
 
+TEST(RecordOptions, OtherMetricsAreAListThatMayGoOn) {
+  EXPECT_EQ(parse({"--also", "mem.util.free,disk.dev.*", "--also", "kernel", "app"})->also,
+            (Words{"mem.util.free", "disk.dev.*", "kernel"}));
+  for (const char* const none : {"", ",", "mem,", ".*"})
+    EXPECT_TRUE(begins(error_of(parse({"--also", none, "app"})), "--also: \"")) << none;
+}
+
 TEST(RecordOptions, AHostIsRecordedForATime) {
   const auto options = parse({"--host=shop", "--size", "2min", "--archive-version", "3"});
   ASSERT_TRUE(options) << options.error().message;

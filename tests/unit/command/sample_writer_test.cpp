@@ -23,6 +23,7 @@ class FakeAgent : public RecordedAgent {
   bool is_there = true;
   bool begins_now = false;
   bool has_new_labels = false;
+  bool says_all = false;
   int label_requests = 0;
 
   std::vector<RecordedMetric> metrics() override {
@@ -36,6 +37,7 @@ class FakeAgent : public RecordedAgent {
   }
   Instances instances(pmInDom) override { return names; }
   bool begins_at_zero() const override { return begins_now; }
+  bool gives_all_instances() const override { return says_all; }
   bool labels_changed() override { return std::exchange(has_new_labels, false); }
   Result<Sample> read(std::span<const pmID> metrics, Instant) override {
     if (!is_there) return Error{"gone"};
@@ -113,6 +115,17 @@ TEST_P(Recorded, WhatGoesOnAsItWasIsNotWrittenAgain) {
   sample(Changes, 4);
   sample(Everything, 5);
   EXPECT_EQ(written(), (Lines{" 0[1]=5 0[2]=7", " 0[2]=8", "", "", " 0[1]=5", " 0[1]=5 0[2]=8"}));
+}
+
+// Otherwise nobody could tell an instance that has gone from one that has not changed.
+TEST_P(Recorded, OfAnAgentThatGivesAllInstancesEachSampleHasAll) {
+  source.says_all = true;
+  begin({{1, 5}, {2, 7}});
+  source.counts.erase(1);
+  sample(Changes, 1);
+  source.counts.clear();
+  sample(Changes, 2);  // no mark, which would be one for other agents, too
+  EXPECT_EQ(written(), (Lines{" 0[1]=5 0[2]=7", " 0[2]=7", ""}));
 }
 
 // PCP's tools show a metric's first record.
