@@ -50,6 +50,28 @@ Model shop(bool has_histogram = true, double payment_s = 0.0128, unsigned seed =
   return model;
 }
 
+// With PCP's own metrics of its host. The disk was full for some time.
+Model hosted() {
+  Model model = shop();
+  const auto add = [&](const std::string& metric, std::optional<std::string> instance,
+                       const std::string& unit, auto value_at) {
+    HostValue& its = model.host_values.emplace_back();
+    its = {metric, std::move(instance), "build7", unit, true, 0, 1, 2, 180, {}};
+    for (std::size_t i = 0; i < model.fine.points(); ++i)
+      its.points.push_back(static_cast<float>(value_at(static_cast<double>(i))));
+  };
+  add("filesys.free", "/dev/vda1", "bytes",
+      [](double i) { return i > 100 && i < 120 ? 0 : 2e10 - 1e8 * i; });
+  add("kernel.all.cpu.user", {}, "seconds per second", [](double i) { return load_at(i / 180); });
+  for (const char* const disk : {"sda", "<b>&amp;\u202e", ""})
+    add("disk.dev.write", disk, "per second",
+        [&](double i) { return i > 40 && i < 44 ? kUnknown : 300 * load_at(i / 90) + *disk; });
+  for (const char* const metric : {"mem.util.free", "mem.util.used", "swap.used"})
+    add(metric, {}, "bytes", [](double) { return 4e9; });
+  model.host_values.push_back({"disk.dev.write", "sdz", "build7", "per second"});
+  return model;
+}
+
 // Payments take longer than in the older run, which has another name for a tag.
 Model compared() {
   Model model = shop();
@@ -276,6 +298,7 @@ Result<Model> model_named(const std::string& name) {
   static const std::map<std::string, Model (*)()> kRuns = {{"shop", [] { return shop(); }},
                                                            {"bands", [] { return shop(false); }},
                                                            {"compared", compared},
+                                                           {"hosted", hosted},
                                                            {"spans", with_spans},
                                                            {"without_spans", without_spans},
                                                            {"hostile", hostile},

@@ -43,7 +43,7 @@ def rows_of(color):
 
 class Labels(PageTestCase):
     def test_of_charts_do_not_collide(self):
-        runs = ("shop", "bands", "values", "one_sample", "one_value", "families", "hostile", "spans")
+        runs = ("shop", "bands", "values", "one_sample", "one_value", "families", "hostile", "spans", "hosted")
         for page in self.each_page((500, 1280), runs):
             tags = self.evaluate("pcpTrace.data.tags.map(({name}) => name)")
             for names in [[name] for name in tags[:10]] + [tags[:6]]:

@@ -28,6 +28,32 @@ class Time(PageTestCase):
         self.browser.click(x, y, clicks=2)
         self.assertEqual(self.windows(), whole)
 
+    def test_has_pcps_metrics_of_the_host_on_the_axis_of_the_load(self):
+        self.page("shop")
+        self.assertEqual(self.texts("#host *"), [])
+        self.page("hosted")
+        self.assertEqual(self.texts("#host h3"), ["filesys.free", "kernel.all.cpu.user", "disk.dev.write", "mem.util.free",
+                                                  "mem.util.used"])
+        self.assertEqual(self.texts("#host .entry")[:8], [
+            "/dev/vda1", "bytes", "user", "seconds per second", "sda", r"<b>&amp;\xe2\x80\xae", "“”", "per second"])
+        self.assertEqual(self.texts("#host-more"), ["1 more value: pcp-trace report --json, and the archive."])
+        edges = self.evaluate("""[...pcpTrace.view.charts].filter(({plot}) => plot.closest('#load, #host'))
+            .map(({graph, plot}) => plot.getBoundingClientRect().left + graph.getArea().x + ' ' + graph.getArea().w)""")
+        self.assertEqual((len(edges), len(set(edges))), (6, 1), edges)
+        self.drag_over("#host .plot", 0.4, 0.6)
+        self.assertEqual(len(self.windows()), 1)
+        begin, end = map(int, self.windows()[0].split())
+        self.assertTrue(25_000 < end - begin < 60_000, self.windows())
+        self.click("#whole-run")
+        for at, shown in ((110, "0\u202fB"), (50, "15\u202fGB")):
+            self.evaluate(f"view.pointed = page.hostCharts[0], view.pointAt(view.run.begin + {at}500)")
+            self.assertEqual(self.texts("#host .tip b"), [shown])
+        self.evaluate("view.pointed = page.hostCharts[2], view.pointAt(view.run.begin + 42500)")
+        self.assertEqual(self.texts("#host .tip b"), ["–"] * 3)
+        self.click("#host-all")
+        self.click("#theme")
+        self.assertEqual(len(self.texts("#host h3")), 6)
+
     def test_moves_by_keys(self):
         self.page("shop")
         whole = self.windows()

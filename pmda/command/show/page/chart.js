@@ -68,6 +68,7 @@ export class TimeChart extends Chart {
   format;
   log = false;
   stacked = false;
+  hasEndLabels = true;
   valueRange;
   extraKey;
   keyHelp;
@@ -196,7 +197,7 @@ export class TimeChart extends Chart {
   }
 
   rightGap() {
-    if (this.stacked) return 8;
+    if (this.stacked || !this.hasEndLabels) return 8;
     const widths = this.named().map((line) => textWidth(visibleName(line.label), 600));
     return Math.min(14 + Math.max(0, ...widths), this.canvasHost.clientWidth / 5, 130);
   }
@@ -217,7 +218,8 @@ export class TimeChart extends Chart {
   }
 
   placeLabels() {
-    this.labels.replaceChildren(...(this.stacked ? layerLabels(this) : endLabels(this)));
+    if (this.hasEndLabels)
+      this.labels.replaceChildren(...(this.stacked ? layerLabels(this) : endLabels(this)));
   }
 
   keyEntry(line, ...more) {

@@ -94,6 +94,11 @@ export async function readData() {
   data.coarse = gridOf(document_.coarse);
   for (const packed of document_.series)
     data.tags[packed.tag].series = seriesOf(packed, data, floats);
+  const pointsOf = (place) => floats.subarray(place, place + data.fine.count);
+  data.host = {
+    values: (document_.host_metrics || []).map((its) => ({...its, points: pointsOf(its.points)})),
+    leftOut: document_.host_metrics_left_out
+  };
   addDistributions(data.tags, document_.distributions);
   data.figures = document_.figures;
   data.spans = document_.spans;

@@ -75,7 +75,7 @@ export function plural(count, word) {
 }
 
 // Divides large numbers by a factor: "318.2 M".
-function scaled(value, least, digits) {
+export function scaled(value, least, digits) {
   /** @type {[number, string][]} */
   const factors = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
   const size = Math.abs(value);

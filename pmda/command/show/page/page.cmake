@@ -3,7 +3,7 @@
 find_file(DYGRAPHS_SCRIPT dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH REQUIRED
           DOC "The chart library that pages have inside (Debian: libjs-dygraphs)")
 set(page_scripts data.js format.js view.js labels.js table.js thinning.js chart.js heat.js shapes.js detail.js figures.js groups.js
-    columns.js cards.js load.js comparison.js waterfall.js trace_filter.js why.js spans.js page.js)
+    columns.js cards.js load.js host.js comparison.js waterfall.js trace_filter.js why.js spans.js page.js)
 set(page_files ${page_scripts} page.html page.css)
 list(TRANSFORM page_files PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_files} ${DYGRAPHS_SCRIPT})

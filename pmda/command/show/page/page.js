@@ -10,6 +10,7 @@ import {readData} from './data.js';
 import {kindName, kindNames, momentElement, showDetail, tagColor} from './detail.js';
 import {byId, clock, element, formatCount, formatSeconds, isKnown, plural, unknown, visibleName} from './format.js';
 import {showGroupings, showShares, showUneven} from './groups.js';
+import {showHost} from './host.js';
 import {showLoad} from './load.js';
 import {showSpans} from './spans.js';
 import {Table} from './table.js';
@@ -23,6 +24,8 @@ export const page = {
   groups: [],
   chosen: [],
   kind: null,
+  hostCharts: [],
+  showsAllOfHost: false,
 
   // `groups`: pairs of a tag's name and the name of the sum that it is a part of.
   showTags(tags, groups = []) {
@@ -141,6 +144,7 @@ function showTheme(theme) {
 
 function drawAll() {
   showLoad(page.data);
+  showHost(page.data);
   if (page.chosen.length) page.choose(page.chosen);
   showZoom();
 }
@@ -200,13 +204,15 @@ function showRun(data) {
         'Nothing was traced in this run: no program that uses the library made a call. ' +
         'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
         'start it with PCP_TRACE_DEBUG=api,comms in its environment.');
+  byId('overview').hidden =
+      data.host.values.length === 0 && !data.tags.some(({type}) => type === 'transact');
+  showSlowest(data);
+  showHost(data);
   if (data.tags.length === 0) return;
   byId('tags-panel').hidden = false;
-  byId('overview').hidden = !data.tags.some(({type}) => type === 'transact');
   const kinds = showKinds(data.tags);
   showGroupings(data);
   showUneven(data);
-  showSlowest(data);
   showSpans(data);
   showComparison(data);
   page.choose([comparison.table?.rows.find(({is}) => is)?.is || firstOf(data.tags, kinds[0])]);

@@ -160,6 +160,11 @@ class Packer {
         });
       });
     }
+    std::vector<HostValue> drawn = model_.host_values;
+    std::erase_if(drawn, [](const HostValue& each) { return each.points.empty(); });
+    write_host_values(json_, drawn,
+                      [&](const HostValue& each) { write_values("points", each.points); });
+    json_.number("host_metrics_left_out", model_.host_values.size() - drawn.size());
     json_.list("groupings", groupings_of(model_.tags),
                [&](const Grouping& grouping) { write_grouping(grouping); });
     if (model_.base) json_.object("base", [&] { write_base(*model_.base); });
