@@ -106,7 +106,7 @@ Result<void> take_archives(WatchOptions& options, std::vector<std::string>& word
         !is_there(word + ".index"))
       return Error{word +
                    ": is no recording here, and no word of a filter; those are failed, "
-                   "note.KEY=PATTERN, label.KEY=PATTERN, tag=PATTERN and others"};
+                   "trace=ID, note.KEY=PATTERN, label.KEY=PATTERN, tag=PATTERN and others"};
     (is_of_filter ? filter : options.archives).push_back(std::move(word));
   }
   words = std::move(filter);
@@ -155,7 +155,7 @@ Result<Options> parse(int argc, char* const* argv) {
       wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));
   if (!filter)
     return Error{filter.error().message +
-                 "; here also failed, note.KEY=PATTERN and label.KEY=PATTERN"};
+                 "; here also failed, trace=ID, note.KEY=PATTERN and label.KEY=PATTERN"};
   options.filter = *std::move(filter);
   if (options.archives.empty())
     add_host(options);
@@ -190,10 +190,11 @@ Words of the filter; a transaction must match all of them (default tag=*):
                             its program
   kind=point,observe,counter
                             these events, too; transactions are always there
+  trace=ID                  its trace's id begins with these digits
   failed                    it or a transaction inside it failed
   note.KEY=PATTERN          it or a transaction inside it has such a note
   label.KEY=PATTERN         likewise, such a label at its end
-The last three are decided here, at the end of a trace; record does not take them.
+The last four are decided here, at the end of a trace; record does not take them.
 
 A transaction that matches comes with all transactions below it in its process.
 The filter must also match in the other processes of the trace:

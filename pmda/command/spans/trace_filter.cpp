@@ -18,6 +18,7 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::string_view kFailed = "failed";
+constexpr std::string_view kTraceWord = "trace=";
 constexpr std::string_view kNoteWord = "note.";
 constexpr std::string_view kLabelWord = "label.";
 constexpr std::size_t kMostNotes = 32;
@@ -78,6 +79,12 @@ Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   for (std::string& word : split(words)) {
     if (word == kFailed) {
       failed = true;
+    } else if (word.starts_with(kTraceWord)) {
+      trace_id = word.substr(kTraceWord.size());
+      if (trace_id.empty() || trace_id.size() > 32 ||
+          trace_id.find_first_not_of("0123456789abcdef") != std::string::npos)
+        return Error{printed_name(word) +
+                     ": expected the first digits of an id, as in trace=a2c4f6"};
     } else if (word.starts_with(kNoteWord) || word.starts_with(kLabelWord)) {
       Result<Note> note = parse_note(word);
       if (!note) return note.error();
@@ -119,6 +126,7 @@ bool TraceFilter::may_be_of(const SpanEvent& span) const {
 }
 
 bool TraceFilter::matches(const SpanTrace& trace) const {
+  if (!text_of(trace.id).starts_with(trace_id)) return false;
   if (!captured && all_marks() == 0) return true;
   struct Open {
     std::size_t depth;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The words of a filter that only a whole trace decides: failed, note.KEY=PATTERN and
-// label.KEY=PATTERN. For recordings also those that programs decide when they capture.
+// The words of a filter that only a whole trace decides: failed, trace=ID, note.KEY=PATTERN
+// and label.KEY=PATTERN. For recordings also those that programs decide when they capture.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ struct TraceFilter {
   };
 
   bool failed = false;
+  std::string trace_id{};                       // its first digits; empty: any
   std::vector<Note> notes;                      // all of them
   std::optional<wire::CaptureFilter> captured;  // nothing: programs decide this part
 
   // Takes these words out of a filter's words.
   Result<void> take_from(std::vector<std::string>& words);
 
-  // True if a transaction or event of the trace matches `captured`, and it or one inside it has
-  // failed, and so for each note.
+  // True if the trace has that id, and a transaction or event of it matches `captured`, and it or
+  // one inside it has failed, and so for each note.
   bool matches(const SpanTrace& trace) const;
 
  private:
