@@ -116,7 +116,7 @@ TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"-a", "x", "limit=9/s"}),
             "-a: limit= and kind= are for programs; leave out \"limit=9/s\"");
   EXPECT_TRUE(complaint({"-a", "x", "status=504"})
-                  .ends_with("failed, note.KEY=PATTERN and label.KEY=PATTERN"));
+                  .ends_with("failed, trace=ID, note.KEY=PATTERN and label.KEY=PATTERN"));
   EXPECT_TRUE(
       complaint({"-a", "x", "fail"}).starts_with("fail: is no recording here, and no word"));
   EXPECT_EQ(complaint({"note.=5"}), "note.=5: expected a note and a pattern, as in note.item=23*");
