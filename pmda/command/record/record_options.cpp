@@ -80,7 +80,7 @@ std::vector<Option> table_for(RecordOptions& options) {
        parses(parse_file, options.page)},
       {"spans", 0, "FILTER",
        "also keep single transactions: 'tag=request share=10%';\n"
-       "pcp-trace spans --help lists the words, without\nfailed, note.KEY and label.KEY",
+       "pcp-trace spans --help lists the words, without\nfailed, trace, note.KEY and label.KEY",
        parses(parse_filter, options.typed_spans)},
       {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as rank",
        parses(agent::parse_keys, options.split)},
