@@ -15,7 +15,7 @@ SCRIPT = """set -eu
 . %s/pcp-trace.sh
 f() { echo "function $1"; set=in-the-script; return 3; }
 while getopts ab option -a -b; do
-    traced -L target=all -s option printf '%%s|' "a  b" "it's" '$HOME' -j4 '' "$option"
+    traced -L target=all -s option env printf '%%s|' "a  b" "it's" '$HOME' -j4 '' "$option"
 done
 echo hello | traced cat cat
 traced killed sh -c 'kill -TERM $$' || echo $?
@@ -23,7 +23,7 @@ traced nosuch nosuchprogram || echo $?
 traced function f x || echo $? $set
 traced function f y || echo $?
 traced only || echo $?
-traced fails false
+traced fails env false
 echo not reached
 """ % HERE
 PRINTED = ["a  b|it's|$HOME|-j4||a|a  b|it's|$HOME|-j4||b|hello", "143", "127", "function x", "3 in-the-script", "function y", "3",
@@ -31,10 +31,11 @@ PRINTED = ["a  b|it's|$HOME|-j4||a|a  b|it's|$HOME|-j4||b|hello", "143", "127", 
 
 
 class Traced(unittest.TestCase):
-    def result_of(self, shell, script, path):
+    def result_of(self, shell, script, path, *arguments):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_NOAGENT="1", PCP_TRACE_DEBUG="api",
                                           PATH=f"{path}/usr/bin:/bin")
-        return subprocess.run([shell, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([shell, "-c", script, shell, *arguments], env=environment, capture_output=True, text=True,
+                              timeout=60, check=False)
 
     def run_script(self, shell, path):
         done = self.result_of(shell, SCRIPT, path)
@@ -77,6 +78,27 @@ END
                 4, ["line", "/usr", "0027", "yes", "mine", "a  b", "3"]), done.stderr)
             self.assertEqual(re.findall("^pcp-trace.sh: .*$|Illegal", done.stderr, re.MULTILINE), [
                 "pcp-trace.sh: functions and builtins of the shell run untraced: read"])
+
+    def test_builtins_do_what_they_do_untraced(self):
+        script = """set -eu; . "$2/pcp-trace.sh"; cd "$1"; alias pwd=ls
+            TRACED echo 'a\\tb'; TRACED pwd; TRACED test 1 = 2 || echo "$?"
+            [ -z "${BASH-}" ] || { sleep 60 >/dev/null 2>&1 & TRACED kill %1 || echo "no job"
+                TRACED printf -v name x; TRACED [ -v name ] && echo "$name"; }"""
+        with tempfile.TemporaryDirectory() as directory:
+            os.symlink("/usr", f"{directory}/link")
+            for shell in ("dash", "bash"):
+                untraced, *traced = (self.result_of(shell, script.replace("TRACED", prefix), path, f"{directory}/link", HERE)
+                                     for prefix, path in (("command", ""), ("traced tag", ""), ("traced tag", f"{HERE}:")))
+                self.assertRegex(untraced.stdout, r"/link\n1\n(x\n)?$")
+                for done in traced:
+                    self.assertEqual((done.returncode, done.stdout), (0, untraced.stdout), done.stderr)
+
+    def test_a_wrong_option_runs_nothing(self):
+        for shell in ("dash", "bash"):
+            for options in ("-Z", "-q -e"):
+                for path in ("", f"{HERE}:"):
+                    done = self.result_of(shell, f". {HERE}/pcp-trace.sh; traced {options} tag env echo no", path)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
 
     def test_a_command_runs_untraced_if_its_tag_or_a_label_is_invalid(self):
         for arguments in (("",), ("t" * 255,), ("-L", "A B", "tag"), ("-L", "A=B", "tag"), ("-LA", "-LB", "")):

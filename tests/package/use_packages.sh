@@ -96,7 +96,7 @@ from_python() { traces ask-airline python3 demos/travel_agency.py 1; }
 
 from_shell() {
     traces 'files' /usr/libexec/pcp-trace/pmtrace -a 3 files && traces hello pmtrace hello &&
-        traces build sh -c '. pcp-trace.sh && traced build true'
+        traces build sh -c '. pcp-trace.sh && traced build env true'
 }
 
 views_are_linked() { [[ -r /etc/pcp/pmrep/trace.conf && -r /var/lib/pcp/config/pmlogconf/trace/tags ]]; }
