@@ -213,9 +213,11 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 #define pmtracecount pmtracecounter
 
 /* A transaction from here to the end of the block, however the program leaves the block; only
- * longjmp and exit leave it open. A declaration: no goto or switch may jump past it into its block.
- * The tag is a literal, looked up when the line is first reached. PMTRACE_FUNCTION() takes the
- * function's name. For gcc and clang; C++ has these two in <pcp/trace.hpp>. */
+ * longjmp, exit and, without -fexceptions, pthread_exit, pthread_cancel and C++ exceptions leave it
+ * open. A declaration: no goto or switch may jump past it into its block. Compilers refuse that, but
+ * gcc not for a computed goto. The tag is a literal, looked up when the line is first reached.
+ * PMTRACE_FUNCTION() takes the function's name. For gcc and clang; C++ has these two in
+ * <pcp/trace.hpp>. */
 #if defined(__GNUC__) && !defined(__cplusplus)
 #define PMTRACE_SCOPE(tag) PMTRACE_NUMBERED_SCOPE_("" tag, __COUNTER__)
 #define PMTRACE_FUNCTION() PMTRACE_NUMBERED_SCOPE_(__extension__ __func__, __COUNTER__)

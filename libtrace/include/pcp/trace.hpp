@@ -411,6 +411,8 @@ class [[nodiscard]] Running {
     }
     return *this;
   }
+  // Takes an exception that began after the transaction for its own. In a coroutine, which goes on
+  // where its caller may be unwinding for another exception, end or abort it before.
   ~Running() {
     if (std::uncaught_exceptions() > exceptions_)
       abort();
@@ -683,7 +685,8 @@ class Scope {
 
 // A transaction from here to the end of the block; an exception aborts it. The tag is a literal. It
 // and its labels, as in PMTRACE_SCOPE("parse", {{"format", "json"}}), are looked up when the line
-// is first reached, so they cannot name a local variable. Not for constexpr functions.
+// is first reached, so they cannot name a local variable. Not for constexpr functions, and no
+// co_await or co_yield may follow in the block: see ~Running.
 #undef PMTRACE_SCOPE  // of <pcp/trace.h>: tells that it is here
 #define PMTRACE_SCOPE(...) PMTRACE_NUMBERED_SCOPE_(__COUNTER__, nullptr, "" __VA_ARGS__)
 

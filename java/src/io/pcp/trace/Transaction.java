@@ -10,6 +10,9 @@ import java.util.function.Consumer;
 /**
  * Something that takes time: counted, and timed with average, extrema and percentiles.
  * Thread-safe. Make one per tag.
+ *
+ * <p>A {@link StackOverflowError} may leave transactions open, those whose end finds no stack
+ * either: they stay in flight until the process ends.
  */
 public final class Transaction extends Tagged {
     static {
