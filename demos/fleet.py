@@ -18,7 +18,7 @@ import sys
 import time
 
 from show import HERE, WINDOW, PrivatePmcd, leave
-from spans import FILTER, shop
+from spans import FILTER, need, shop
 from private_pmcd import ReservedPort
 from prometheus import ask
 
@@ -27,13 +27,14 @@ HOSTS = {"front1": "order_front", "stock1": "order_stock", "depot1": "OrderWorke
 PATIENCE_S = 60
 
 QUESTIONS = (
-    ("Orders a second, by host and tag",
+    ("Orders a second, over the last 10 s, by host and tag",
      'sum by (host_name, tag, outcome)\n'
      '      (rate(trace_transact_count_total{tag=~"order|reserve|pick"}[10s]) > 0)', "{:8.1f} /s"),
     ("95% take at most",
      'histogram_quantile(0.95, sum by (host_name, tag, vmrange)\n'
-     '      (increase(trace_transact_duration_seconds_bucket{tag=~"order|reserve|pick"}[1h]))) * 1000', "{:8.1f} ms"),
-    ("In all", 'sum by (outcome) (trace_transact_count_total{tag="order"} > 0)', "{:8.0f}"),
+     '      (increase(trace_transact_duration_seconds_bucket\n'
+     '        {tag=~"order|reserve|pick"}[1h]))) * 1000', "{:8.1f} ms"),
+    ("Orders in all, since the start", 'sum by (outcome) (trace_transact_count_total{tag="order"} > 0)', "{:8.0f}"),
 )
 
 
@@ -83,22 +84,24 @@ def main(build, victoria, seconds):
         words = [word for pmcd in pmcds.values() for word in ("-h", pmcd.host(unix=True))]
         port = stack.enter_context(ReservedPort())
         address = f"127.0.0.1:{port.number}"
-        print("Three hosts: " + ", ".join(f"{host} runs {program}" for host, program in HOSTS.items()) + ".\n"
-              f"==> pcp-trace export --otlp http://{address}/opentelemetry --only metrics -t 1s -h ... -h ... -h ...\n",
-              flush=True)
+        print("Three hosts:\n" + "".join(f"    {host} runs {program}\n" for host, program in HOSTS.items()) +
+              f"==> pcp-trace export --otlp http://{address}/opentelemetry \\\n"
+              "        --only metrics -t 1s -h ... -h ... -h ...\n", flush=True)
         stack.enter_context(ended_at_the_end(start(
             victoria, f"-storageDataPath={pmcds['front1'].path('victoria')}", f"-httpListenAddr={address}",
             "-opentelemetry.usePrometheusNaming", "-search.latencyOffset=0s",
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)))
-        stack.enter_context(ended_at_the_end(start(
+        export = stack.enter_context(ended_at_the_end(start(
             command, "export", "--otlp", f"http://{address}/opentelemetry", "--only", "metrics", "-t", "1s", *words,
-            stderr=subprocess.DEVNULL)))
+            text=True, stderr=subprocess.PIPE)))
         environments = {program: environment_of(pmcds[host]) for host, program in HOSTS.items()}
         stack.enter_context(shop(build, environments.__getitem__))
         time.sleep(seconds)
         show_answers(address)
+        export.terminate()
+        print(f"The export's last line:\n    {export.communicate()[1].splitlines()[-1]}\n")
         print("One order, through the three hosts:\n"
-              f"==> pcp-trace spans -h ... -h ... -h ... -s 1 {' '.join(FILTER)}\n", flush=True)
+              f"==> pcp-trace spans -h ... -h ... -h ... -s 1 \\\n        {' '.join(FILTER)}\n", flush=True)
         subprocess.run([command, "spans", *words, "-s", "1", "-T", f"{PATIENCE_S}s", *FILTER], check=True,
                        stderr=subprocess.DEVNULL)
     print("\nTo look further: libtrace/docs/opentelemetry.md")
@@ -111,4 +114,6 @@ if __name__ == "__main__":
         sys.exit("Usage: demos/fleet.py BUILD_DIRECTORY VICTORIA_METRICS [SECONDS]")
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, leave)
+    need("setpriv", "util-linux")
+    need(os.path.abspath(arguments[1]), "victoria-metrics; ./run demo fleet gets it")
     main(os.path.abspath(arguments[0]), os.path.abspath(arguments[1]), int(seconds_given))

@@ -11,6 +11,7 @@ the end it prints what a call costs the service in C++. Uses its own pmcd; leave
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,11 @@ FILTER = ["tag=order,reserve,pick,receipt", "kind=point"]
 
 # One of three articles is sold out.
 ORDERS = 4
+
+
+def need(program, package):
+    if not shutil.which(program):
+        sys.exit(f"demo: no program {program}: it is in the package {package}")
 
 
 @contextlib.contextmanager
@@ -152,4 +158,5 @@ if __name__ == "__main__":
         sys.exit("Usage: demos/spans.py BUILD_DIRECTORY [SECONDS]")
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, leave)
+    need("setpriv", "util-linux")
     main(os.path.abspath(arguments[0]), max(int(seconds_given), 2))

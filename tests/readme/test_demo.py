@@ -229,6 +229,18 @@ class Costs(unittest.TestCase):
         self.assertEqual((costs.of("before", "beside"), costs.of("before", "within")), (22.2, 150))
 
 
+class Programs(unittest.TestCase):
+    def test_a_missing_one_is_named_at_once(self):
+        with tempfile.TemporaryDirectory() as directory:
+            missing = os.path.join(directory, "victoria-metrics")
+            for demo, arguments, path, named in (("spans", [], directory, "setpriv"),
+                                                 ("fleet", [missing], os.environ["PATH"], missing)):
+                done = subprocess.run([sys.executable, "-B", f"{SOURCE}/demos/{demo}.py", directory, *arguments],
+                                      env={"PATH": path}, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, f"^demo: no program {named}: .*\n$")
+
+
 class Check(unittest.TestCase):
     def check(self, last_line, **counts):
         """Gives what is printed of a program whose one answer was aborted."""
