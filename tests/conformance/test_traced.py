@@ -82,7 +82,7 @@ END
     def test_builtins_do_what_they_do_untraced(self):
         script = """set -eu; . "$2/pcp-trace.sh"; cd "$1"; alias pwd=ls
             TRACED echo 'a\\tb'; TRACED pwd; TRACED test 1 = 2 || echo "$?"
-            [ -z "${BASH-}" ] || { sleep 60 >/dev/null 2>&1 & TRACED kill %1 || echo "no job"
+            [ -z "${BASH-}" ] || { tail -f /dev/null --pid=$$ & TRACED kill %1 || echo "no job"
                 TRACED printf -v name x; TRACED [ -v name ] && echo "$name"; }"""
         with tempfile.TemporaryDirectory() as directory:
             os.symlink("/usr", f"{directory}/link")
