@@ -214,8 +214,8 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 
 /* A transaction from here to the end of the block, however the program leaves the block; only
  * longjmp, exit and, without -fexceptions, pthread_exit, pthread_cancel and C++ exceptions leave it
- * open. A declaration: no goto or switch may jump past it into its block. Compilers refuse that, but
- * gcc not for a computed goto. The tag is a literal, looked up when the line is first reached.
+ * open. A declaration: no goto or switch may jump past it into its block. Compilers refuse that,
+ * but gcc not for a computed goto. The tag is a literal, looked up when the line is first reached.
  * PMTRACE_FUNCTION() takes the function's name. For gcc and clang; C++ has these two in
  * <pcp/trace.hpp>. */
 #if defined(__GNUC__) && !defined(__cplusplus)
