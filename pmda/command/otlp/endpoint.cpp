@@ -20,7 +20,7 @@ struct SignalWords {
   const char* variable;
 };
 
-SignalWords words_of(Signal signal) {
+SignalWords names_of(Signal signal) {
   return signal == Signal::Metrics ? SignalWords{"/v1/metrics", "METRICS_"}
                                    : SignalWords{"/v1/traces", "TRACES_"};
 }
@@ -40,7 +40,7 @@ std::optional<Setting> read(const Environment& environment, std::string name) {
 // A signal's own variable comes first.
 std::optional<Setting> read(const Environment& environment, Signal signal, const char* what) {
   const std::string prefix(kPrefix);
-  if (auto own = read(environment, prefix + words_of(signal).variable + what)) return own;
+  if (auto own = read(environment, prefix + names_of(signal).variable + what)) return own;
   return read(environment, prefix + what);
 }
 
@@ -68,7 +68,7 @@ Result<std::string> with_path(std::string base, Signal signal) {
       return Error{"leave out " + std::string(path) + ": it is added for each signal"};
   if (base.find_first_of("?#") != std::string::npos)
     return Error{"the address has a ? or #; each signal's path could not be added"};
-  return base + words_of(signal).path;
+  return base + names_of(signal).path;
 }
 
 Error named(const std::string& name, const Error& error) { return {name + ": " + error.message}; }
@@ -80,7 +80,7 @@ Result<std::string> url_for(Signal signal, const std::optional<std::string>& bas
   if (base) {
     url = *base;
   } else if (const auto own =
-                 read(environment, std::string(kPrefix) + words_of(signal).variable + "ENDPOINT")) {
+                 read(environment, std::string(kPrefix) + names_of(signal).variable + "ENDPOINT")) {
     const Result<void> checked = check(own->value);
     return checked ? Result<std::string>(own->value) : named(own->name, checked.error());
   } else if (auto common = read(environment, std::string(kPrefix) + "ENDPOINT")) {

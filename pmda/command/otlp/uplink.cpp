@@ -48,6 +48,9 @@ struct Uplink::Shared {
   Sent sent TRACE_GUARDED_BY(mutex);
   bool is_given_up TRACE_GUARDED_BY(mutex) = false;  // no attempt is worth its time
 
+  bool lacks_room_for(std::size_t bytes) const TRACE_REQUIRES(mutex) {
+    return !waiting.empty() && waiting_bytes + bytes > kWaitingBytes;
+  }
   Sent finish(Instant until);
   void wait_for_end(Instant until) TRACE_REQUIRES(mutex) {
     while (!has_ended && steady_now() < until) changed.wait_until(mutex, until);
@@ -197,18 +200,17 @@ bool Uplink::put(Piece piece) {
   if (piece.items == 0 && piece.left_out == 0) return true;
   const Lock lock(shared_->mutex);
   shared_->sent.lost += piece.left_out;
-  const auto is_full = [&] {
-    return !shared_->waiting.empty() && shared_->waiting_bytes + piece.bytes.size() > kWaitingBytes;
-  };
+  const std::size_t bytes = piece.bytes.size();
   if (shared_->when_full == WhenFull::Wait)
-    while (is_full() && !shared_->is_given_up) shared_->changed.wait(shared_->mutex);
+    while (shared_->lacks_room_for(bytes) && !shared_->is_given_up)
+      shared_->changed.wait(shared_->mutex);
   if (piece.items == 0) return !shared_->is_given_up;
-  while (is_full()) {
+  while (shared_->lacks_room_for(bytes)) {
     shared_->sent.lost += shared_->waiting.front().items;
     shared_->waiting_bytes -= shared_->waiting.front().bytes.size();
     shared_->waiting.pop_front();
   }
-  shared_->waiting_bytes += piece.bytes.size();
+  shared_->waiting_bytes += bytes;
   shared_->waiting.push_back(std::move(piece));
   shared_->changed.notify_all();
   return !shared_->is_given_up;

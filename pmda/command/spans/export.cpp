@@ -25,11 +25,6 @@ namespace {
 // All spans are in memory until the end, and viewers are slow with more.
 constexpr std::size_t kMostSpans = 250'000;
 
-int fail(const std::string& why, ExportStatus status) {
-  complain("export", why);
-  return status;
-}
-
 struct Collected {
   std::vector<SpanTrace> traces;
   std::size_t spans = 0;
@@ -44,19 +39,19 @@ struct Collected {
 // `path` "-" is standard output.
 int write(const Collected& all, const std::string& path) {
   if (all.traces.empty())
-    return fail(path + ": not written: no transaction was captured", kExportFailed);
+    return fail_export(path + ": not written: no transaction was captured", kExportFailed);
   const std::string document = chrome_trace(all.traces);
   if (path == "-") {
     if (const int error = write_all(STDOUT_FILENO, document); error != 0)
-      return fail(path + ": " + std::strerror(error), kExportFailed);
+      return fail_export(path + ": " + std::strerror(error), kExportFailed);
   } else if (const Result<void> replaced = replace_file(path, document); !replaced) {
-    return fail(path + ": " + replaced.error().message, kExportFailed);
+    return fail_export(path + ": " + replaced.error().message, kExportFailed);
   } else {
     std::cout << printed_name(path) << ": " << Shown::counted(all.traces.size(), "trace") << ", "
               << Shown::counted(all.spans, "span") << ", for ui.perfetto.dev and speedscope.app\n";
   }
   if (all.is_full())
-    fail("stopped at the limit of " + std::to_string(kMostSpans) + " spans", kExported);
+    fail_export("stopped at the limit of " + std::to_string(kMostSpans) + " spans", kExported);
   return kExported;
 }
 
@@ -79,7 +74,7 @@ int export_recorded(const ExportOptions& options) {
     all.add(std::move(trace));
     return !all.is_full();
   });
-  if (!read) return fail(read.error().message, kExportImpossible);
+  if (!read) return fail_export(read.error().message, kExportImpossible);
   if (!*read) {
     tell_that_none_are_recorded(options, "export");
     return kExportFailed;
@@ -87,11 +82,12 @@ int export_recorded(const ExportOptions& options) {
   const RecordedSpans& spans = **read;
   tell_what_is_missing(spans, "export");
   if (all.traces.empty())
-    return fail(options.archives.front() +
-                    (spans.traces > 0     ? ": no trace matches the filter"
-                     : !spans.cut.empty() ? ": there is no transaction before that"
-                                          : ": no transaction was captured when it was recorded"),
-                kExportFailed);
+    return fail_export(
+        options.archives.front() + (spans.traces > 0 ? ": no trace matches the filter"
+                                    : !spans.cut.empty()
+                                        ? ": there is no transaction before that"
+                                        : ": no transaction was captured when it was recorded"),
+        kExportFailed);
   return write(all, options.chrome);
 }
 
@@ -99,7 +95,7 @@ int write_chrome(const ExportOptions& options) {
   // Checked first, so that nobody waits in vain.
   if (options.chrome != "-")
     if (const Result<void> tried = try_to_replace_file(options.chrome); !tried)
-      return fail(options.chrome + ": " + tried.error().message, kExportFailed);
+      return fail_export(options.chrome + ": " + tried.error().message, kExportFailed);
   if (options.archives.empty()) return export_live(options);
   return guarded("export", kExportImpossible, [&] { return export_recorded(options); });
 }
@@ -109,7 +105,7 @@ int write_chrome(const ExportOptions& options) {
 int export_spans(int argc, char* const* argv) {
   const Result<ExportOptions> options = parse_export_options(argc, argv);
   if (!options)
-    return fail(options.error().message + " (pcp-trace export --help)", kExportImpossible);
+    return fail_export(options.error().message + " (pcp-trace export --help)", kExportImpossible);
   if (options->wants_help) {
     std::cout << export_usage();
     return kExported;

@@ -33,11 +33,6 @@ constexpr Duration kInterval = std::chrono::seconds(10);
 constexpr Duration kLastAttempts = std::chrono::seconds(10);
 constexpr Duration kCheckInterval = std::chrono::milliseconds(100);
 
-int fail(const std::string& why, ExportStatus status) {
-  complain("export", why);
-  return status;
-}
-
 struct Endpoints {
   std::optional<otlp::Endpoint> metrics;  // nothing: not wanted
   std::optional<otlp::Endpoint> spans;
@@ -187,11 +182,11 @@ int export_recorded(const ExportOptions& options, const Endpoints& endpoints) {
   for (const std::string& name : options.archives) {  // first: else others would be sent
     const Result<std::string> found = find_archive(name);
     const Result<ArchiveContext> opened = found ? open_archive(*found) : found.error();
-    if (!opened) return fail(opened.error().message, kExportImpossible);
+    if (!opened) return fail_export(opened.error().message, kExportImpossible);
   }
   Uplinks uplinks(endpoints, Uplink::WhenFull::Wait);
   const Result<bool> read = send_recorded(options, uplinks);
-  if (!read) fail(read.error().message, kExportImpossible);
+  if (!read) fail_export(read.error().message, kExportImpossible);
   const ExportStatus sent = uplinks.finish(std::chrono::minutes(10));
   return !read ? kExportImpossible : *read ? sent : kExportFailed;
 }
@@ -200,12 +195,13 @@ int export_recorded(const ExportOptions& options, const Endpoints& endpoints) {
 
 int export_otlp(const ExportOptions& options) {
   const Result<Endpoints> endpoints = endpoints_for(options);
-  if (!endpoints) return fail(endpoints.error().message, kExportImpossible);
+  if (!endpoints) return fail_export(endpoints.error().message, kExportImpossible);
   if (options.is_once && endpoints->spans)
-    return fail("--once: sends metrics; leave out the filter", kExportImpossible);
+    return fail_export("--once: sends metrics; leave out the filter", kExportImpossible);
   if (options.traces && !endpoints->spans)
-    return fail("-s: counts traces, and only metrics are sent; add a filter, such as share=1%",
-                kExportImpossible);
+    return fail_export(
+        "-s: counts traces, and only metrics are sent; add a filter, such as share=1%",
+        kExportImpossible);
   if (options.archives.empty()) return export_live(options, *endpoints);
   return guarded("export", kExportImpossible, [&] { return export_recorded(options, *endpoints); });
 }
