@@ -189,7 +189,7 @@ class ArchiveOfTags {
     agent::LabelText about;
     about.add("unit", unit);
     agent::LabelSets sets(1);
-    sets.add(numbers_.at(domain).at(tag), about);
+    sets.add(static_cast<unsigned>(numbers_.at(domain).at(tag)), about);
     pmLabelSet* released = nullptr;
     const int count = sets.release(&released);
     writer_.add_labels(stamp(second), PM_LABEL_INSTANCES, domain,
