@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The agent counts exactly what a Python program does."""
 
+import os
 import re
 
 import noted
@@ -42,6 +43,10 @@ class Service(PythonTestCase):
                 ("module", "package.module", [*interpreter, "-m", "package.module"], {}),
                 ("package", "package", [*interpreter, "-m", "package"], {}),
                 ("imported", "service", [*interpreter, "-m", "service"], {}),
+                ("joined", "package.module", [*interpreter, "-um", "package.module", "-m", "x"], {}),
+                ("attached", "package.module", [*interpreter, "-Bmpackage.module"], {}),
+                ("directory", "package", [*interpreter, os.path.join(PROGRAMS, "package")], {}),
+                ("nothing", "python3", [*interpreter, "-c", "import sys; sys.argv = [None]; import service"], {}),
                 ("no-name", "python3", [*interpreter, "-c", "import service"], {}),
                 ("chosen", "by-hand", python("service.py"), {"PCP_TRACE_SERVICE": "by-hand"})):
             environment = traced(self.environment(pmcd), POINT=point, TRACED=program("traced"), **variables)

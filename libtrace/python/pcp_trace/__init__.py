@@ -11,6 +11,7 @@ A transaction has a begin and an end, a point is counted, an observation goes up
 call names a tag and perhaps labels; a Tag is looked up once. See getting-started.md.
 """
 
+import contextlib
 import contextvars
 import types
 
@@ -23,6 +24,6 @@ __all__ = ["Tag", "Transaction", "add", "begin", "begin_from", "count", "describ
 
 _native.connect(contextvars.ContextVar("pcp_trace.current", default=None), _helpers.decorate, _helpers.find_headers,
                 types.MethodType)
-if _service := _helpers.service():
-    _native.name_service(_service)
+with contextlib.suppress(Exception):  # a program may have no name, and anything in sys.argv
+    _native.name_service(_helpers.service())
 _helpers.follow_processes()

@@ -103,12 +103,14 @@ def service():
     """Gives the name of the program: of its script, or of the module that python -m runs; None if it has neither."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     script = (getattr(sys, "argv", None) or [""])[0]
-    if spec is not None:
+    if spec is not None and spec.name != "__main__":  # that of a directory or zip file, which is the script
         return spec.name.removesuffix(".__main__")
     if script == "-m":  # a package that is imported on the way to its module
-        module = sys.orig_argv[sys.orig_argv.index("-m") + 1:]
-        return module[0] if module else None
-    return os.path.basename(script).removesuffix(".py") if script not in ("", "-c", "-") else None
+        module = sys.orig_argv[-len(sys.argv)]  # stands before the arguments, perhaps as -mshop or -Bmshop
+        return module.partition("m")[2] if module.startswith("-") else module
+    if script in ("", "-c", "-"):
+        return None
+    return os.path.basename(os.path.abspath(script)).removesuffix(".py").removesuffix(".pyz") or None
 
 
 def deliver() -> None:
