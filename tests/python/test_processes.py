@@ -33,5 +33,5 @@ class Processes(PythonTestCase):
         self.run_python(self.nowhere(), *python("freed.py"))
 
     def test_signals(self):
-        for how in ("signals", "killed"):
+        for how in ("signals", "killed", "interrupted"):
             self.check(how)

@@ -121,8 +121,10 @@ def deliver() -> None:
 
 def deliver_undisturbed():
     """Delivers if the program handles signals, and ignores them meanwhile: gunicorn sends a second one, and Python no
-    longer handles signals when the library delivers at its own end."""
-    handlers = {number: handler for number in (signal.SIGTERM, signal.SIGQUIT)
+    longer handles signals when the library delivers at its own end. Which never comes after a KeyboardInterrupt: Python
+    then ends itself by SIGINT."""
+    is_interrupted = getattr(sys, "last_type", None) is KeyboardInterrupt
+    handlers = {number: handler for number in (signal.SIGTERM, signal.SIGQUIT, *[signal.SIGINT] * is_interrupted)
                 if callable(handler := signal.getsignal(number))}
     try:
         for number in handlers:
@@ -130,7 +132,7 @@ def deliver_undisturbed():
     except ValueError:
         return  # not the main thread of the main interpreter, which alone has handlers
     try:
-        if handlers:
+        if handlers or is_interrupted:
             deliver()
     finally:
         for number, handler in handlers.items():

@@ -186,7 +186,21 @@ def killed():
     os._exit(0)
 
 
+def interrupted():
+    """No library is there after Python's end, since it ends itself by SIGINT."""
+    pid = os.fork()
+    if pid == 0:
+        sys.excepthook = lambda *_: None
+        for _ in range(20):
+            child()
+            trace.flush(1000)
+        child()
+        signal.raise_signal(signal.SIGINT)
+    assert os.waitpid(pid, 0)[1] == signal.SIGINT
+
+
 if __name__ == "__main__":
     {"fork": lambda: processes("fork"), "spawn": lambda: processes("spawn"), "forkserver": lambda: processes("forkserver"),
      "exit": lambda: fork_and(unwind), "_exit": lambda: fork_and(at_once), "decorated": without_lines_at_the_end,
-     "threads": threads, "interpreters": interpreters, "signals": signals, "killed": killed}[sys.argv[1]]()
+     "threads": threads, "interpreters": interpreters, "signals": signals, "killed": killed,
+     "interrupted": interrupted}[sys.argv[1]]()
