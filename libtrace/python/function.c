@@ -119,6 +119,14 @@ static PyObject* reduce(PyObject* self, PyObject* Py_UNUSED(none)) {
   return PyObject_GetAttrString(self, "__qualname__");
 }
 
+/* inspect takes what has these for a function. */
+static PyObject* of_function(PyObject* self, void* name) {
+  return PyObject_GetAttrString(((Function*)self)->function, name);
+}
+
+#define OF_FUNCTION(name) \
+  { name, of_function, NULL, NULL, (void*)name }
+
 PyObject* make_function_type(PyObject* module) {
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, NULL}, {0}};
   static PyMemberDef members[] = {
@@ -126,7 +134,13 @@ PyObject* make_function_type(PyObject* module) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Function, weak_references), READONLY, NULL},
       {0}};
   static PyGetSetDef properties[] = {
-      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {0}};
+      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+      OF_FUNCTION("__code__"),
+      OF_FUNCTION("__defaults__"),
+      OF_FUNCTION("__kwdefaults__"),
+      OF_FUNCTION("__globals__"),
+      OF_FUNCTION("__closure__"),
+      {0}};
   static PyType_Slot slots[] = {{Py_tp_new, function_new},  {Py_tp_dealloc, function_free},
                                 {Py_tp_traverse, traverse}, {Py_tp_clear, clear},
                                 {Py_tp_call, call},         {Py_tp_descr_get, bind},

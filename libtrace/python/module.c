@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#include <time.h>
+
 #include "native.h"
 
 static struct state* state_of(PyObject* module) { return PyModule_GetState(module); }
@@ -40,16 +42,29 @@ static PyObject* headers(PyObject* module, PyObject* Py_UNUSED(none)) {
   return texts;
 }
 
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Python's signal handlers run between waits. Each wait is longer than the one before, since it
+ * also has to deliver what other threads have recorded meanwhile. */
 static PyObject* flush(PyObject* module, PyObject* timeout) {
   (void)module;
-  const double seconds = PyFloat_AsDouble(timeout);
-  if (seconds == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    return refuse_type("timeout", "a number of seconds", timeout);
+  double left = number_of("timeout", "a number of seconds", timeout);
+  if (left == -1 && PyErr_Occurred()) return NULL;
+  for (double wait = 0.05;; wait *= 2) {
+    const int is_last = !(wait < left);
+    const double begun = now();
+    int is_done;
+    Py_BEGIN_ALLOW_THREADS is_done = library.flush(is_last ? left : wait);
+    Py_END_ALLOW_THREADS const double taken = now() - begun;
+    left -= taken;
+    if (PyErr_CheckSignals() != 0) return NULL;
+    const int has_failed = taken < wait / 2; /* it knows before the end */
+    if (is_done || is_last || has_failed) return PyBool_FromLong(is_done);
   }
-  int is_done;
-  Py_BEGIN_ALLOW_THREADS is_done = library.flush(seconds);
-  Py_END_ALLOW_THREADS return PyBool_FromLong(is_done);
 }
 
 static PyObject* stats(PyObject* module, PyObject* Py_UNUSED(none)) {
@@ -92,8 +107,10 @@ static PyObject* name_service(PyObject* module, PyObject* name) {
   return Py_NewRef(Py_None);
 }
 
+/* Gives whether this is the first time: the package may be reloaded. */
 static PyObject* connect(PyObject* module, PyObject* helpers) {
   struct state* const state = state_of(module);
+  if (state->set_current != NULL) return Py_NewRef(Py_False);
   PyObject* variable;
   if (!PyArg_ParseTuple(helpers, "OOOO", &variable, &state->decorate, &state->find_headers,
                         &state->bind))
@@ -103,7 +120,7 @@ static PyObject* connect(PyObject* module, PyObject* helpers) {
   Py_INCREF(state->bind);
   state->get_current = PyObject_GetAttrString(variable, "get");
   state->set_current = PyObject_GetAttrString(variable, "set");
-  return state->get_current != NULL && state->set_current != NULL ? Py_NewRef(Py_None) : NULL;
+  return state->get_current != NULL && state->set_current != NULL ? Py_NewRef(Py_True) : NULL;
 }
 
 /* Python reads a signature that stands before "--". */

@@ -89,6 +89,7 @@ typedef struct Transaction {
   struct Transaction* within; /* current inside of a generator that is suspended */
   unsigned process;           /* only the process that began it may end it */
   unsigned char step;
+  unsigned char is_looked_up; /* its __enter__ or __exit__: only then is a call one of these */
   unsigned char is_entered;
   unsigned char is_in_trace; /* what begins inside must know of it */
   unsigned char was_current; /* it is counted by context.c */
@@ -105,8 +106,8 @@ PyObject* clean_text(const char* argument, PyObject* text);
 PyObject* clean_label(PyObject* name, PyObject* value);
 /* Requires: text is clean. NULL only without memory. */
 const char* utf8_of(PyObject* text);
-/* Gives a number, ±inf beyond a double's range. -1 with an exception set for other types. */
-double number_of(PyObject* value);
+/* Gives a number, ±inf beyond a double's range. Refuses other types: -1 with an exception set. */
+double number_of(const char* argument, const char* wanted, PyObject* value);
 /* Gives the text of a header, for C; NULL if it is not ASCII or has a NUL. */
 const char* header_text(PyObject* header);
 /* Gives type and message of an exception as a clean str, NULL without memory. */

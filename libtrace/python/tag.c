@@ -130,7 +130,7 @@ PyObject* tag_point(Tag* tag) {
 }
 
 PyObject* tag_record(Tag* tag, int (*call)(pmtrace_handle, double), PyObject* value) {
-  const double number = number_of(value);
+  const double number = number_of("value", "a number", value);
   if (number == -1 && PyErr_Occurred()) return NULL;
   Transaction* const around = may_be_inside() ? attach_current(tag->state) : NULL;
   call(tag->handle, number);

@@ -37,8 +37,20 @@ PyObject* clean_text(const char* argument, PyObject* text) {
   return replace(text);
 }
 
+/* In hexadecimal if Python refuses so many decimal digits, or a subclass fails. */
+static PyObject* text_of_int(PyObject* value) {
+  PyObject* text = PyObject_Str(value);
+  if (text == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+    PyErr_Clear();
+    text = PyNumber_ToBase(value, 16);
+  }
+  PyObject* const clean = text != NULL ? clean_text("", text) : NULL;
+  Py_XDECREF(text);
+  return clean;
+}
+
 PyObject* clean_label(PyObject* name, PyObject* value) {
-  if (PyLong_Check(value)) return PyObject_Str(value);
+  if (PyLong_Check(value)) return text_of_int(value);
   if (PyUnicode_Check(value)) return clean_text("", value);
   PyObject* const argument = PyUnicode_FromFormat("label %R", name);
   const char* const text = argument != NULL ? PyUnicode_AsUTF8AndSize(argument, NULL) : NULL;
@@ -53,19 +65,24 @@ const char* utf8_of(PyObject* text) {
   return utf8;
 }
 
-double number_of(PyObject* value) {
+double number_of(const char* argument, const char* wanted, PyObject* value) {
   const double number = PyFloat_AsDouble(value);
   if (number != -1 || !PyErr_Occurred()) return number;
-  if (PyErr_ExceptionMatches(PyExc_OverflowError) && PyLong_Check(value)) {
+  if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
     PyErr_Clear();
     PyObject* const zero = PyLong_FromLong(0);
     const int is_negative = zero != NULL && PyObject_RichCompareBool(value, zero, Py_LT) == 1;
+    PyErr_Clear();
     Py_XDECREF(zero);
     return is_negative ? -HUGE_VAL : HUGE_VAL;
   }
+  if (PyErr_ExceptionMatches(PyExc_ValueError)) { /* such as Decimal's signalling NaN */
+    PyErr_Clear();
+    return NAN;
+  }
   if (PyErr_ExceptionMatches(PyExc_TypeError)) {
     PyErr_Clear();
-    refuse_type("value", "a number", value);
+    refuse_type(argument, wanted, value);
   }
   return -1;
 }

@@ -75,7 +75,7 @@ Transaction* new_transaction(Tag* tag) {
   self->tx = (pmtrace_tx){{0}};
   self->process = this_process;
   self->step = kNew;
-  self->is_entered = self->is_in_trace = self->was_current = 0;
+  self->is_looked_up = self->is_entered = self->is_in_trace = self->was_current = 0;
   return self;
 }
 
@@ -87,11 +87,8 @@ static PyObject* begun(Transaction* self, int is_in_trace) {
 
 /* The time is by time.monotonic(). */
 PyObject* begin_now(Tag* tag, PyObject* since) {
-  const double seconds = since != Py_None ? PyFloat_AsDouble(since) : 0;
-  if (seconds == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    return refuse_type("since", "a number of seconds", since);
-  }
+  const double seconds = since != Py_None ? number_of("since", "a number of seconds", since) : 0;
+  if (seconds == -1 && PyErr_Occurred()) return NULL;
   Transaction* const self = new_transaction(tag);
   if (self == NULL) return NULL;
   const uint64_t start_ns = seconds > 0 && seconds < 9e9 ? (uint64_t)(seconds * 1e9) : 0;
@@ -276,7 +273,7 @@ static PyObject* note(Transaction* self, PyObject* const* given, Py_ssize_t coun
   if (text != NULL)
     library.note(&self->tx, utf8_of(key), utf8_of(text));
   else if (key != NULL && !is_text)
-    library.note_number(&self->tx, utf8_of(key), number_of(value));
+    library.note_number(&self->tx, utf8_of(key), number_of("value", "a number", value));
   Py_XDECREF(key);
   Py_XDECREF(text);
   return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
@@ -322,14 +319,15 @@ static PyObject* decorate(Transaction* self, PyObject* function) {
  * A with block looks up __enter__ and __exit__, binds both to the transaction, and calls the
  * results with no and with three arguments. Bound methods would be two objects for each block, and
  * a third of its time. So both are bound to the transaction itself, whose call tells them by the
- * number of arguments; with one it is a decorator.
+ * number of arguments; with one it is a decorator. Other calls are mistakes, such as
+ * @transaction("x")().
  */
 static PyObject* call(Transaction* self, PyObject* const* given, size_t count, PyObject* names) {
   count &= ~kArgumentsOffset;
   if (names == NULL) {
-    if (count == 0) return enter(self);
+    if (count == 0 && self->is_looked_up) return enter(self);
     if (count == 1) return decorate(self, given[0]);
-    if (count == 3) return leave(self, given[1]);
+    if (count == 3 && self->is_looked_up) return leave(self, given[1]);
   }
   PyErr_SetString(PyExc_TypeError, "a transaction decorates one function");
   return NULL;
@@ -343,8 +341,16 @@ static PyObject* call_with_tuple(Transaction* self, PyObject* arguments, PyObjec
   return call(self, given, (size_t)count, names != NULL && PyDict_Size(names) > 0 ? names : NULL);
 }
 
-static PyObject* bind(PyObject* self, PyObject* transaction, PyObject* Py_UNUSED(type)) {
-  return Py_NewRef(transaction != NULL && transaction != Py_None ? transaction : self);
+typedef struct {
+  PyObject head;
+  PyTypeObject* transaction_type;
+} BlockMethod;
+
+static PyObject* bind(PyObject* self, PyObject* object, PyObject* Py_UNUSED(type)) {
+  if (object == NULL || !Py_IS_TYPE(object, ((BlockMethod*)self)->transaction_type))
+    return Py_NewRef(self);
+  ((Transaction*)object)->is_looked_up = 1;
+  return Py_NewRef(object);
 }
 
 /* Type(transaction).__exit__(transaction, ...), as contextlib calls it. */
@@ -353,22 +359,25 @@ static PyObject* call_unbound(PyObject* self, PyObject* arguments, PyObject* nam
   PyObject* const first = PyTuple_Size(arguments) > 0 ? PyTuple_GetItem(arguments, 0) : Py_None;
   if (!Py_IS_TYPE(first, state->transaction_type))
     return refuse_type("the first argument", "Transaction", first);
+  ((Transaction*)first)->is_looked_up = 1;
   PyObject* const rest = PyTuple_GetSlice(arguments, 1, PyTuple_Size(arguments));
   PyObject* const result = rest != NULL ? call_with_tuple((Transaction*)first, rest, names) : NULL;
   Py_XDECREF(rest);
   return result;
 }
 
-static PyObject* make_block_method(PyObject* module) {
+/* The type owns the method, which only compares with it. */
+static PyObject* make_block_method(PyObject* module, PyObject* transaction_type) {
   static PyType_Slot slots[] = {
       {Py_tp_descr_get, bind}, {Py_tp_call, call_unbound}, {Py_tp_traverse, visit_type}, {0}};
   static PyType_Spec spec = {.name = "pcp_trace._native.BlockMethod",
-                             .basicsize = sizeof(PyObject),
+                             .basicsize = sizeof(BlockMethod),
                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                              .slots = slots};
   PyObject* const type = PyType_FromModuleAndSpec(module, &spec, NULL);
   PyObject* const method = type != NULL ? PyObject_CallNoArgs(type) : NULL;
   Py_XDECREF(type);
+  if (method != NULL) ((BlockMethod*)method)->transaction_type = (PyTypeObject*)transaction_type;
   return method;
 }
 
@@ -409,7 +418,7 @@ PyObject* make_transaction_type(PyObject* module) {
       .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | kHaveVectorcall,
       .slots = slots};
   PyObject* const type = PyType_FromModuleAndSpec(module, &spec, NULL);
-  PyObject* const method = type != NULL ? make_block_method(module) : NULL;
+  PyObject* const method = type != NULL ? make_block_method(module, type) : NULL;
   const int is_made = method != NULL && PyObject_SetAttrString(type, "__enter__", method) == 0 &&
                       PyObject_SetAttrString(type, "__exit__", method) == 0;
   Py_XDECREF(method);

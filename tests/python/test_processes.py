@@ -35,3 +35,4 @@ class Processes(PythonTestCase):
     def test_signals(self):
         for how in ("signals", "killed", "interrupted"):
             self.check(how)
+        self.run_python(self.nowhere(), *python("processes.py", "waiting"))

@@ -22,8 +22,8 @@ from ._native import (Tag, Transaction, add, begin, begin_from, count, describe,
 __all__ = ["Tag", "Transaction", "add", "begin", "begin_from", "count", "describe", "flush", "headers", "observe",
            "point", "stats", "transaction"]
 
-_native.connect(contextvars.ContextVar("pcp_trace.current", default=None), _helpers.decorate, _helpers.find_headers,
-                types.MethodType)
-with contextlib.suppress(Exception):  # a program may have no name, and anything in sys.argv
-    _native.name_service(_helpers.service())
-_helpers.follow_processes()
+if _native.connect(contextvars.ContextVar("pcp_trace.current", default=None), _helpers.decorate, _helpers.find_headers,
+                   types.MethodType):
+    with contextlib.suppress(Exception):  # a program may have no name, and anything in sys.argv
+        _native.name_service(_helpers.service())
+    _helpers.follow_processes()

@@ -7,6 +7,7 @@ import inspect
 import os
 import signal
 import sys
+import types
 
 from . import _native  # type: ignore[attr-defined]
 
@@ -17,6 +18,8 @@ def decorate(tag, function):
         make = _asynchronous_generator
     elif inspect.isgeneratorfunction(function):
         make = _generator
+        if getattr(getattr(function, "__code__", None), "co_flags", 0) & inspect.CO_ITERABLE_COROUTINE:
+            make = _generator_to_await
     elif inspect.iscoroutinefunction(function):
         make = _coroutine
     else:
@@ -29,6 +32,10 @@ def _coroutine(tag, function):
         with tag.transaction():
             return await function(*arguments, **named)
     return traced
+
+
+def _generator_to_await(tag, function):
+    return types.coroutine(_generator(tag, function))
 
 
 # A generator's transaction begins when the first item is asked for. The code that runs between two items is outside.

@@ -3,10 +3,13 @@
 
 import asyncio
 import contextlib
+import importlib
 import inspect
+import os
 import pickle
 import random
 import sys
+import types
 
 import log
 import pcp_trace as trace
@@ -153,6 +156,17 @@ async def asynchronous(fails):
         yield 3
 
 
+@trace.transaction("to await")
+@types.coroutine
+def to_await():
+    yield  # to the event loop
+    return 19
+
+
+async def awaiting():
+    return await to_await()
+
+
 async def iterate(fails):
     steps = asynchronous(fails)
     assert await steps.asend(None) == 1 and await steps.asend("sent") == 2
@@ -163,10 +177,17 @@ async def iterate(fails):
 assert inspect.iscoroutinefunction(coroutine) and inspect.isasyncgenfunction(asynchronous)
 assert inspect.isgeneratorfunction(generator) and list(inspect.signature(function).parameters) == ["fails", "by_name"]
 assert pickle.loads(pickle.dumps(function)) is function and function.__name__ == "function"
+assert inspect.getfullargspec(function)[0::4] == (["fails"], ["by_name"])
 assert generator.__doc__.startswith("Gives back") and Class.method is not Class().method
 assert function(False) == 17 and asyncio.run(coroutine(False)) == 18
 log.note(log.COUNT, "function")
 log.note(log.COUNT, "coroutine")
+assert asyncio.run(awaiting()) == 19
+log.note(log.COUNT, "to await")
+exit_at_once = os._exit
+with request.begin_from({"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}) as running:
+    assert importlib.reload(trace).headers() == running.headers() and os._exit is exit_at_once
+log.note(log.COUNT, REQUEST)
 TRANSACTIONS = [
     (REQUEST, block), (REQUEST, block_by_name), (REQUEST, on_a_stack), ("by hand", block_without_exception), ("by hand", begin_and_end),
     ("forgotten", forgotten), ("function", function), ("method", Class().method), ("static", Class.static),

@@ -186,6 +186,17 @@ def killed():
     os._exit(0)
 
 
+def waiting():
+    """For an agent that never comes."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    trace.point("point")
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        trace.flush(1e9)
+    except KeyboardInterrupt:
+        os._exit(0)
+
+
 def interrupted():
     """No library is there after Python's end, since it ends itself by SIGINT."""
     pid = os.fork()
@@ -203,4 +214,4 @@ if __name__ == "__main__":
     {"fork": lambda: processes("fork"), "spawn": lambda: processes("spawn"), "forkserver": lambda: processes("forkserver"),
      "exit": lambda: fork_and(unwind), "_exit": lambda: fork_and(at_once), "decorated": without_lines_at_the_end,
      "threads": threads, "interpreters": interpreters, "signals": signals, "killed": killed,
-     "interrupted": interrupted}[sys.argv[1]]()
+     "interrupted": interrupted, "waiting": waiting}[sys.argv[1]]()

@@ -2,8 +2,23 @@
 """Makes calls with wrong types: each is a TypeError that names the argument. Then makes calls with texts that are no
 tags or that C cannot hold, and prints the log of these."""
 
+import decimal
+import fractions
+
 import log
 import pcp_trace as trace
+
+
+class Number(int):
+    """Has this text, or none."""
+    def __new__(cls, text):
+        self = super().__new__(cls, 3)
+        self.text = text
+        return self
+
+    def __str__(self):
+        return self.text
+
 
 tag = trace.Tag("right")
 running = tag.transaction()
@@ -42,7 +57,7 @@ for wanted, calls, values in (
                 raise AssertionError((wanted, value))
 for call in (trace.point, trace.observe, trace.Tag, trace.transaction, trace.describe, trace.begin_from, running.label,
              running.note, tag.describe, lambda: tag.point(1), lambda: trace.observe("x"), lambda: running(1, 2),
-             lambda: running(print, key=1), lambda: trace.Tag("x", "y")):
+             lambda: running(print, key=1), tag.transaction(), lambda: tag.transaction()(1, 2, 3), lambda: trace.Tag("x", "y")):
     try:
         call()
     except TypeError:
@@ -83,14 +98,22 @@ log.note(log.POINTS, "l{" + ";".join(f"l{i}={i}" for i in sorted(range(16), key=
 trace.point("labels", a="\0", b=10 ** 20, c=True)
 trace.point("labels", a="?", b=10 ** 20, c="True")
 log.note(log.POINTS, "labels{a=%3F;b=100000000000000000000;c=True}", 2)
+trace.point("labels", a=Number("a\0\ud800"), b=Number(None))
+log.note(log.POINTS, "labels{a=a%3F%3F;b=0x3}")
+trace.point("long", zone=10 ** 5000)
+log.note(log.POINTS, "long")
 for many in range(10_000):  # more than the cache holds
     trace.Tag(f"tag {many % 5000}")
-for wrong in (-1, float("nan"), float("inf"), 10 ** 400, -10 ** 400):
+for wrong in (-1, float("nan"), float("inf"), 10 ** 400, -10 ** 400, decimal.Decimal("sNaN")):
     trace.add("added", wrong)
 trace.add("added", 2 ** 53)
 log.note(log.ADDED, "added", 2 ** 53)
 trace.observe("huge", 10 ** 300)
 trace.observe("beyond", 10 ** 400)
-for huge in ("huge", "beyond"):
+trace.observe("fraction", -fractions.Fraction(10 ** 400))
+for huge in ("huge", "beyond", "fraction"):
     log.note("observe.count", huge)
+tag.begin(since=10 ** 400).end()
+log.note(log.COUNT, "right")
+assert trace.flush(10 ** 400) or not trace.stats()["connected"]
 log.write()
