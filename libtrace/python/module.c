@@ -3,8 +3,6 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include <time.h>
-
 #include "native.h"
 
 static struct state* state_of(PyObject* module) { return PyModule_GetState(module); }
@@ -42,10 +40,10 @@ static PyObject* headers(PyObject* module, PyObject* Py_UNUSED(none)) {
   return texts;
 }
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+static uint64_t lost(void) {
+  pmtrace_stats_t now = {0};
+  library.stats(&now, sizeof now);
+  return now.uncertain + now.undeliverable;
 }
 
 /* Python's signal handlers run between waits. Each wait is longer than the one before, since it
@@ -54,16 +52,14 @@ static PyObject* flush(PyObject* module, PyObject* timeout) {
   (void)module;
   double left = number_of("timeout", "a number of seconds", timeout);
   if (left == -1 && PyErr_Occurred()) return NULL;
-  for (double wait = 0.05;; wait *= 2) {
+  const uint64_t lost_before = lost();
+  for (double wait = 0.05;; left -= wait, wait *= 2) {
     const int is_last = !(wait < left);
-    const double begun = now();
     int is_done;
     Py_BEGIN_ALLOW_THREADS is_done = library.flush(is_last ? left : wait);
-    Py_END_ALLOW_THREADS const double taken = now() - begun;
-    left -= taken;
-    if (PyErr_CheckSignals() != 0) return NULL;
-    const int has_failed = taken < wait / 2; /* it knows before the end */
-    if (is_done || is_last || has_failed) return PyBool_FromLong(is_done);
+    Py_END_ALLOW_THREADS if (PyErr_CheckSignals() != 0) return NULL;
+    const int has_failed = lost() != lost_before; /* the next wait would not know */
+    if (is_done || is_last || has_failed) return PyBool_FromLong(is_done && !has_failed);
   }
 }
 

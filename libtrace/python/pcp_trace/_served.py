@@ -17,6 +17,13 @@ METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS
 CLIENT_HAS_GONE = "the client has gone"
 
 
+def tag_of(tag: str | Tag) -> Tag:
+    """Refuses what is none where the program makes its middleware."""
+    if not isinstance(tag, str | Tag):
+        raise TypeError(f"tag must be str or Tag, not {type(tag).__name__}")
+    return Tag(tag) if isinstance(tag, str) else tag
+
+
 @functools.lru_cache(1000)
 def short(rule: str) -> str:
     """Gives /item/:id for Flask's /item/<int:id> and for FastAPI's /item/{id}: a tag's text would escape the others."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import Tag
 from ._helpers import deliver
-from ._served import CLIENT_HAS_GONE, Request, short
+from ._served import CLIENT_HAS_GONE, Request, short, tag_of
 
 __all__ = ["Middleware", "scope_route"]
 
@@ -42,7 +42,7 @@ class Middleware:
     def __init__(self, app: _Application, tag: str | Tag = "request",
                  route: Callable[[_Map], str | None] = scope_route) -> None:
         self._application = app
-        self._tag = Tag(tag) if isinstance(tag, str) else tag
+        self._tag = tag_of(tag)
         self._route = route
 
     async def __call__(self, scope: _Map, receive: _Receive, send: _Send) -> None:
@@ -51,6 +51,8 @@ class Middleware:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
+        if not isinstance(scope["headers"], list | tuple):  # perhaps for one loop
+            scope = {**scope, "headers": list(scope["headers"])}
         request = Request(self._tag, scope["headers"], scope["method"], scope["path"], lambda: self._route(scope))
         scope["pcp_trace.request"] = request  # not in a copy: frameworks put the route into this scope
         response = _Response(request, receive, send, scope["method"] == "HEAD")
@@ -73,7 +75,7 @@ def _delivering(send: _Send) -> _Send:
 
 def _content_length(headers: Iterable[Iterable[bytes]]) -> float:
     for name, value in headers:
-        if name.lower() == b"content-length" and value.isdigit():
+        if name.lower() == b"content-length" and value.isdigit() and len(value) < 20:
             return int(value)
     return math.inf
 
@@ -100,9 +102,9 @@ class _Response:
             self._has_trailers = message.get("trailers", False)
             if not self._has_trailers:
                 is_empty = self._has_no_body or message["status"] in (204, 304)
-                self._bytes_left = 0 if is_empty else _content_length(message.get("headers", ()))
+                self._bytes_left = 0 if is_empty else _content_length(message.get("headers") or ())
         elif kind == "http.response.body":
-            self._bytes_left -= len(message.get("body", b""))
+            self._bytes_left -= len(message.get("body") or b"")
         is_last = kind in _LAST and not message.get(_LAST[kind])
         if self._bytes_left <= 0 or is_last and (not self._has_trailers or kind == "http.response.trailers"):
             self.end(CLIENT_HAS_GONE if self.has_client_gone else None)

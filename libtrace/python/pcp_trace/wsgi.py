@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import Tag
-from ._served import CLIENT_HAS_GONE, Request, short
+from ._served import CLIENT_HAS_GONE, Request, short, tag_of
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -48,7 +48,7 @@ class Middleware:
     def __init__(self, application: WSGIApplication, tag: str | Tag = "request",
                  route: Callable[[WSGIEnvironment], str | None] = lambda environ: None) -> None:
         self._application = application
-        self._tag = Tag(tag) if isinstance(tag, str) else tag
+        self._tag = tag_of(tag)
         self._route = route
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -58,11 +58,11 @@ class Middleware:
         request = Request(self._tag, headers, method, path, lambda: self._route(environ))
         environ["pcp_trace.request"] = request
 
-        def start(status: str, headers: Any, *exc_info: Any) -> Any:
+        def start(status: str, headers: Any, exc_info: Any = None) -> Any:
             try:
-                write = start_response(status, headers, *exc_info)  # raises if another status has been sent
+                write = start_response(status, headers, *[exc_info] * (exc_info is not None))  # raises if another status has been sent
             finally:
-                exc_info = ()  # PEP 3333: its traceback leads to this call
+                exc_info = None  # PEP 3333: its traceback leads to this call
             request.begin_response(status[:3])
 
             def write_and_note(part: bytes) -> object:
@@ -114,7 +114,11 @@ class _Response:
             except (AttributeError, TypeError):  # a type of C, as mod_wsgi's
                 self._finish()
             return body
-        self._parts = self.work(iter, body)
+        try:
+            self._parts = self.work(iter, body)
+        except BaseException:
+            self.close()  # the server does not get it
+            raise
         if hasattr(body, "__len__"):
             self._body = body
             self.__class__ = _SizedResponse

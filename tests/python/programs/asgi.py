@@ -23,7 +23,7 @@ gc.disable()
 
 async def serve(application, kind="http", method="GET", **options):
     """A server; its client goes away at once. Gives the messages that the application has sent."""
-    scope = {"type": kind, "method": method, "path": "/item/4711", "headers": INCOMING, "upload": io.BytesIO()}
+    scope = {"type": kind, "method": method, "path": "/item/4711", "headers": iter(INCOMING), "upload": io.BytesIO()}
     freed.append(weakref.ref(scope["upload"]))
     sent = []
 
@@ -48,6 +48,7 @@ async def respond(send, status=200, last=True, receive=None, **more):
     assert trace.headers() == INSIDE
     await send({"type": "http.response.start", "status": status, "headers": [], **more})
     await send({"type": "http.response.body", "body": b"a", "more_body": True})
+    await send({"type": "http.response.body", "body": None, "more_body": True})
     if receive:
         await receive()
     if last:
@@ -55,6 +56,7 @@ async def respond(send, status=200, last=True, receive=None, **more):
 
 
 async def routed(scope, receive, send):
+    assert list(scope["headers"]) == list(scope["headers"]) == INCOMING
     scope["route"] = types.SimpleNamespace(path="/item/{id:int}")
     await respond(send)
 
@@ -126,6 +128,7 @@ async def main():
             (failed, ";status=503", log.ABORTS, {}), (raising, ";status=500", log.ABORTS, {}), (waiting, "", log.ABORTS, {}),
             (raising_later, ";status=200", log.ABORTS, {}), (left, ";status=200", log.ABORTS, {}),
             (incomplete, ";status=200", log.ABORTS, {}), (early(b"2"), ";status=200", log.ABORTS, {}),
+            (early(b"9" * 5000), ";status=200", log.ABORTS, {}),
             (early(b"1"), ";status=200", log.COUNT, {}), (early(b"2", 304), ";status=304", log.COUNT, {}),
             (early(b"2"), ";status=200", log.COUNT, {"method": "HEAD"})):
         label = "last=no;" if application is with_trailers else ""

@@ -16,7 +16,7 @@ from pcp_trace import wsgi
 
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "a=b"}
 INSIDE = {} if sys.argv[1:] else TRACE
-freed = []
+freed, closed = [], []
 gc.disable()
 
 
@@ -70,7 +70,7 @@ def written(environ, start_response):
 
 def again(environ, start_response):
     listed(environ, start_response)
-    listed(environ, start_response, "500 Sorry", exc_info=(ValueError, ValueError(), None))
+    start_response("500 Sorry", [("Content-Type", "text/plain")], exc_info=(ValueError, ValueError(), None))
     return [b"ab"]
 
 
@@ -99,6 +99,18 @@ class Body(list):
         raise ValueError
 
 
+class Unreadable(list):
+    def __iter__(self):
+        raise ValueError
+
+    def close(self):
+        closed.append(self)
+
+
+def raising_at_iter(environ, start_response):
+    return Unreadable(listed(environ, start_response))
+
+
 def raising_last(environ, start_response):
     return Body(listed(environ, start_response))
 
@@ -124,6 +136,7 @@ def said(environ, start_response):
     return listed(environ, start_response)
 
 
+FAILING = (too_late, raising, raising_first, raising_later, raising_last, raising_at_iter)
 for application, labels, metric, options in (
         (listed, "method=GET;status=200", log.COUNT, {}),
         (listed, "method=GET;route=get;status=200", log.COUNT, {"route": lambda got: got["REQUEST_METHOD"].lower()}),
@@ -132,7 +145,8 @@ for application, labels, metric, options in (
         (generated, "last=b;method=GET;status=200", log.COUNT, {}),
         (generated, "method=GET;status=200", log.ABORTS, {"parts": 1}),  # the client has gone
         (written, "method=GET;status=200", log.COUNT, {}),
-        (again, "method=GET;status=500", log.ABORTS, {}),
+        (again, "method=GET;status=500", log.ABORTS, {"checked": lambda given: given}),
+        (raising_at_iter, "method=GET;status=500", log.ABORTS, {"checked": lambda given: given}),
         (said, "method=GET;route=/item/:id;status=200", log.ABORTS, {"route": lambda _: "/other"}),
         (not_modified, "method=GET;status=304", log.COUNT, {"parts": 0}),
         (a_file, "method=GET;status=200", log.COUNT, {"checked": lambda given: given}),
@@ -146,11 +160,19 @@ for application, labels, metric, options in (
     log.note(metric, f"{application.__name__}{{{labels}}}")
     try:
         assert serve(application, **options)[1] == b"ab"[:options.get("parts")]
-        assert application not in (too_late, raising, raising_first, raising_later, raising_last)
+        assert application not in FAILING
     except ValueError:  # reaches the server
-        assert application in (too_late, raising, raising_first, raising_later, raising_last)
+        assert application in FAILING
     assert not any(each() for each in freed), application
     freed.clear()
+assert len(closed) == 1
+for tag in (5, b"x", None):
+    try:
+        wsgi.Middleware(listed, tag)
+    except TypeError as problem:
+        assert str(problem) == f"tag must be str or Tag, not {type(tag).__name__}"
+    else:
+        raise AssertionError(tag)
 with contextlib.redirect_stderr(io.StringIO()) as printed:
     for route in (lambda got: got["planted"], lambda _: {}, lambda got: got["planted"]):
         log.note(log.COUNT, "listed{method=GET;status=200}")
