@@ -125,6 +125,7 @@ Result<void> HostMetrics::add(Opened& opened, const std::string& wanted) {
         (status >= 0 || status == PM_ERR_NAME ? "there is no such metric" : pmErrStr(status)) +
         hint};
   std::vector<pmID> ids;
+  ids.reserve(names.size());
   for (const std::string& name : names) ids.push_back(lookup(name.c_str()));
   Result<OwnedResult> values = host.fetch(ids);
   if (values) values = host.fetch(ids);  // rates that PCP's library computes need two readings

@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::size_t kMostLines = 12;
+constexpr std::size_t kMostMetrics = 12;
 constexpr std::size_t kMostOfAMetric = 3;
 
 }  // namespace
@@ -24,7 +24,7 @@ std::string host_table(const std::vector<HostValue>& values, const Shown& shown)
   for (const HostValue& each : values) {
     hosts.insert(each.host);
     if (each.metric != last.first) last = {each.metric, 0};
-    if (rows.size() < kMostLines && last.second++ < kMostOfAMetric) rows.push_back(&each);
+    if (rows.size() < kMostMetrics && last.second++ < kMostOfAMetric) rows.push_back(&each);
   }
   if (rows.empty()) return "";
   constexpr int kNumber = 10;
@@ -32,6 +32,8 @@ std::string host_table(const std::vector<HostValue>& values, const Shown& shown)
   const TextTable table({{20, 1, true}, {kNumber}, {kNumber}, {kNumber}}, kLeastName, shown);
   std::vector<std::string> texts;
   std::vector<NameToCut> names;
+  texts.reserve(rows.size());
+  names.reserve(rows.size());
   for (const HostValue* const each : rows)
     texts.push_back((hosts.size() > 1 ? each->host + ": " : "") + each->metric +
                     (each->instance ? "[" + *each->instance + "]" : ""));

@@ -31,7 +31,7 @@ using Only = ExportOptions::Only;
 
 constexpr Duration kInterval = std::chrono::seconds(10);
 constexpr Duration kLastAttempts = std::chrono::seconds(10);
-constexpr Duration kCheckInterval = std::chrono::milliseconds(100);
+constexpr Duration kBetweenChecks = std::chrono::milliseconds(100);
 
 struct Endpoints {
   std::optional<otlp::Endpoint> metrics;  // nothing: not wanted
@@ -126,7 +126,7 @@ int export_live(const ExportOptions& options, const Endpoints& endpoints) {
   if (feed) {
     const bool is_enough = options.traces && has_worked;
     while (!is_enough && !feed->is_over() &&
-           !interruption->comes_before(steady_now() + kCheckInterval)) {
+           !interruption->comes_before(steady_now() + kBetweenChecks)) {
     }
     feed->finish();
     has_worked |= feed->has_worked();
