@@ -12,12 +12,11 @@ three. Leaves nothing behind.
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
 
-from show import HERE, WINDOW, PrivatePmcd, leave
+from show import HERE, WINDOW, PrivatePmcd, leave_at_signals
 from spans import FILTER, need, shop
 from private_pmcd import ReservedPort
 from prometheus import ask
@@ -44,11 +43,11 @@ def start(*command, **options):
 
 
 @contextlib.contextmanager
-def ended_at_the_end(process, with_signal=signal.SIGTERM):
+def ended_at_the_end(process):
     try:
         yield process
     finally:
-        process.send_signal(with_signal)
+        process.terminate()
         process.wait()
 
 
@@ -112,8 +111,7 @@ if __name__ == "__main__":
     seconds_given = arguments[2] if len(arguments) == 3 else str(DEFAULT_SECONDS)
     if not 2 <= len(arguments) <= 3 or not os.path.isdir(arguments[0]) or not seconds_given.isdigit():
         sys.exit("Usage: demos/fleet.py BUILD_DIRECTORY VICTORIA_METRICS [SECONDS]")
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, leave)
+    leave_at_signals()
     need("setpriv", "util-linux")
     need(os.path.abspath(arguments[1]), "victoria-metrics; ./run demo fleet gets it")
     main(os.path.abspath(arguments[0]), os.path.abspath(arguments[1]), int(seconds_given))

@@ -28,6 +28,7 @@ from live_table import KINDS, Screen  # noqa: E402
 WINDOW_S = 5
 WINDOW = ["-T", f"{WINDOW_S}", "-N", "5"]
 DEFAULT_SECONDS = 25
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 JAVA = ["java", "--enable-native-access=ALL-UNNAMED", "-cp", "{build}/java/pcp-trace.jar:{build}/demos/java"]
 PYTHON = ["python3", "-B"]
@@ -192,9 +193,14 @@ def main(build, name, seconds):
     print(farewell(name))
 
 
+def leave_at_signals():
+    for each in SIGNALS:
+        signal.signal(each, leave)
+
+
 def leave(signal_number, _frame):
     # A second signal must not interrupt the clean-up.
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     sys.exit(128 + signal_number)
 
@@ -209,6 +215,5 @@ if __name__ == "__main__":
     how_long = arguments.pop(0) if arguments else str(DEFAULT_SECONDS)
     if arguments or not how_long.isdigit() or int(how_long) < 1:
         sys.exit(usage)
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, leave)
+    leave_at_signals()
     main(where, which, int(how_long))

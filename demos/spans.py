@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 
-from show import HERE, JAVA, PYTHON, WINDOW, PrivatePmcd, filled_in, leave, where_built
+from show import HERE, JAVA, PYTHON, WINDOW, PrivatePmcd, filled_in, leave_at_signals, where_built
 
 DEFAULT_SECONDS = 4
 
@@ -156,7 +156,6 @@ if __name__ == "__main__":
     seconds_given = arguments[1] if len(arguments) == 2 else str(DEFAULT_SECONDS)
     if not 1 <= len(arguments) <= 2 or not os.path.isdir(arguments[0]) or not seconds_given.isdigit():
         sys.exit("Usage: demos/spans.py BUILD_DIRECTORY [SECONDS]")
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, leave)
+    leave_at_signals()
     need("setpriv", "util-linux")
     main(os.path.abspath(arguments[0]), max(int(seconds_given), 2))

@@ -18,11 +18,6 @@ namespace {
 constexpr Duration kBetweenAttempts = std::chrono::seconds(1);
 constexpr Duration kLastAnswer = std::chrono::seconds(1);
 
-bool is_wanted(const RecordedQuantity& what) {
-  return what.quantity == Quantity::Uptime || what.quantity == Quantity::Started ||
-         what.quantity == Quantity::Reset || row_of(what) != nullptr;
-}
-
 }  // namespace
 
 struct MetricFeed::Shared {
@@ -127,7 +122,7 @@ class MetricHost {
     ids_.clear();
     metrics_.clear();
     for (const RecordedQuantity& what : kRecordedQuantities) {
-      if (!is_wanted(what)) continue;
+      if (!is_of_life(what.quantity) && row_of(what) == nullptr) continue;
       const pmID id = lookup(what.metric);
       pmDesc description{};
       if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) continue;

@@ -104,12 +104,9 @@ std::vector<Piece> MetricWriter::write(const ArchiveSample& sample) {
 void MetricWriter::take_facts_of_agent(const ArchiveSample& sample) {
   AgentLife now = life_;
   for (const QuantityValues& values : sample.quantities) {
-    if (is_of_tags(values.what.quantity) || values.values().empty()) continue;
+    if (!is_of_life(values.what.quantity) || values.values().empty()) continue;
     const double value = values.number(values.values().front());
-    if (!std::isfinite(value)) continue;
-    if (values.what.quantity == Quantity::Uptime) now.uptime_s = value;
-    if (values.what.quantity == Quantity::Started) now.started_s = value;
-    if (values.what.quantity == Quantity::Reset) now.reset_s = value;
+    if (std::isfinite(value)) now.take(values.what.quantity, value);
   }
   const AgentLife before = std::exchange(life_, now);
   const bool is_other = now.is_other_than(before);
@@ -163,9 +160,7 @@ void MetricWriter::write_number(const QuantityValues& values, const pmValue& val
     points.append(tag.of_number);
     add_outcome(point, number::kAttributes, row);
   }
-  bytes_ += points.size() - before;
-  ++items_;
-  if (bytes_ >= kPieceBytes) finish_piece();
+  note_point(points.size() - before);
 }
 
 void MetricWriter::write_histogram(std::string_view text, const MetricRow& row, Tag& tag) {
@@ -191,9 +186,7 @@ void MetricWriter::write_histogram(std::string_view text, const MetricRow& row, 
       if (const auto longest = exemplars_->take(host_, tag.name, row.ending))
         add_exemplar(point, *longest);
   }
-  bytes_ += points.size() - before;
-  ++items_;
-  if (bytes_ >= kPieceBytes) finish_piece();
+  note_point(points.size() - before);
 }
 
 // When the values were 0. Values that fall have begun anew since the previous sample.
@@ -243,6 +236,12 @@ void MetricWriter::read_tags(const QuantityValues& values) {
     tag.of_number = encoded(number::kAttributes, attributes);
     tag.of_histogram = encoded(histogram::kAttributes, attributes);
   }
+}
+
+void MetricWriter::note_point(std::size_t bytes) {
+  bytes_ += bytes;
+  ++items_;
+  if (bytes_ >= kPieceBytes) finish_piece();
 }
 
 void MetricWriter::finish_piece() {

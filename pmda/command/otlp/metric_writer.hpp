@@ -69,6 +69,7 @@ class MetricWriter {
   std::string& points_of(const MetricRow& row, const Tag& tag);
   Tag* tag_of(const QuantityValues& values, int instance);
   void read_tags(const QuantityValues& values);
+  void note_point(std::size_t bytes);
   void finish_piece();
 
   const std::string host_;

@@ -5,12 +5,21 @@
 #include <algorithm>
 #include <optional>
 
+#include "command/pcp/recorded_metrics.hpp"
+
 namespace pcp::trace::command {
 
 struct AgentLife {
   std::optional<double> uptime_s;
   std::optional<double> started_s;
   std::optional<double> reset_s;
+
+  // Takes one of these times. Requires: is_of_life(quantity).
+  void take(Quantity quantity, double seconds) {
+    (quantity == Quantity::Uptime    ? uptime_s
+     : quantity == Quantity::Started ? started_s
+                                     : reset_s) = seconds;
+  }
 
   bool is_other_than(const AgentLife& before) const {
     return (before.uptime_s && uptime_s < before.uptime_s) ||

@@ -137,17 +137,13 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
     if (is_of_tags(values.what.quantity) || values.values().empty()) continue;
     const double value = values.number(values.values().front());
     if (!std::isfinite(value)) continue;
+    if (is_of_life(values.what.quantity)) agent.take(values.what.quantity, value);
     switch (values.what.quantity) {
       case Quantity::Uptime:
-        agent.uptime_s = value;
         has_uptime = true;
         break;
       case Quantity::Started:
-        agent.started_s = value;
         starts_.insert(value);
-        break;
-      case Quantity::Reset:
-        agent.reset_s = value;
         break;
       case Quantity::Folded:
         room_.folded = std::max(value, room_.folded.value_or(0));

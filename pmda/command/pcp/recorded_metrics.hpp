@@ -61,6 +61,8 @@ enum class Quantity : std::uint8_t {
   Histogram,  // text
 };
 
+// The agent's own times, see agent_life.hpp.
+constexpr bool is_of_life(Quantity quantity) { return quantity <= Quantity::Reset; }
 constexpr bool is_of_tags(Quantity quantity) { return quantity >= Quantity::Calls; }
 constexpr bool only_grows(Quantity quantity) {
   return quantity >= Quantity::Calls && quantity <= Quantity::Nonfinite;

@@ -90,23 +90,12 @@ Result<PcpHost::Spans> fetch_spans_of(PcpHost& host) {
 
 }  // namespace
 
-template <typename Question>
-auto HostAgent::ask(Question question) {
-  const auto work = [host = host_, question = std::move(question)] {
-    host->use();
-    return question(*host);
-  };
-  auto answer = is_left_ ? std::nullopt : interruption_.result_of(work);
-  is_left_ = !answer;
-  return answer;
-}
-
 Result<std::unique_ptr<HostAgent>> HostAgent::connect(const std::string& host,
                                                       const std::string& spans,
                                                       Interruption& interruption) {
   std::unique_ptr<HostAgent> made(new HostAgent(host, spans, interruption));
-  auto begun =
-      made->ask([with_events = made->has_spans_](PcpHost& its) { return begin(its, with_events); });
+  auto begun = made->questions_.ask(
+      [with_events = made->has_spans_](PcpHost& its) { return begin(its, with_events); });
   if (!begun) return Error{"cannot connect to pmcd on " + host + ": it does not answer"};
   if (!*begun) return begun->error();
   made->metrics_ = **std::move(begun);
@@ -114,24 +103,24 @@ Result<std::unique_ptr<HostAgent>> HostAgent::connect(const std::string& host,
 }
 
 std::string HostAgent::text(unsigned type, unsigned of) {
-  return ask([type, of](PcpHost&) { return help_text_of(type, of); }).value_or("");
+  return questions_.ask([type, of](PcpHost&) { return help_text_of(type, of); }).value_or("");
 }
 
 OwnedLabels HostAgent::labels(unsigned type, unsigned of) {
-  auto found = ask([type, of](PcpHost&) {
+  auto found = questions_.ask([type, of](PcpHost&) {
     return labels_by([type, of](pmLabelSet** sets) { return fetch_labels(type, of, sets); });
   });
   return found ? *std::move(found) : OwnedLabels();
 }
 
 Instances HostAgent::instances(pmInDom domain) {
-  return ask([domain](PcpHost&) { return instances_by(pmGetInDom, domain); }).value_or(Instances());
+  return questions_.ask([domain](PcpHost&) { return instances_by(pmGetInDom, domain); })
+      .value_or(Instances());
 }
 
 Result<Sample> HostAgent::read(std::span<const pmID> metrics, Instant) {
-  auto read = ask([ids = std::vector<pmID>(metrics.begin(), metrics.end())](PcpHost& host) {
-    return read_values(host, ids);
-  });
+  auto read = questions_.ask([ids = std::vector<pmID>(metrics.begin(), metrics.end())](
+                                 PcpHost& host) { return read_values(host, ids); });
   if (!read) return Error{"pmcd does not answer"};
   if (!*read) return read->error();
   result_ = **std::move(read);
@@ -141,7 +130,7 @@ Result<Sample> HostAgent::read(std::span<const pmID> metrics, Instant) {
 Result<RecordedAgent::Events> HostAgent::read_events(Instant) {
   Events events;
   if (!has_spans_) return events;
-  auto read = ask(fetch_spans_of);
+  auto read = questions_.ask(fetch_spans_of);
   if (!read || !*read) return events;
   if ((*read)->has_lapsed)
     what_is_missing_ =

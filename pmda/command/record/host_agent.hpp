@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a host's trace agent (ours or PCP's own) through pmcd. PCP's library may wait for a silent
-// pmcd as long as its time-outs, so each call has a thread of its own.
+// Reads a host's trace agent (ours or PCP's own) through pmcd.
 //
 // Thread: the main one.
 #pragma once
@@ -9,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "command/interruption.hpp"
-#include "command/pcp/pcp_host.hpp"
+#include "command/record/host_questions.hpp"
 #include "command/record/recorded_agent.hpp"
 
 namespace pcp::trace::command {
@@ -23,7 +21,7 @@ class HostAgent : public RecordedAgent {
                                                     const std::string& spans,
                                                     Interruption& interruption);
 
-  const std::string& host_name() const { return host_->host_name(); }
+  const std::string& host_name() const { return questions_.host().host_name(); }
 
   std::vector<RecordedMetric> metrics() override { return metrics_; }
   std::string text(unsigned type, unsigned of) override;
@@ -38,23 +36,16 @@ class HostAgent : public RecordedAgent {
   // Why the recording is incomplete; empty: nothing is known to be missing.
   const std::string& what_is_missing() const { return what_is_missing_; }
 
-  bool labels_changed() override { return host_->labels_changed(); }
+  bool labels_changed() override { return questions_.host().labels_changed(); }
 
  private:
   HostAgent(const std::string& host, const std::string& spans, Interruption& interruption)
-      : host_(std::make_shared<PcpHost>(host, spans)),
-        has_spans_(!spans.empty()),
-        interruption_(interruption) {}
+      : questions_(std::make_shared<PcpHost>(host, spans), &interruption),
+        has_spans_(!spans.empty()) {}
 
-  // Returns an optional answer, which must own its data; none after an interruption.
-  template <typename Question>
-  auto ask(Question question);
-
-  const std::shared_ptr<PcpHost> host_;  // an unanswered question keeps it
+  HostQuestions questions_;
   const bool has_spans_;
-  Interruption& interruption_;
   std::vector<RecordedMetric> metrics_;
-  bool is_left_ = false;  // a question is unanswered
   std::string what_is_missing_;
   OwnedResult result_{nullptr, pmFreeResult};
 };

@@ -68,19 +68,6 @@ Result<OwnedResult> read_all(PcpHost& host, const std::vector<pmID>& metrics) {
 
 }  // namespace
 
-template <typename Question>
-auto HostMetrics::ask(Question question) {
-  const auto work = [host = opened_.host, question = std::move(question)] {
-    host->use();
-    return question(*host);
-  };
-  auto answer = is_left_                   ? std::nullopt
-                : interruption_ == nullptr ? std::optional(work())
-                                           : interruption_->result_of(work);
-  is_left_ = !answer;
-  return answer;
-}
-
 Result<std::unique_ptr<HostMetrics>> HostMetrics::open(const std::string& host,
                                                        const std::vector<std::string>& wanted,
                                                        Interruption* interruption) {
@@ -89,7 +76,7 @@ Result<std::unique_ptr<HostMetrics>> HostMetrics::open(const std::string& host,
   if (interruption == nullptr) {
     ::setenv("PMCD_CONNECT_TIMEOUT", "2", 0);
     ::setenv("PMCD_REQUEST_TIMEOUT", "2", 0);
-    ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
+    settle_environment();
   }
   auto opened = interruption == nullptr ? std::optional(work()) : interruption->result_of(work);
   for (const int each : inherited_descriptors())
@@ -165,17 +152,18 @@ std::vector<RecordedMetric> HostMetrics::metrics() {
 }
 
 std::string HostMetrics::text(unsigned type, unsigned of) {
-  return ask([type, of](PcpHost&) { return help_text_of(type, of); }).value_or("");
+  return questions_.ask([type, of](PcpHost&) { return help_text_of(type, of); }).value_or("");
 }
 
 Instances HostMetrics::instances(pmInDom domain) {
-  return ask([domain](PcpHost&) { return instances_by(pmGetInDom, domain); }).value_or(Instances());
+  return questions_.ask([domain](PcpHost&) { return instances_by(pmGetInDom, domain); })
+      .value_or(Instances());
 }
 
 Result<Sample> HostMetrics::read(std::span<const pmID>, Instant) {
   std::vector<pmID> ids;
   for (const RecordedMetric& each : opened_.metrics) ids.push_back(id_of(each));
-  auto read = ask([ids](PcpHost& host) { return read_all(host, ids); });
+  auto read = questions_.ask([ids](PcpHost& host) { return read_all(host, ids); });
   std::string why = !read ? "does not answer" : !*read ? read->error().message : "";
   Sample sample;
   for (const pmID id : ids) sample.push_back({recorded_id(id), PM_VAL_INSITU, {}});

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "command/interruption.hpp"
-#include "command/pcp/pcp_host.hpp"
+#include "command/record/host_questions.hpp"
 #include "command/record/recorded_agent.hpp"
 
 namespace pcp::trace::command {
@@ -48,24 +47,19 @@ class HostMetrics final : public RecordedAgent {
 
  private:
   struct Opened {
-    std::shared_ptr<PcpHost> host;          // an unanswered question keeps it
+    std::shared_ptr<PcpHost> host;
     std::vector<RecordedMetric> metrics{};  // with the host's own numbers
     std::size_t values = 0;                 // of a sample, at the begin
     std::string left_out{};
   };
 
   HostMetrics(Opened opened, Interruption* interruption)
-      : opened_(std::move(opened)), interruption_(interruption) {}
+      : opened_(std::move(opened)), questions_(opened_.host, interruption) {}
   static Result<Opened> find(const std::string& host, const std::vector<std::string>& wanted);
   static Result<void> add(Opened& opened, const std::string& wanted);
 
-  // Returns an optional answer, which must own its data; none after an interruption.
-  template <typename Question>
-  auto ask(Question question);
-
   const Opened opened_;
-  Interruption* const interruption_;
-  bool is_left_ = false;  // a question is unanswered
+  HostQuestions questions_;
   OwnedResult result_{nullptr, pmFreeResult};
   std::uint64_t samples_ = 0;
   std::uint64_t lacking_ = 0;
