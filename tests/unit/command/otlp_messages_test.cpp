@@ -8,8 +8,8 @@
 #include "collector/engine/cumulative_histogram.hpp"
 #include "command/otlp/metric_writer.hpp"
 #include "command/otlp/span_writer.hpp"
+#include "support/read_by_protoc.hpp"
 #include "unit/command/archive_of_tags.hpp"
-#include "unit/command/read_by_protoc.hpp"
 #include "unit/command/span_samples.hpp"
 #include "unit/command/text.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 std::string text_of(const std::vector<Piece>& pieces) {
   std::string bytes;
   for (const Piece& piece : pieces) bytes += piece.bytes;
-  return read_by_protoc("MetricsRequest", bytes);
+  return read_by_protoc("otlp.proto", "otlp.MetricsRequest", bytes);
 }
 
 std::string ns(double second) { return std::to_string(moment(second).time_since_epoch().count()); }
@@ -137,7 +137,7 @@ TEST(OtlpSpans, HaveAllThatASpanHas) {
   EXPECT_EQ(piece.left_out, 4u);
   const std::string zeros = "\\000\\000\\000\\000\\000\\000";
   EXPECT_EQ(
-      read_by_protoc("SpansRequest", piece.bytes),
+      read_by_protoc("otlp.proto", "otlp.SpansRequest", piece.bytes),
       "resource_spans { resource { " + attribute("host.name", "saturn") +
           attribute("process.executable.name", "shopd") +
           "attributes { key: \"process.pid\" value { int_value: 11 } } " +
@@ -161,8 +161,8 @@ TEST(OtlpSpans, AreWithTheirProcess) {
   SpanEvent other = span_of("reserve", 2, 1);
   other.pid = 12;
   other.kind = wire::SpanKind::Client;
-  const std::string text =
-      read_by_protoc("SpansRequest", spans_of(trace_of({span_of("order", 1, 0), other})).bytes);
+  const std::string text = read_by_protoc(
+      "otlp.proto", "otlp.SpansRequest", spans_of(trace_of({span_of("order", 1, 0), other})).bytes);
   EXPECT_TRUE(has(text, "value { int_value: 11 } }"));
   EXPECT_TRUE(has(text, "name: \"order\" kind: 1 "));
   EXPECT_TRUE(has(text, "value { int_value: 12 } }"));

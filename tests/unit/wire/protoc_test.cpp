@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // trace.proto is the reference: protoc must read the bytes that we write.
-#include <unistd.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <regex>
-#include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
+#include "support/read_by_protoc.hpp"
 #include "unit/wire/samples.hpp"
 
 namespace pcp::trace::wire {
 namespace {
 
-std::string read_by_protoc(const std::string& message, std::string_view pdu) {
-  const std::string path = ::testing::TempDir() + "wire_protoc_" + std::to_string(getpid());
-  std::ofstream(path, std::ios::binary) << payload_of(pdu);
-  const std::string command = std::string(PROTOC) +
-                              " --proto_path='" PROTO_DIRECTORY "' --decode=pcp.trace." + message +
-                              " trace.proto <'" + path + "' >'" + path + ".txt'";
-  EXPECT_EQ(std::system(command.c_str()), 0) << command;
-  std::ostringstream text;
-  text << std::ifstream(path + ".txt").rdbuf();
-  std::remove(path.c_str());
-  std::remove((path + ".txt").c_str());
-  return text.str();
-}
-
-std::string in_one_line(const std::string& text) {
-  return std::regex_replace(text, std::regex("\\s+"), " ");
-}
-
-// It does not matter how the text is divided into lines.
 void expect_read(const std::string& message, std::string_view pdu, const std::string& text) {
-  EXPECT_EQ(in_one_line(' ' + read_by_protoc(message, pdu)), in_one_line(' ' + text));
+  EXPECT_EQ(
+      in_one_line(' ' + read_by_protoc("trace.proto", "pcp.trace." + message, payload_of(pdu))),
+      in_one_line(' ' + text));
 }
 
 constexpr const char* kControlText = R"(
@@ -123,7 +102,7 @@ TEST(Protoc, KnowsEveryKindOfSpanByOurNumber) {
   for (std::uint8_t kind = 1; kind < 7; ++kind)  // 0 is not written
     append_span(body, {.kind = SpanKind{kind}, .trace = {0, 1}, .span = 1, .capture_bits = 1});
   const std::string pdu = pdu_of(append_events, 1, 1, {}, body);
-  const std::string text = read_by_protoc("Events", pdu);
+  const std::string text = read_by_protoc("trace.proto", "pcp.trace.Events", payload_of(pdu));
   std::size_t at = 0;
   for (const char* name : {"SERVER", "CLIENT", "POINT", "OBSERVE", "COUNTER", "ADD"}) {
     at = text.find(std::string("kind: ") + name, at);
