@@ -131,8 +131,10 @@ def deliver_undisturbed():
     longer handles signals when the library delivers at its own end. Which never comes after a KeyboardInterrupt: Python
     then ends itself by SIGINT."""
     is_interrupted = getattr(sys, "last_type", None) is KeyboardInterrupt
-    handlers = {number: handler for number in (signal.SIGTERM, signal.SIGQUIT, *[signal.SIGINT] * is_interrupted)
-                if callable(handler := signal.getsignal(number))}
+    signals = [signal.SIGTERM, signal.SIGQUIT]
+    if is_interrupted:
+        signals.append(signal.SIGINT)
+    handlers = {number: handler for number in signals if callable(handler := signal.getsignal(number))}
     try:
         for number in handlers:
             signal.signal(number, signal.SIG_IGN)

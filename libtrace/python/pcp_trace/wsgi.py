@@ -59,8 +59,11 @@ class Middleware:
         environ["pcp_trace.request"] = request
 
         def start(status: str, headers: Any, exc_info: Any = None) -> Any:
-            try:
-                write = start_response(status, headers, *[exc_info] * (exc_info is not None))  # raises if another status has been sent
+            try:  # it raises if another status has been sent
+                if exc_info is None:
+                    write = start_response(status, headers)
+                else:
+                    write = start_response(status, headers, exc_info)
             finally:
                 exc_info = None  # PEP 3333: its traceback leads to this call
             request.begin_response(status[:3])
