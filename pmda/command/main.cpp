@@ -35,7 +35,8 @@ Shows where the time of traced programs goes.
   record   run a program, or watch a host, and keep what is traced
   report   show what was recorded: a summary here, and a page to look at
   spans    show single transactions as they happen, through processes and hosts
-  export   write them into a file for the viewers of others
+  export   write them into a file for the viewers of others, or send them and all
+           metrics to a server of OpenTelemetry
 
   pcp-trace WORD --help    what a word can do
   pcp-trace --version

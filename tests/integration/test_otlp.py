@@ -260,6 +260,8 @@ class Spans(OtlpTestCase):
                          {("request", "completed"): 50, ("query", "failed"): 50})
         self.assert_accepted(lines[0], len(server.points()), "data point")
         self.assert_accepted(lines[1], 100, "span")
+        lines = self.end_export(self.export(server, "-a", folder, "--only", "spans", "tag=none", hosts=[]), 1, stop=False)
+        self.assertIn("run.trace: no trace matches the filter", lines[0])
 
     def test_that_are_chosen_here(self):
         """By words that are not for programs."""

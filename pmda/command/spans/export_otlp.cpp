@@ -2,7 +2,6 @@
 #include "command/spans/export_otlp.hpp"
 
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -165,13 +164,17 @@ Result<bool> send_recorded(const ExportOptions& options, const Uplinks& uplinks)
     if (const Result<void> sent = send_recorded_metrics(options, *uplinks.metrics); !sent)
       return sent.error();
   if (!uplinks.spans) return true;
+  std::uint64_t matching = 0;
   const auto read = read_recorded(options, Marks::None, [&](const SpanTrace& trace) {
+    ++matching;
     return uplinks.spans->put(otlp::spans_of(trace));
   });
   if (!read) return read.error();
   if (*read) {
     tell_what_is_missing(**read, "export");
-    return true;
+    if (matching > 0 || !options.has_filter) return true;
+    complain("export", printed_name(options.archives.front()) + ": no trace matches the filter");
+    return false;
   }
   if (uplinks.metrics && !options.has_filter) return true;
   tell_that_none_are_recorded(options, "export");

@@ -236,9 +236,9 @@ Words of the filter: see pcp-trace spans --help. With --otlp they choose the
 spans; without any, only metrics are sent. From archives all is sent that is
 recorded and matches.
 
-Status: 0 success; 1 nothing was captured, no host or archive has data for you,
-the file cannot be written and stays unchanged, or the server did not accept
-all; 2 wrong usage.
+Status: 0 success; 1 nothing was captured (--chrome, or in the archives), no
+host or archive has data for you, no recorded trace matches, the file cannot be
+written and stays unchanged, or the server did not accept all; 2 wrong usage.
 
 Examples:
   pcp-trace export --chrome orders.json -T 10s 'tag=order*'
