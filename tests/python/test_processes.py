@@ -1,7 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts are exact, however processes, threads and interpreters of Python begin and end."""
 
-from python_test import PythonTestCase, python
+import json
+import pathlib
+import re
+import signal
+import subprocess
+
+from private_pmcd import wait_until
+from python_test import PythonTestCase, python, traced
+
+
+def ignores(pid, number):
+    mask = re.search(r"^SigIgn:\s*(\S+)", pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii"), re.MULTILINE)
+    return int(mask[1], 16) >> (number - 1) & 1
 
 
 class Processes(PythonTestCase):
@@ -36,3 +48,15 @@ class Processes(PythonTestCase):
         for how in ("signals", "killed", "interrupted"):
             self.check(how)
         self.run_python(self.nowhere(), *python("processes.py", "waiting"))
+
+    def test_signals_do_not_end_a_program_that_waits_for_a_busy_agent(self):
+        pmcd = self.start_pmcd()
+        with pmcd.stopped_agent():
+            program = self.enterContext(subprocess.Popen(
+                python("processes.py", "signals"), env=traced(self.environment(pmcd, PCP_TRACE_FLUSH=60_000)),
+                stdout=subprocess.PIPE))
+            wait_until(lambda: ignores(program.pid, signal.SIGTERM), what="the delivery at the program's end")
+            program.terminate()
+        printed = program.communicate()[0]
+        self.assertEqual(program.returncode, 0)
+        self.assert_counted(pmcd, json.loads(printed))

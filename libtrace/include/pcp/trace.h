@@ -188,8 +188,8 @@ extern int pmtrace_link(pmtrace_tx* tx, const char* traceparent);
 extern int pmtrace_fail(pmtrace_tx* tx, const char* reason);
 extern int pmtrace_fail_as(pmtrace_tx* tx, pmtrace_handle tag, const char* reason);
 
-/* Waits until the agent has acknowledged all earlier calls, at most `timeout` seconds. 1 if it has,
- * else 0. */
+/* Waits until the agent has acknowledged all earlier calls, at most `timeout` seconds; if that is
+ * negative, as the end of the process waits: while there is progress. 1 if it has, else 0. */
 extern int pmtrace_flush(double timeout);
 
 /* Also writes this process's totals to a file that PCP's own pmdammv shows as

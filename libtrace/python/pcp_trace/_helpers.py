@@ -120,12 +120,6 @@ def service():
     return os.path.basename(os.path.abspath(script)).removesuffix(".py").removesuffix(".pyz") or None
 
 
-def deliver() -> None:
-    """Waits for what a connected agent does not have yet, a second at most."""
-    if _native.stats()["connected"]:
-        _native.flush(1)
-
-
 def deliver_undisturbed():
     """Delivers if the program handles signals, and ignores them meanwhile: gunicorn sends a second one, and Python no
     longer handles signals when the library delivers at its own end. Which never comes after a KeyboardInterrupt: Python
@@ -142,7 +136,7 @@ def deliver_undisturbed():
         return  # not the main thread of the main interpreter, which alone has handlers
     try:
         if handlers or is_interrupted:
-            deliver()
+            _native.flush(-1)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from . import Tag
-from ._helpers import deliver
+from ._native import flush
 from ._served import CLIENT_HAS_GONE, Request, short, tag_of
 
 __all__ = ["Middleware", "scope_route"]
@@ -68,7 +68,7 @@ class Middleware:
 def _delivering(send: _Send) -> _Send:
     async def deliver_first(message: _Map) -> None:
         if message["type"].startswith("lifespan.shutdown."):
-            deliver()
+            flush(-1)
         await send(message)
     return deliver_first
 

@@ -223,8 +223,9 @@ PMTRACE_EXPORT int pmtrace_flush(double timeout) {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
   if (client == nullptr) return 1;  // nothing was recorded
+  if (timeout < 0) return client->deliver_patiently() ? 1 : 0;
   constexpr double kLongest = 1e9;  // seconds; overflows no clock
-  const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
+  const double seconds = std::isnan(timeout) ? 0 : std::min(timeout, kLongest);
   const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));
   return client->deliver(limit, Deliveries::Patience::Fixed) ? 1 : 0;
 }

@@ -83,8 +83,8 @@ class Output {
   // Connects, unless it is connected or pauses after a failure.
   virtual void connect() = 0;
 
-  // The process ends: the next connect() does not pause. False if that was tried already.
-  virtual bool hurry() = 0;
+  // The next connect() does not pause. False if that was tried already for this flush.
+  virtual bool hurry(std::uint64_t flush) = 0;
 
   // Sends the process's last message, after everything else was sent. Later calls do nothing until
   // the next connection.

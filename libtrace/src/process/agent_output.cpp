@@ -98,9 +98,9 @@ void AgentOutput::try_next_endpoint(int error) {
   }
 }
 
-bool AgentOutput::hurry() {
+bool AgentOutput::hurry(std::uint64_t flush) {
   if (phase_ != Phase::Pausing) return true;
-  if (std::exchange(has_hurried_, true)) return false;
+  if (std::exchange(hurried_for_, flush) == flush) return false;
   phase_ = Phase::Down;
   attempt_.hurry();
   return true;

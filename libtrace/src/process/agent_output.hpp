@@ -26,7 +26,7 @@ class AgentOutput final : public Output {
   bool has_settled(std::uint64_t until) const override;
   bool has_told_open() const override;
   void connect() override;
-  bool hurry() override;
+  bool hurry(std::uint64_t flush) override;
   void say_goodbye() override;
   void recover() override;
 
@@ -63,8 +63,8 @@ class AgentOutput final : public Output {
   LegacySession legacy_session_;
 
   Phase phase_ = Phase::Down;
-  bool is_legacy_ = false;  // the agent; known once it has greeted
-  bool has_hurried_ = false;
+  bool is_legacy_ = false;         // the agent; known once it has greeted
+  std::uint64_t hurried_for_ = 0;  // the last flush for which the pause was cut
   bool has_told_attempt_ = false;  // reported success
   bool is_end_expected_ = false;   // the agent is going to hang up
   std::vector<std::string> told_;  // printed since the last greeting

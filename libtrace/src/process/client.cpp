@@ -289,7 +289,7 @@ bool Client::may_give_flusher_up() {
 
 bool Client::deliver(std::chrono::nanoseconds timeout, Deliveries::Patience patience) {
   const WaitInsideFork meanwhile;
-  const Deliveries::Waiter waiter(deliveries_);
+  const Deliveries::Waiter waiter(deliveries_, patience);
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring();
   return flusher_runs_.exchange(true) ? deliveries_.await(ticket, timeout, patience)
@@ -321,23 +321,23 @@ void Client::finish() {
   // flusher thread.
   if (flusher_runs_.load(std::memory_order_acquire) || flusher_thread_ != nullptr ||
       has_connected_early_ || pending_calls() > 0 || !recorders_.has_settled_spans())
-    deliver(options_.last_patience, Deliveries::Patience::Progress);
+    deliver_patiently();
 }
 
 void Client::finish_in_handler() {
   if (::getpid() != pid_) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
   deliveries_.say_end();
-  const Deliveries::Waiter waiter(deliveries_);
+  constexpr auto kPatience = Deliveries::Patience::Progress;
+  const Deliveries::Waiter waiter(deliveries_, kPatience);
   const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;  // as ensure_flusher()
-  deliveries_.await(ticket, options_.last_patience, Deliveries::Patience::Progress,
-                    [](Instant until) {
-                      const timespec pause{0, 200'000};
-                      ::nanosleep(&pause, nullptr);
-                      return steady_now() < until;
-                    });
+  deliveries_.await(ticket, options_.last_patience, kPatience, [](Instant until) {
+    const timespec pause{0, 200'000};
+    ::nanosleep(&pause, nullptr);
+    return steady_now() < until;
+  });
 }
 
 std::uint64_t Client::pending_calls() {

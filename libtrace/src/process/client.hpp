@@ -53,7 +53,13 @@ class Client {
   // Delivers all records so far, and waits for that.
   bool deliver(std::chrono::nanoseconds timeout, Deliveries::Patience patience);
 
-  // The same at the end of the process. Waits as long as there is progress, and only with an agent.
+  // The same as at the end of the process: waits as long as there is progress, and only with an
+  // agent.
+  bool deliver_patiently() {
+    return deliver(options_.last_patience, Deliveries::Patience::Progress);
+  }
+
+  // The process ends: says so, and delivers patiently.
   void finish();
 
   // finish() for _exit(), which a signal handler may call: takes no lock, starts no thread.

@@ -26,18 +26,28 @@ class Deliveries {
   // last attempt's outcome until a connection was made; 0 if `is_async`.
   int report(bool is_async, std::chrono::nanoseconds timeout);
 
+  // Progress: the timeout restarts after each step forward, and the wait ends if no agent can be
+  // reached.
+  enum class Patience { Fixed, Progress };
+
   // Marks a thread that waits for a delivery, or is about to request one.
   class Waiter {
    public:
-    explicit Waiter(Deliveries& deliveries) : deliveries_(deliveries) {
+    Waiter(Deliveries& deliveries, Patience patience)
+        : deliveries_(deliveries), hurries_(patience == Patience::Progress ? 1 : 0) {
       deliveries_.waiters_.fetch_add(1);
+      deliveries_.hurrying_.fetch_add(hurries_);
     }
-    ~Waiter() { deliveries_.waiters_.fetch_sub(1); }
+    ~Waiter() {
+      deliveries_.hurrying_.fetch_sub(hurries_);
+      deliveries_.waiters_.fetch_sub(1);
+    }
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
 
    private:
     Deliveries& deliveries_;
+    const int hurries_;
   };
 
   // Requests delivery of all earlier records. Gives a ticket that the flusher settles; the caller
@@ -48,9 +58,6 @@ class Deliveries {
 
   // The process ends, and this thread records nothing more. Thread: any.
   void say_end() { is_ending_.store(true, std::memory_order_release); }
-
-  // Progress: the timeout restarts after each step forward.
-  enum class Patience { Fixed, Progress };
 
   // A patient wait is over after so many parts of the timeout in a row without progress. A time in
   // which the whole machine stood still uses up only one part.
@@ -84,6 +91,9 @@ class Deliveries {
   // seq_cst: a later waiter must see that no flusher runs.
   bool has_waiters() const { return waiters_.load() > 0; }
 
+  // A thread waits only while an agent can be reached.
+  bool is_hurried() const { return hurrying_.load() > 0; }
+
   bool is_ending() const { return is_ending_.load(std::memory_order_acquire); }
 
   // The last ticket given out, and the last one settled. A ticket fails if an earlier record is not
@@ -107,8 +117,9 @@ class Deliveries {
   std::atomic<std::uint64_t> failed_{0};    // the last ticket that failed; written before settled_
   std::atomic<std::uint64_t> progress_{0};  // steps forward; orders nothing else
 
-  // Written by Waiter, read by has_waiters(); sequentially consistent.
+  // Written by Waiter, read by has_waiters() and is_hurried(); sequentially consistent.
   std::atomic<int> waiters_{0};
+  std::atomic<int> hurrying_{0};
 
   // Guards the step from a check of the above to the wait for a change.
   Mutex mutex_;

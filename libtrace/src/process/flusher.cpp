@@ -233,7 +233,8 @@ void Flusher::step() {
   const bool has_settled_spans = outbox_.spans.has_settled_all();
   shared_.recorders.spans().note_settled(has_settled_spans);
   const bool is_ending = shared_.deliveries.is_ending();
-  if (is_ending && request_ && !output_.hurry()) close_flush_request(false);
+  if (request_ && shared_.deliveries.is_hurried() && !output_.hurry(request_->ticket))
+    close_flush_request(false);
   // Without work it does not connect: an idle program leaves the network alone. An ending process
   // would leave in the middle of a new connection, so it connects for a request only.
   const bool has_work = !outbox_.pending.empty() || !outbox_.open.empty() ||

@@ -54,7 +54,7 @@ class NoOutput final : public Output {
   bool has_settled(std::uint64_t) const override { return true; }
   bool has_told_open() const override { return true; }
   void connect() override { news_.has_connected = true; }
-  bool hurry() override { return false; }
+  bool hurry(std::uint64_t) override { return false; }
   void say_goodbye() override {}
   void recover() override {}
   std::uint64_t next_call_ns() const override { return kNever; }

@@ -274,14 +274,17 @@ TEST_F(AgentOutputTest, LeavesTheNetworkAloneIfThereIsNothingToDeliver) {
   EXPECT_TRUE(agent.accept());
 }
 
-TEST_F(AgentOutputTest, HasOneAttemptWithoutAPauseAtTheEnd) {
+TEST_F(AgentOutputTest, HasOneAttemptWithoutAPauseForEachHurriedFlush) {
   connect();
-  EXPECT_TRUE(output.hurry());
-  connect();
-  EXPECT_EQ(attempts, (std::vector{-ECONNREFUSED, -ECONNREFUSED}));
-  EXPECT_FALSE(output.hurry());
-  connect();
-  EXPECT_EQ(attempts.size(), 2u);
+  for (const std::uint64_t flush : {1, 2}) {
+    const std::size_t before = attempts.size();
+    EXPECT_TRUE(output.hurry(flush));
+    connect();
+    EXPECT_EQ(attempts.size(), before + 1);
+    EXPECT_FALSE(output.hurry(flush));
+    connect();
+    EXPECT_EQ(attempts.size(), before + 1);
+  }
 }
 
 TEST_F(AgentOutputTest, DeliversAndTakesItsLeave) {
@@ -304,7 +307,7 @@ TEST_F(AgentOutputTest, NeedNotHurryWhereAnAgentIsAndGivesItAllTheTimeItTakes) {
   options.connect_timeout = 500ms;
   meet_agent();
   EXPECT_EQ(output.next_call_ns(), kNever);
-  for (int times = 0; times < 2; ++times) EXPECT_TRUE(output.hurry());
+  for (int times = 0; times < 2; ++times) EXPECT_TRUE(output.hurry(1));
   now += kSecond;
   output.on_timer();
   work();

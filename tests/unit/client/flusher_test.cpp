@@ -83,7 +83,7 @@ class FakeOutput final : public Output {
     return taken_.empty() || first_taken_ >= until;
   }
   void connect() override { ++connects; }
-  bool hurry() override { return ++hurries <= hurries_allowed; }
+  bool hurry(std::uint64_t) override { return ++hurries <= hurries_allowed; }
   void say_goodbye() override { has_said_goodbye = true; }
   void recover() override { was_recovered = true; }
   std::uint64_t next_call_ns() const override { return next_call; }
@@ -371,11 +371,11 @@ TEST_F(FlusherTest, TakesAConnectionAndSettledCallsForProgress) {
   EXPECT_EQ(pauses, Deliveries::kParts + 1);
 }
 
-TEST_F(FlusherTest, TriesOnceMoreAtTheEndOfTheProcessAndThenGivesUp) {
+TEST_F(FlusherTest, TriesOnceMoreForAPatientWaiterAndThenGivesUp) {
+  const Deliveries::Waiter waiter(deliveries, Deliveries::Patience::Progress);
   output.is_there = false;
   output.hurries_allowed = 1;
   record();
-  deliveries.say_end();
   const std::uint64_t ticket = ask_for_delivery();
   EXPECT_EQ(output.hurries, 1);
   EXPECT_EQ(output.connects, 1);
@@ -384,7 +384,8 @@ TEST_F(FlusherTest, TriesOnceMoreAtTheEndOfTheProcessAndThenGivesUp) {
   EXPECT_TRUE(has_failed(ticket));
 }
 
-TEST_F(FlusherTest, DoesNotHurryBeforeTheEnd) {
+TEST_F(FlusherTest, DoesNotHurryForAWaiterWithAFixedTime) {
+  const Deliveries::Waiter waiter(deliveries, Deliveries::Patience::Fixed);
   output.is_there = false;
   const std::uint64_t ticket = record_and_ask();
   output.end_attempt(-ECONNREFUSED);
@@ -509,7 +510,7 @@ TEST_F(FlusherTest, DoesNotLookForOtherThreadsWhileMainIsThere) {
 TEST_F(FlusherTest, StaysWhileSomebodyWaits) {
   has_main_left = is_last_thread = true;
   {
-    const Deliveries::Waiter waiter(deliveries);
+    const Deliveries::Waiter waiter(deliveries, Deliveries::Patience::Fixed);
     flusher.on_bell(true);
     EXPECT_FALSE(flusher.has_left());
   }
