@@ -37,7 +37,16 @@ static void finish(Transaction* transaction, PyObject* result) {
   PyErr_Fetch(&type, &exception, &traceback);
   PyErr_NormalizeException(&type, &exception, &traceback);
   exit_transaction(transaction, exception);
-  PyErr_Restore(type, exception, traceback);
+  if (!PyErr_Occurred()) {
+    PyErr_Restore(type, exception, traceback);
+    return;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  PyErr_Fetch(&type, &result, &traceback);
+  PyErr_NormalizeException(&type, &result, &traceback);
+  PyException_SetContext(result, exception);
+  PyErr_Restore(type, result, traceback);
 }
 
 static PyObject* call_in_trace(Function* self, PyObject* arguments, PyObject* names,

@@ -110,7 +110,8 @@ const char* utf8_of(PyObject* text);
 double number_of(const char* argument, const char* wanted, PyObject* value);
 /* Gives the text of a header, for C; NULL if it is not ASCII or has a NUL. */
 const char* header_text(PyObject* header);
-/* Gives type and message of an exception as a clean str, NULL without memory. */
+/* Gives type and message of an exception as a clean str; NULL without memory, or with an exception
+ * set if a handler of a signal raised one. */
 PyObject* reason_of(PyObject* exception);
 
 /* tag.c */
@@ -139,7 +140,8 @@ PyObject* begin_from_headers(Tag* tag, PyObject* headers);
  * what begins inside must know of it. */
 int begin_inside(Tag* tag, uint64_t start_ns, pmtrace_tx* tx);
 void enter_transaction(Transaction* self);
-/* Ends or, with an exception, aborts it; then what was current before is current again. */
+/* Ends or, with an exception, aborts it; then what was current before is current again. With an
+ * exception, another one may be set then: that of a handler of a signal. */
 void exit_transaction(Transaction* self, PyObject* exception);
 
 /* context.c: the current transaction of this task or thread. */

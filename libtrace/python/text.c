@@ -37,16 +37,14 @@ PyObject* clean_text(const char* argument, PyObject* text) {
   return replace(text);
 }
 
-/* In hexadecimal if Python refuses so many decimal digits, or a subclass fails. */
+/* In hexadecimal if Python refuses so many decimal digits. Runs no code of a subclass, and unlike
+ * str() no handler of a signal, whose exception would be taken for that refusal. */
 static PyObject* text_of_int(PyObject* value) {
-  PyObject* text = PyObject_Str(value);
-  if (text == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
-    PyErr_Clear();
-    text = PyNumber_ToBase(value, 16);
-  }
-  PyObject* const clean = text != NULL ? clean_text("", text) : NULL;
-  Py_XDECREF(text);
-  return clean;
+  if (PyBool_Check(value)) return PyUnicode_FromString(value == Py_True ? "True" : "False");
+  PyObject* const text = PyNumber_ToBase(value, 10);
+  if (text != NULL || !PyErr_ExceptionMatches(PyExc_ValueError)) return text;
+  PyErr_Clear();
+  return PyNumber_ToBase(value, 16);
 }
 
 PyObject* clean_label(PyObject* name, PyObject* value) {
@@ -103,13 +101,17 @@ const char* header_text(PyObject* header) {
   return text;
 }
 
-/* As a traceback shows it. */
+/* As a traceback shows it, without a message that fails. Handlers of signals also run here: what
+ * they raise is not dropped. */
 PyObject* reason_of(PyObject* exception) {
+  if (PyErr_CheckSignals() != 0) return NULL;
+  PyObject* const message = PyObject_Str(exception);
+  if (message == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
+  PyErr_Clear();
   PyObject* const type = (PyObject*)Py_TYPE(exception);
   PyObject* const module = PyObject_GetAttrString(type, "__module__");
   PyObject* const name = PyType_GetQualName((PyTypeObject*)type);
-  PyObject* const message = PyObject_Str(exception);
-  PyErr_Clear(); /* the message is the program's code */
+  PyErr_Clear();
   PyObject* text = NULL;
   if (name != NULL) {
     const int is_plain = module == NULL || !PyUnicode_Check(module) ||

@@ -162,7 +162,11 @@ void exit_transaction(Transaction* self, PyObject* exception) {
   else
     fail_by(self, exception);
   self->is_entered = 0;
-  if (self->was_current) pop_current(self);
+  if (!self->was_current) return;
+  PyObject *type, *value, *traceback; /* what a handler of a signal has raised */
+  PyErr_Fetch(&type, &value, &traceback);
+  pop_current(self);
+  PyErr_Restore(type, value, traceback);
 }
 
 /* Takes those around it away, the inner ones first: each would free the next one in a deeper call.
@@ -211,7 +215,7 @@ static PyObject* enter(Transaction* self) {
 
 static PyObject* leave(Transaction* self, PyObject* exception) {
   exit_transaction(self, exception);
-  return Py_NewRef(Py_None);
+  return exception != Py_None && PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject* end_now(Transaction* self, PyObject* Py_UNUSED(none)) {
@@ -227,6 +231,7 @@ static PyObject* abort_now(Transaction* self, PyObject* Py_UNUSED(none)) {
 static PyObject* fail_now(Transaction* self, PyObject* reason) {
   if (PyObject_IsInstance(reason, PyExc_BaseException) == 1) {
     fail_by(self, reason);
+    if (PyErr_Occurred()) return NULL;
   } else {
     PyObject* const clean = clean_text("reason", reason);
     if (clean == NULL) return NULL;

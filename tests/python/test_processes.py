@@ -48,6 +48,7 @@ class Processes(PythonTestCase):
         for how in ("signals", "killed", "interrupted"):
             self.check(how)
         self.run_python(self.nowhere(), *python("processes.py", "waiting"))
+        self.run_python(self.nowhere(PCP_TRACE_CAPTURE="tag=*"), *python("processes.py", "late"))
 
     def test_signals_do_not_end_a_program_that_waits_for_a_busy_agent(self):
         pmcd = self.start_pmcd()

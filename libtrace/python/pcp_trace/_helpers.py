@@ -30,7 +30,9 @@ def decorate(tag, function):
 def _coroutine(tag, function):
     async def traced(*arguments, **named):
         with tag.transaction():
-            return await function(*arguments, **named)
+            awaitable = function(*arguments, **named)
+            del arguments, named  # the function may delete its own
+            return await awaitable
     return traced
 
 
@@ -43,6 +45,7 @@ def _generator_to_await(tag, function):
 def _generator(tag, function):
     def traced(*arguments, **named):
         generator = function(*arguments, **named)
+        del arguments, named
         with tag.transaction() as running:
             step, value = generator.send, None
             while True:
@@ -50,13 +53,11 @@ def _generator(tag, function):
                     item = step(value)
                 except StopIteration as end:
                     return end.value
+                finally:
+                    value = None  # an exception would hold itself by this frame
                 running._suspend()
                 try:
                     step, value = generator.send, (yield item)
-                except GeneratorExit:
-                    running._resume()
-                    generator.close()
-                    raise
                 except BaseException as problem:
                     step, value = generator.throw, problem
                 running._resume()
@@ -66,6 +67,7 @@ def _generator(tag, function):
 def _asynchronous_generator(tag, function):
     async def traced(*arguments, **named):
         generator = function(*arguments, **named)
+        del arguments, named
         with tag.transaction() as running:
             step, value = generator.asend, None
             while True:
@@ -73,13 +75,11 @@ def _asynchronous_generator(tag, function):
                     item = await step(value)
                 except StopAsyncIteration:
                     return
+                finally:
+                    value = None
                 running._suspend()
                 try:
                     step, value = generator.asend, (yield item)
-                except GeneratorExit:
-                    running._resume()
-                    await generator.aclose()
-                    raise
                 except BaseException as problem:
                     step, value = generator.athrow, problem
                 running._resume()

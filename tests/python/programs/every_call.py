@@ -85,6 +85,11 @@ def closed(fails):
     steps = generator(3)
     next(steps)
     steps.close()
+    with contextlib.suppress(GeneratorExit):  # as it is without us
+        steps = generator(3)
+        next(steps)
+        steps.throw(GeneratorExit())
+        raise AssertionError
     fail_if(fails)
 
 
@@ -210,7 +215,7 @@ for _ in range(3000):
             closed(dice.random() < 0.3)
         except Failure:
             pass
-        log.note(log.COUNT, "generator")
+        log.note(log.COUNT, "generator", 2)
     else:
         number = dice.randrange(1000)
         call, tag = dice.choice([("point", "a b"), ("point", "c{d=1}"), ("add", "bytes"), ("observe", "length")])

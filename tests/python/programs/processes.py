@@ -5,6 +5,7 @@ processes.py HOW"""
 import asyncio
 import atexit
 import concurrent.futures
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -172,6 +173,32 @@ def signals():
         time.sleep(1000)  # load: until the handler
 
 
+def late():
+    """An exception of a handler reaches the program from everywhere, or it would never end."""
+    class Late(BaseException):
+        pass
+
+    @trace.transaction("function")
+    def fail():
+        raise KeyError(17)
+
+    def fail_inside():
+        with request.transaction():
+            raise KeyError(17)
+
+    def handle(*_):
+        raise Late
+
+    running = request.begin()
+    signal.signal(signal.SIGALRM, handle)
+    for call in [lambda: running.label("third", 1), fail, fail_inside] * 30:
+        with contextlib.suppress(Late):
+            signal.setitimer(signal.ITIMER_REAL, 0.0005)
+            while True:
+                with contextlib.suppress(KeyError):
+                    call()
+
+
 def killed():
     """Python's own handler of SIGINT."""
     work()
@@ -214,4 +241,4 @@ if __name__ == "__main__":
     {"fork": lambda: processes("fork"), "spawn": lambda: processes("spawn"), "forkserver": lambda: processes("forkserver"),
      "exit": lambda: fork_and(unwind), "_exit": lambda: fork_and(at_once), "decorated": without_lines_at_the_end,
      "threads": threads, "interpreters": interpreters, "signals": signals, "killed": killed,
-     "interrupted": interrupted, "waiting": waiting}[sys.argv[1]]()
+     "interrupted": interrupted, "late": late, "waiting": waiting}[sys.argv[1]]()
