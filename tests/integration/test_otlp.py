@@ -413,7 +413,25 @@ class Faults(OtlpTestCase):
         before = len(server.accepted)
         wait_until(lambda: len(server.accepted) > before + 1, what="further readings")
         self.assert_accepted(self.end_export(process)[-1], len(server.points()), "data point")
-        self.end_export(self.export(server, "-h", unknown, hosts=[]), 1, stop=False)
+        lines = self.end_export(self.export(server, "tag=*", "-h", unknown, hosts=[]), 1, stop=False)
+        self.assertEqual(len(lines), 3, lines)  # one of the host, two of what was sent
+
+    def test_of_a_host_are_said_once(self):
+        """Although two readers see them: that of spans, if there is one, and that of metrics."""
+        server = self.serve()
+        for unix, back in ((True, " is back; an unknown number of spans is missing\n"), (False, " is back\n")):
+            process = self.export(server, "-t", "100ms", "tag=*", unix=unix)
+            if not unix:
+                self.wait_for_complaint(process, "--capture-remote\n")
+            server.accepted.clear()
+            wait_until(server.points, what="a reading")
+            self.pmcd.kill_agent()
+            self.assertTrue(process.stderr.readline().endswith("; waiting for it\n"))
+            self.pmcd.start_agent()
+            self.assertTrue(process.stderr.readline().endswith(back))
+            server.accepted.clear()
+            wait_until(server.points, what="a reading")
+            self.assertNotRegex("\n".join(self.end_export(process)), "waiting for it| is back")
 
     def test_of_one_archive_send_nothing_of_the_others(self):
         folder, server = self.path("run.trace"), self.serve()

@@ -22,19 +22,23 @@ constexpr Duration kLastAnswer = std::chrono::seconds(1);
 
 struct MetricFeed::Shared {
   Shared(std::size_t hosts, std::optional<Duration> interval_, std::shared_ptr<Uplink> uplink_,
-         std::shared_ptr<MetricExemplars> exemplars_)
+         std::shared_ptr<MetricExemplars> exemplars_, bool is_silent_)
       : interval(interval_),
         uplink(std::move(uplink_)),
         exemplars(std::move(exemplars_)),
-        threads(hosts) {}
+        is_silent(is_silent_),
+        threads(hosts),
+        tells(hosts, !is_silent_) {}
 
   const std::optional<Duration> interval;
   const std::shared_ptr<Uplink> uplink;
   const std::shared_ptr<MetricExemplars> exemplars;
+  const bool is_silent;
 
   Mutex mutex;
   ConditionVariable changed;
-  std::size_t threads TRACE_GUARDED_BY(mutex);  // those that have not ended
+  std::size_t threads TRACE_GUARDED_BY(mutex);      // those that have not ended
+  std::vector<bool> tells TRACE_GUARDED_BY(mutex);  // of a host's troubles
   bool has_worked TRACE_GUARDED_BY(mutex) = false;
   bool is_ending TRACE_GUARDED_BY(mutex) = false;
 
@@ -63,8 +67,8 @@ namespace {
 // Runs on a host's thread.
 class MetricHost {
  public:
-  MetricHost(std::shared_ptr<MetricFeed::Shared> shared, std::string name)
-      : shared_(std::move(shared)), host_(std::move(name)) {}
+  MetricHost(std::shared_ptr<MetricFeed::Shared> shared, std::size_t number, std::string name)
+      : shared_(std::move(shared)), number_(number), host_(std::move(name)) {}
 
   void run() {
     Instant next = steady_now();
@@ -74,7 +78,8 @@ class MetricHost {
         next += *shared_->interval;
         next = std::max(next, steady_now());
       } else {
-        if (!writer_) break;  // a host that never worked is not tried again
+        // A host that never worked is not tried again, unless it works for the other reader.
+        if (!writer_ && tells()) break;
         next = steady_now() + kBetweenAttempts;
       }
     } while (shared_->waits_until(next));
@@ -87,7 +92,7 @@ class MetricHost {
     const Result<void> read = try_to_read();
     if (!read) {
       host_.disconnect();
-      if (!std::exchange(is_away_, true))
+      if (!std::exchange(is_away_, true) && (writer_ || !shared_->is_silent))
         say(": " + read.error().message + (writer_ ? "; waiting for it" : ""));
       return false;
     }
@@ -137,9 +142,17 @@ class MetricHost {
     return without_numbers(instances_by(pmGetInDom, domain));
   }
 
-  void say(const std::string& what) { complain("export", shown_host(host_.name()) + what); }
+  bool tells() const {
+    const Lock lock(shared_->mutex);
+    return shared_->tells[number_];
+  }
+
+  void say(const std::string& what) {
+    if (tells()) complain("export", shown_host(host_.name()) + what);
+  }
 
   const std::shared_ptr<MetricFeed::Shared> shared_;
+  const std::size_t number_;
   PcpHost host_;
   std::vector<pmID> ids_;
   std::unordered_map<pmID, std::pair<RecordedQuantity, pmDesc>> metrics_;
@@ -150,11 +163,19 @@ class MetricHost {
 }  // namespace
 
 MetricFeed::MetricFeed(const std::vector<std::string>& hosts, std::optional<Duration> interval,
-                       std::shared_ptr<Uplink> uplink, std::shared_ptr<MetricExemplars> exemplars)
+                       std::shared_ptr<Uplink> uplink, std::shared_ptr<MetricExemplars> exemplars,
+                       bool is_silent)
     : shared_(std::make_shared<Shared>(hosts.size(), interval, std::move(uplink),
-                                       std::move(exemplars))) {
-  for (const std::string& host : hosts)
-    std::thread([shared = shared_, host] { MetricHost(shared, host).run(); }).detach();
+                                       std::move(exemplars), is_silent)) {
+  for (std::size_t number = 0; number < hosts.size(); ++number)
+    std::thread([shared = shared_, number, host = hosts[number]] {
+      MetricHost(shared, number, host).run();
+    }).detach();
+}
+
+void MetricFeed::tell_of(std::size_t host) {
+  const Lock lock(shared_->mutex);
+  shared_->tells[host] = true;
 }
 
 bool MetricFeed::is_over() const {

@@ -19,9 +19,14 @@ namespace pcp::trace::command::otlp {
 
 class MetricFeed {
  public:
-  // `interval`: between two readings; nothing: a single one.
+  // `interval`: between two readings; nothing: a single one. `is_silent`: another reader of the
+  // same hosts tells of their troubles.
   MetricFeed(const std::vector<std::string>& hosts, std::optional<Duration> interval,
-             std::shared_ptr<Uplink> uplink, std::shared_ptr<MetricExemplars> exemplars);
+             std::shared_ptr<Uplink> uplink, std::shared_ptr<MetricExemplars> exemplars,
+             bool is_silent);
+
+  // Tells of a host's troubles from now on, although it was made to be silent: nobody else does.
+  void tell_of(std::size_t host);
 
   // True if no more readings will come.
   bool is_over() const;

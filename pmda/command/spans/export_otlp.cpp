@@ -109,10 +109,11 @@ int export_live(const ExportOptions& options, const Endpoints& endpoints) {
   const std::optional<Duration> interval =
       options.is_once ? std::nullopt : std::optional(options.interval.value_or(kInterval));
   std::optional<otlp::MetricFeed> feed;
-  if (uplinks.metrics) feed.emplace(options.hosts, interval, uplinks.metrics, exemplars);
+  if (uplinks.metrics)
+    feed.emplace(options.hosts, interval, uplinks.metrics, exemplars, uplinks.spans != nullptr);
   bool has_worked = false;
   if (uplinks.spans) {
-    const Watched watched = watch(options, *interruption, "export", [&](const SpanTrace& trace) {
+    const auto take = [&](const SpanTrace& trace) {
       exemplars->note(trace);
       uplinks.spans->put(otlp::spans_of(trace));
       return true;
@@ -121,6 +122,9 @@ int export_live(const ExportOptions& options, const Endpoints& endpoints) {
     has_worked = watched.was_possible;
   } else if (options.duration) {
     interruption->come_at(steady_now() + *options.duration);
+    };
+    const Watched watched = watch(options, *interruption, "export", take, [&](std::size_t host) {
+      if (feed) feed->tell_of(host);
   }
   if (feed) {
     const bool is_enough = options.traces && has_worked;

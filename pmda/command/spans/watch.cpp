@@ -24,10 +24,12 @@ constexpr Duration kCheckInterval = std::chrono::milliseconds(100);  // between 
 class Watch {
  public:
   Watch(const WatchOptions& options, const char* word,
-        const std::function<bool(const SpanTrace&)>& take)
+        const std::function<bool(const SpanTrace&)>& take,
+        const std::function<void(std::size_t)>& note_end)
       : options_(options),
         word_(word),
         take_(take),
+        note_end_(note_end),
         feed_(options.hosts, wire::text_of(options.filter)),
         hosts_left_(options.hosts.size()) {}
 
@@ -50,8 +52,11 @@ class Watch {
 
   void note(HostNews& news, Instant now) {
     const std::string host = shown_host(options_.hosts[news.host]);
-    if (news.is_over) --hosts_left_;
     if (!news.told.empty()) say(host + news.told);
+    if (news.is_over) {
+      --hosts_left_;
+      if (note_end_) note_end_(news.host);
+    }
     watched_.has_gap |= news.has_gap;
     if (news.missed > 0 && watched_.missed == 0)
       say(host + ": " + Shown::counted(news.missed, "span") +
@@ -80,6 +85,7 @@ class Watch {
   const WatchOptions& options_;
   const char* const word_;
   const std::function<bool(const SpanTrace&)>& take_;
+  const std::function<void(std::size_t)>& note_end_;
   SpanFeed feed_;
   TraceAssembly assembly_;
   TornSpans torn_;
@@ -92,10 +98,11 @@ class Watch {
 }  // namespace
 
 Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
-              const std::function<bool(const SpanTrace&)>& take) {
+              const std::function<bool(const SpanTrace&)>& take,
+              const std::function<void(std::size_t)>& note_end) {
   settle_environment();
   if (options.duration) interruption.come_at(steady_now() + *options.duration);
-  return Watch(options, word, take).run(interruption);
+  return Watch(options, word, take, note_end).run(interruption);
 }
 
 void tell_of(const Watched& watched, const char* word) {

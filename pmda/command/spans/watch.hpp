@@ -4,6 +4,7 @@
 // Thread: the main one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -23,9 +24,10 @@ struct Watched {
   bool was_possible = true;   // false: no host had spans for us
 };
 
-// `take` returns false to stop.
+// `take` returns false to stop. `note_end` learns which host has no spans for us.
 Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
-              const std::function<bool(const SpanTrace&)>& take);
+              const std::function<bool(const SpanTrace&)>& take,
+              const std::function<void(std::size_t)>& note_end = {});
 
 // Reports the totals on standard error if it is a terminal, and missed spans in any case.
 void tell_of(const Watched& watched, const char* word);
