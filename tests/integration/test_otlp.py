@@ -14,7 +14,7 @@ import ssl
 import legacy_wire
 import recorded
 import test_record_spans
-from cutting_proxy import CuttingProxy
+from cutting_proxy import CuttingProxy, Tunnel
 from events_wire import POINT, encode_span
 from otlp_server import Answer, Endless, Half, Nothing, OtlpServer, attributes_of, partial, refusal
 from private_pmcd import completed, stopped, wait_until
@@ -384,6 +384,21 @@ class Variables(OtlpTestCase):
         # It tries for ten seconds each.
         for why, variables in ((r"SSL certificate problem: self[- ]signed certificate", {}),
                                (".+", {"CERTIFICATE": certificate})):
+    def test_name_proxies(self):
+        key, certificate = self.certificate("server")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        plain, secret = self.serve(), self.serve(context=context)
+        tunnel = self.enterContext(Tunnel(secret.server_address[1]))
+        variables = {"http_proxy": plain.url, "https_proxy": f"http://127.0.0.1:{tunnel.port}",
+                     "OTEL_EXPORTER_OTLP_CERTIFICATE": certificate}
+        for url, direct in (("http://nowhere.invalid:4318", ""), (plain.url, "127.0.0.1"), (secret.url, "")):
+            process = self.start("--once", "--otlp", url, word="export", variables=variables | {"no_proxy": direct})
+            self.end_export(process, stop=False)
+        # A proxy gets whole addresses.
+        self.assertEqual([request.path for request in plain.accepted], ["http://nowhere.invalid:4318/v1/metrics", "/v1/metrics"])
+        self.assertEqual((len(secret.accepted), tunnel.connections), (1, 1))
+
             lines = self.once(server.url, 1, **variables)
             self.assertRegex(lines[0], rf"^pcp-trace export: {server.url}/v1/metrics: {why}; trying again$")
             self.assertRegex(lines[1], r": 0 data points accepted, in 0 requests; \d+ not sent, or not answered$")

@@ -45,3 +45,14 @@ class CuttingProxy(Listener):
             self.open_ends -= {source, sink}
             shut(source)
             shut(sink)
+
+
+class Tunnel(CuttingProxy):
+    """A proxy for TLS, which has one target."""
+
+    def take(self, client):
+        asked = b""
+        while not asked.endswith(b"\r\n\r\n"):
+            asked += client.recv(1)
+        client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        super().take(client)

@@ -13,6 +13,7 @@ import socketserver
 import sys
 import tempfile
 import threading
+import urllib.parse
 
 from private_pmcd import ReservedPort, completed
 
@@ -163,7 +164,8 @@ class OtlpServer(socketserver.ThreadingTCPServer):
     def note(self, path, headers, body, answer):
         if not answer.accepts:
             return
-        message = READERS[path].FromString(gzip.decompress(body) if headers.get("Content-Encoding") == "gzip" else body)
+        reader = READERS[urllib.parse.urlsplit(path).path]  # a proxy gets a whole address
+        message = reader.FromString(gzip.decompress(body) if headers.get("Content-Encoding") == "gzip" else body)
         with self._lock:
             self.accepted.append(Request(path, headers, message, answer.rejected))
 
