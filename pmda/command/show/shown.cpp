@@ -230,7 +230,7 @@ std::string Shown::count(double number) {
 }
 
 std::string Shown::counted(std::uint64_t count, const std::string& what) {
-  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
+  return with_commas(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string Shown::missed(std::uint64_t spans, bool has_gap) {

@@ -42,7 +42,7 @@ class Shown {
   // "12,345"; from a million on "1.23 M".
   static std::string count(double number);
 
-  // "1 span", "12,345 spans".
+  // "1 span", "1,234,567 spans".
   static std::string counted(std::uint64_t count, const std::string& what);
 
   // "none missed", "17 spans missed", "an unknown number missed", or both. A gap means an unknown

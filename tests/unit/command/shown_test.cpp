@@ -29,6 +29,7 @@ TEST(Count, IsExactUpToAMillion) {
   EXPECT_EQ(Shown::count(1234), "1,234");
   EXPECT_EQ(Shown::count(999'999), "999,999");
   EXPECT_EQ(Shown::count(1'234'567), "1.23 M");
+  EXPECT_EQ(Shown::counted(1'234'567, "span"), "1,234,567 spans");
   EXPECT_EQ(Shown::count(45.6e9), "45.6 G");
   EXPECT_EQ(Shown::count(-1234), "-1,234");
 }
