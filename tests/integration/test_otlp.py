@@ -301,7 +301,7 @@ class Delivery(OtlpTestCase):
         lines = self.end_export(process)
         self.assertEqual(self.accepted_spans(server), sent)
         self.assert_accepted(lines[-1], sent, "span")
-        self.assertIn(f"{server.url}/v1/traces: HTTP status 503; trying again", lines[0])
+        self.assertIn(f"{server.url}/v1/traces: HTTP status 503, wants a pause of 1 s; trying again", lines[0])
         self.assertIn(f"{server.url}/v1/traces takes spans again", lines[1])
 
     def test_that_fails_is_counted(self):
@@ -334,6 +334,16 @@ class Delivery(OtlpTestCase):
         self.assertRegex(lines[0], " takes spans again$")
         self.assert_accepted(lines[-1], 200, "span")
 
+    def test_waits_for_a_long_pause_only_with_an_archive(self):
+        folder, server = self.path("run.trace"), self.serve(*[Answer(429, headers={"Retry-After": "100"})] * 2)
+        lines = self.end_export(self.export(server, "--once"), 1, stop=False)
+        self.assertTrue(lines[0].endswith(": HTTP status 429, wants a pause of 100 s; given up"), lines)
+        done = recorded.record(folder, program("traces"), input="point a\n", environment=self.nobody())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        process = self.export(server, "-a", folder, hosts=[])
+        self.wait_for_complaint(process, ": HTTP status 429, wants a pause of 100 s; trying again\n")
+        process.kill()
+
     def test_ends_although_a_server_hangs(self):
         server = self.serve(*[Nothing(hangs=True)] * 1000)
         for variables in ({"OTEL_EXPORTER_OTLP_TIMEOUT": "200"}, {"OTEL_EXPORTER_OTLP_TIMEOUT": "1000000"}):
@@ -344,6 +354,8 @@ class Delivery(OtlpTestCase):
             if variables["OTEL_EXPORTER_OTLP_TIMEOUT"] == "200":
                 self.wait_for_complaint(process, " milliseconds with 0 bytes received; trying again\n")
             lines = self.end_export(process, 1)
+            if variables["OTEL_EXPORTER_OTLP_TIMEOUT"] != "200":
+                self.assertRegex(lines.pop(0), ": no answer until the end; given up$")
             self.assertEqual(lines, ["pcp-trace export: 0 spans accepted, in 0 requests; 100 not sent, or not answered"])
             program.socket.close()
 
@@ -372,18 +384,6 @@ class Variables(OtlpTestCase):
                              request.headers.items())
         self.assertNotIn("Content-Encoding", request.headers)
 
-    def test_have_certificates(self):
-        (key, certificate), (own_key, own) = self.certificate("server"), self.certificate("client")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        context.load_verify_locations(own)
-        context.verify_mode = ssl.CERT_REQUIRED
-        server = self.serve(context=context)
-        lines = self.once(server.url, CERTIFICATE=certificate, CLIENT_CERTIFICATE=own, CLIENT_KEY=own_key)
-        self.assert_accepted(lines[0], len(server.points()), "data point")
-        # It tries for ten seconds each.
-        for why, variables in ((r"SSL certificate problem: self[- ]signed certificate", {}),
-                               (".+", {"CERTIFICATE": certificate})):
     def test_name_proxies(self):
         key, certificate = self.certificate("server")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -399,6 +399,18 @@ class Variables(OtlpTestCase):
         self.assertEqual([request.path for request in plain.accepted], ["http://nowhere.invalid:4318/v1/metrics", "/v1/metrics"])
         self.assertEqual((len(secret.accepted), tunnel.connections), (1, 1))
 
+    def test_have_certificates(self):
+        (key, certificate), (own_key, own) = self.certificate("server"), self.certificate("client")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        context.load_verify_locations(own)
+        context.verify_mode = ssl.CERT_REQUIRED
+        server = self.serve(context=context)
+        lines = self.once(server.url, CERTIFICATE=certificate, CLIENT_CERTIFICATE=own, CLIENT_KEY=own_key)
+        self.assert_accepted(lines[0], len(server.points()), "data point")
+        # It tries for ten seconds each.
+        for why, variables in ((r"SSL certificate problem: self[- ]signed certificate", {}),
+                               (".+", {"CERTIFICATE": certificate})):
             lines = self.once(server.url, 1, **variables)
             self.assertRegex(lines[0], rf"^pcp-trace export: {server.url}/v1/metrics: {why}; trying again$")
             self.assertRegex(lines[1], r": 0 data points accepted, in 0 requests; \d+ not sent, or not answered$")

@@ -2,7 +2,7 @@
 #include "command/otlp/uplink.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -10,6 +10,7 @@
 #include "base/mutex.hpp"
 #include "command/gzip.hpp"
 #include "command/otlp/http_post.hpp"
+#include "command/otlp/piece_queue.hpp"
 #include "command/otlp/verdict.hpp"
 #include "command/words.hpp"
 
@@ -17,13 +18,12 @@ namespace pcp::trace::command::otlp {
 
 namespace {
 
-constexpr std::size_t kRequestBytes = 2u << 20;   // before compression
-constexpr std::size_t kWaitingBytes = 64u << 20;  // of all that waits
 // Small pieces wait so long for others, unless this many bytes are there.
 constexpr Duration kGathering = std::chrono::milliseconds(500);
 constexpr std::size_t kGatheredBytes = 256 * 1024;
 constexpr Duration kPatience = std::chrono::minutes(1);
-constexpr Duration kUntilAbandoned = std::chrono::seconds(2);  // curl looks once a second
+constexpr Duration kPatienceIfAsked = std::chrono::minutes(10);  // the server wants pauses
+constexpr Duration kUntilAbandoned = std::chrono::seconds(2);    // curl looks once a second
 
 void say(const std::string& what) { complain("export", what); }
 
@@ -39,8 +39,7 @@ struct Uplink::Shared {
 
   Mutex mutex;
   ConditionVariable changed;
-  std::deque<Piece> waiting TRACE_GUARDED_BY(mutex);
-  std::size_t waiting_bytes TRACE_GUARDED_BY(mutex) = 0;
+  PieceQueue waiting TRACE_GUARDED_BY(mutex);
   std::size_t in_flight TRACE_GUARDED_BY(mutex) = 0;     // items of the present request
   Instant end TRACE_GUARDED_BY(mutex) = Instant::max();  // of all attempts
   bool is_ending TRACE_GUARDED_BY(mutex) = false;
@@ -48,9 +47,6 @@ struct Uplink::Shared {
   Sent sent TRACE_GUARDED_BY(mutex);
   bool is_given_up TRACE_GUARDED_BY(mutex) = false;  // no attempt is worth its time
 
-  bool lacks_room_for(std::size_t bytes) const TRACE_REQUIRES(mutex) {
-    return !waiting.empty() && waiting_bytes + bytes > kWaitingBytes;
-  }
   Sent finish(Instant until);
   void wait_for_end(Instant until) TRACE_REQUIRES(mutex) {
     while (!has_ended && steady_now() < until) changed.wait_until(mutex, until);
@@ -80,20 +76,13 @@ class Sender {
   // Empty at the end.
   Piece gather() {
     const Lock lock(shared_->mutex);
-    while (shared_->waiting.empty() && !shared_->is_ending) shared_->changed.wait(shared_->mutex);
+    while (shared_->waiting.is_empty() && !shared_->is_ending)
+      shared_->changed.wait(shared_->mutex);
     const Instant until = steady_now() + kGathering;
-    while (!shared_->is_ending && shared_->waiting_bytes < kGatheredBytes &&
+    while (!shared_->is_ending && shared_->waiting.bytes() < kGatheredBytes &&
            shared_->changed.wait_until(shared_->mutex, until)) {
     }
-    Piece request;
-    while (!shared_->waiting.empty()) {
-      Piece& next = shared_->waiting.front();
-      if (request.items > 0 && request.bytes.size() + next.bytes.size() > kRequestBytes) break;
-      shared_->waiting_bytes -= next.bytes.size();
-      request.bytes += next.bytes;
-      request.items += next.items;
-      shared_->waiting.pop_front();
-    }
+    Piece request = shared_->waiting.take_request();
     shared_->in_flight = request.items;
     shared_->changed.notify_all();
     return request;
@@ -107,9 +96,10 @@ class Sender {
       const Answer answer = post_.post(*body, [this] { return is_given_up(); });
       const Verdict verdict = verdict_of(answer);
       if (verdict.fate != Fate::Retry) return settle(request, verdict);
-      if (!is_given_up()) note_trouble(verdict.why);
-      if (!waits(pause_after(attempts, answer.retry_after, random()),
-                 answer.retry_after.has_value())) {
+      const Duration pause = pause_after(attempts, answer.retry_after, random());
+      const bool is_stopped = answer.status == 0 && is_given_up();
+      note_trouble(is_stopped ? "no answer until the end" : verdict.why, pause, answer.retry_after);
+      if (!waits(pause, answer.retry_after.has_value())) {
         const Lock lock(shared_->mutex);
         shared_->sent.lost += std::exchange(shared_->in_flight, 0);
         return;
@@ -145,11 +135,27 @@ class Sender {
         " " + shared_->items + ": " + verdict.why);
   }
 
-  void note_trouble(const std::string& why) {
-    if (!std::exchange(is_in_trouble_, true)) {
-      in_trouble_since_ = steady_now();
-      say(where() + ": " + why + "; trying again");
+  void note_trouble(const std::string& why, Duration pause, std::optional<Duration> asked_for) {
+    if (std::exchange(is_in_trouble_, true)) return;
+    in_trouble_since_ = steady_now();
+    std::string text = where() + ": " + why;
+    if (asked_for)
+      text += ", wants a pause of " +
+              std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*asked_for).count()) +
+              " s";
+    bool is_over = false;
+    {
+      const Lock lock(shared_->mutex);
+      is_over = shared_->is_given_up ||
+                in_trouble_since_ + pause >= end_of_attempts(asked_for.has_value());
     }
+    say(text + (is_over ? "; given up" : "; trying again"));
+  }
+
+  Instant end_of_attempts(bool is_asked_for) const TRACE_REQUIRES(shared_->mutex) {
+    if (shared_->when_full == Uplink::WhenFull::DropOldest) return shared_->end;
+    return std::min(shared_->end,
+                    in_trouble_since_ + (is_asked_for ? kPatienceIfAsked : kPatience));
   }
 
   // False if there is no time for another attempt. The end is a reason to try at once, if the
@@ -160,10 +166,7 @@ class Sender {
     const Instant next = steady_now() + pause;
     while (true) {
       if (shared_->is_ending && !is_awaited) return true;
-      const Instant end = shared_->when_full == Uplink::WhenFull::Wait
-                              ? std::min(shared_->end, in_trouble_since_ + kPatience)
-                              : shared_->end;
-      if (next >= end) {
+      if (next >= end_of_attempts(is_asked_for)) {
         shared_->is_given_up = true;
         shared_->changed.notify_all();
         return false;
@@ -199,19 +202,12 @@ Uplink::~Uplink() { finish(Instant::min()); }
 bool Uplink::put(Piece piece) {
   if (piece.items == 0 && piece.left_out == 0) return true;
   const Lock lock(shared_->mutex);
-  shared_->sent.lost += piece.left_out;
-  const std::size_t bytes = piece.bytes.size();
+  shared_->sent.left_out += piece.left_out;
   if (shared_->when_full == WhenFull::Wait)
-    while (shared_->lacks_room_for(bytes) && !shared_->is_given_up)
+    while (shared_->waiting.lacks_room_for(piece) && !shared_->is_given_up)
       shared_->changed.wait(shared_->mutex);
   if (piece.items == 0) return !shared_->is_given_up;
-  while (shared_->lacks_room_for(bytes)) {
-    shared_->sent.lost += shared_->waiting.front().items;
-    shared_->waiting_bytes -= shared_->waiting.front().bytes.size();
-    shared_->waiting.pop_front();
-  }
-  shared_->waiting_bytes += bytes;
-  shared_->waiting.push_back(std::move(piece));
+  shared_->sent.lost += shared_->waiting.push(std::move(piece));
   shared_->changed.notify_all();
   return !shared_->is_given_up;
 }
@@ -233,7 +229,7 @@ Sent Uplink::Shared::finish(Instant until) {
   changed.notify_all();
   wait_for_end(until);
   is_given_up = true;
-  for (const Piece& piece : std::exchange(waiting, {})) sent.lost += piece.items;
+  sent.lost += waiting.drop_all();
   wait_for_end(steady_now() + kUntilAbandoned);
   sent.lost += std::exchange(in_flight, 0);
   sent.must_leave_at_once = !has_ended;

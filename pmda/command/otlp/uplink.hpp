@@ -22,12 +22,13 @@ struct Sent {
   std::uint64_t accepted = 0;
   std::uint64_t rejected = 0;  // left out by the server, which took the rest of the request
   std::uint64_t refused = 0;   // whole requests
-  std::uint64_t lost = 0;      // no room, or no answer until the end; and what pieces left out
+  std::uint64_t lost = 0;      // no room, or no answer until the end
+  std::uint64_t left_out = 0;  // what pieces left out
   std::uint64_t requests = 0;  // accepted ones
   // Its thread is left behind, in a library that the process's exit() would take down under it.
   bool must_leave_at_once = false;
 
-  bool is_all() const { return rejected == 0 && refused == 0 && lost == 0; }
+  bool is_all() const { return rejected == 0 && refused == 0 && lost + left_out == 0; }
 };
 
 class Uplink {
@@ -35,7 +36,8 @@ class Uplink {
   // While there is no room for more:
   enum class WhenFull {
     DropOldest,
-    Wait,  // the source waits; if the server is away for a minute, all is given up
+    Wait,  // the source waits; if the server is away for a minute, all is given up, or for ten if
+           // it asks for pauses
   };
 
   // `items`: their name for people, such as "spans".

@@ -52,7 +52,7 @@ std::string message_of(const std::string& body) {
     else
       status.skip();
   });
-  if (message.empty()) message = body.substr(0, body.find('\n'));
+  if (message.empty()) message = body.substr(0, body.find_first_of("\r\n"));
   return message;
 }
 

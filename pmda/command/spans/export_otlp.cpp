@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "command/otlp/endpoint.hpp"
@@ -65,8 +66,10 @@ struct Uplinks {
   std::shared_ptr<Uplink> metrics;
   std::shared_ptr<Uplink> spans;
   bool must_leave_at_once = false;
+  const bool may_send_again;  // the source is still there
 
-  Uplinks(const Endpoints& endpoints, Uplink::WhenFull when_full) {
+  Uplinks(const Endpoints& endpoints, Uplink::WhenFull when_full)
+      : may_send_again(when_full == Uplink::WhenFull::Wait) {
     if (endpoints.metrics)
       metrics = std::make_shared<Uplink>(*endpoints.metrics, "data points", when_full);
     if (endpoints.spans) spans = std::make_shared<Uplink>(*endpoints.spans, "spans", when_full);
@@ -76,18 +79,19 @@ struct Uplinks {
   ExportStatus finish(Duration longest) {
     const Instant until = steady_now() + longest;
     bool is_all = true;
-    for (const auto& [uplink, item] :
-         {std::pair(metrics, "data point"), std::pair(spans, "span")}) {
+    for (const auto& [uplink, item, only] :
+         {std::tuple(metrics, "data point", "metrics"), std::tuple(spans, "span", "spans")}) {
       if (!uplink) continue;
       const Sent sent = uplink->finish(until);
-      is_all &= tell_of(sent, item);
+      const std::string again = std::string("; --only ") + only + " sends all of them again";
+      is_all &= tell_of(sent, item, may_send_again ? again : "");
       must_leave_at_once |= sent.must_leave_at_once;
     }
     return is_all ? kExported : kExportFailed;
   }
 
  private:
-  static bool tell_of(const Sent& sent, const char* item) {
+  static bool tell_of(const Sent& sent, const char* item, const std::string& again) {
     std::string text = Shown::counted(sent.accepted, item) + " accepted, in " +
                        Shown::counted(sent.requests, "request");
     const auto add = [&](std::uint64_t count, const char* what) {
@@ -95,7 +99,8 @@ struct Uplinks {
     };
     add(sent.rejected, " rejected");
     add(sent.refused, " refused");
-    add(sent.lost, " not sent, or not answered");
+    add(sent.lost + sent.left_out, " not sent, or not answered");
+    if (sent.lost > 0) text += again;
     complain("export", text);
     return sent.is_all();
   }
@@ -117,14 +122,14 @@ int export_live(const ExportOptions& options, const Endpoints& endpoints) {
       exemplars->note(trace);
       uplinks.spans->put(otlp::spans_of(trace));
       return true;
+    };
+    const Watched watched = watch(options, *interruption, "export", take, [&](std::size_t host) {
+      if (feed) feed->tell_of(host);
     });
     tell_of(watched, "export");
     has_worked = watched.was_possible;
   } else if (options.duration) {
     interruption->come_at(steady_now() + *options.duration);
-    };
-    const Watched watched = watch(options, *interruption, "export", take, [&](std::size_t host) {
-      if (feed) feed->tell_of(host);
   }
   if (feed) {
     const bool is_enough = options.traces && has_worked;

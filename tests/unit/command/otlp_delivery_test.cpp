@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "command/otlp/endpoint.hpp"
+#include "command/otlp/piece_queue.hpp"
 #include "command/otlp/ucum.hpp"
 #include "command/otlp/verdict.hpp"
 #include "unit/command/text.hpp"
@@ -132,10 +133,33 @@ TEST(Verdict, HasTheServersReason) {
                         ""})
                 .why,
             "HTTP status 400: bad");
-  EXPECT_EQ(verdict_of({404, "404 page not found\nmore", {}, ""}).why,
+  EXPECT_EQ(verdict_of({404, "404 page not found\r\nmore", {}, ""}).why,
             "HTTP status 404: 404 page not found");
   EXPECT_EQ(verdict_of({500, "", {}, ""}).why, "HTTP status 500");
   EXPECT_LE(verdict_of({500, std::string(5000, 'x'), {}, ""}).why.size(), 200u);
+}
+
+TEST(PieceQueue, DropsTheOldestPiecesBeyondItsLimitAndCountsTheirItems) {
+  PieceQueue queue;
+  std::uint64_t dropped = 0;
+  std::uint64_t taken = 0;
+  for (unsigned number = 1; number <= 100; ++number) {
+    dropped += queue.push({std::string(1u << 20, 'x'), number});
+    EXPECT_LE(queue.bytes(), 64u << 20);
+  }
+  EXPECT_GT(queue.bytes(), 62u << 20);
+  EXPECT_EQ(dropped, 37u * 38u / 2);  // 63 of them and their strings' ends have room
+  EXPECT_EQ(queue.take_request().items, 38u + 39u);
+  while (!queue.is_empty()) taken += queue.take_request().items;
+  EXPECT_EQ(dropped + 38u + 39u + taken, 100u * 101u / 2);
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+// It is sent, whatever the server says of it.
+TEST(PieceQueue, TakesAPieceThatAloneIsBeyondALimit) {
+  PieceQueue queue;
+  EXPECT_EQ(queue.push({"", 1}) + queue.push({std::string(65u << 20, 'x'), 2}), 1u);
+  EXPECT_EQ(queue.take_request().items, 2u);
 }
 
 TEST(Pause, GrowsToALimitAndDiffers) {
