@@ -66,9 +66,7 @@ TEST(Events, LeaveNothingOfTheOnesBeforeButTheirMemory) {
   EXPECT_FALSE(decode_events("", events));
   const std::string empty = pdu_of(append_events, 6, 3, {}, {});
   ASSERT_TRUE(decode_events(payload_of(empty), events));
-  EXPECT_EQ(events.sequence, 6u);
-  EXPECT_TRUE(events.spans.empty());
-  EXPECT_TRUE(events.counts.empty());
+  EXPECT_EQ(pdu_of(events), empty);
   EXPECT_TRUE(events.attributes.empty());
   EXPECT_TRUE(events.links.empty());
   EXPECT_EQ(capacities(), before);
@@ -280,56 +278,6 @@ TEST(Span, LeavesOutAttributesForWhichThereIsNoRoom) {
   EXPECT_EQ(arrived.links.size(), kMaxLinks);
   EXPECT_EQ(arrived.left_out, span.left_out + kMaxAttributes - arrived.attributes.size());
   EXPECT_EQ(arrived.attributes.back(), attributes.back());
-}
-
-// Its parts have fields that are not known here.
-TEST(Events, OfANewerPeerAreUnderstood) {
-  using protozero::pbf_writer;
-  const auto add_unknown = [](pbf_writer& message) {
-    message.add_string(1000, "new");
-    message.add_fixed64(1001, 1);
-  };
-  std::string body;
-  {
-    pbf_writer events(body);
-    {
-      pbf_writer span(events, 3);
-      span.add_uint32(2, static_cast<std::uint32_t>(SpanKind::Point));
-      span.add_uint32(11, 1);
-      add_unknown(span);
-      {
-        pbf_writer attribute(span, 14);
-        add_unknown(attribute);
-        attribute.add_string(1, "key");
-      }
-      pbf_writer link(span, 15);
-      add_unknown(link);
-      link.add_fixed64(1, 1);
-      link.add_fixed64(3, 1);
-    }
-    pbf_writer count(events, 4);
-    add_unknown(count);
-    count.add_uint64(1, 7);
-  }
-  const Arrival arrival(body);
-  ASSERT_TRUE(arrival.is_taken);
-  const Events& events = arrival.events;
-  ASSERT_EQ(events.spans.size(), 1u);
-  EXPECT_EQ(list(events.spans[0].attributes), (std::vector<SpanAttribute>{{"key"}}));
-  EXPECT_EQ(list(events.spans[0].links), (std::vector<SpanLink>{{{1, 0}, 1}}));
-  EXPECT_EQ(events.counts.at(0).capture, 7u);
-}
-
-TEST(Control, OfANewerPeerIsUnderstood) {
-  std::string payload;
-  {
-    protozero::pbf_writer control(payload);
-    control.add_uint64(1, 1);
-    protozero::pbf_writer capture(control, 2);
-    capture.add_string(1000, "new");
-    capture.add_uint64(1, 7);
-  }
-  EXPECT_EQ(decode_control(payload).value().captures, (std::vector<Capture>{{.id = 7}}));
 }
 
 TEST(CaptureCount, IsRefusedBeyondItsLimits) {
