@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cmath>
+#include <thread>
 
+#include "metrics/fetcher.hpp"
+#include "support/histograms.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -45,12 +48,8 @@ TEST_F(Fetch, SaysHowFarOffPercentilesMayBe) {
   apply(TraceType::Transact, "a", 1);
   Delta delta;
   delta.add(1);
-  Histogram coarse;
-  coarse.add(1);
-  for (int i = 0; i < 2; ++i) coarse.coarsen();
-  std::string packed;
-  coarse.pack(packed);
-  shared_.engine.apply(shared_.engine.tag(TraceType::Observe, "a"), delta, packed, {}, now_);
+  shared_.engine.apply(shared_.engine.tag(TraceType::Observe, "a"), delta,
+                       packed(histogram_of({1}, 2)), {}, now_);
   EXPECT_EQ(fetched("percentile_error"), Values{});
   now_ += seconds(2);
   EXPECT_EQ(fetched("percentile_error"), (Values{{1, 1 / 64.0}}));
@@ -181,6 +180,43 @@ TEST_F(Fetch, GivesTheIngestsCounters) {
   EXPECT_EQ(fetch("trace.agent.refused.quota").begin()->second, 3);
   EXPECT_EQ(fetch("trace.agent.cpu.ingest").begin()->second, 12345);
   EXPECT_GT(fetch("trace.agent.memory.resident").begin()->second, 0);
+}
+
+TEST(ValueSetTest, TakesNoMoreThanItHasRoomFor) {
+  ValueSet set(1, PM_TYPE_32, 1);
+  pmAtomValue value{};
+  value.l = 5;
+  set.add(7, value);
+  value.l = 6;
+  set.add(8, value);
+  ASSERT_EQ(set.get()->numval, 1);
+  EXPECT_EQ(set.get()->vlist[0].inst, 7);
+  EXPECT_EQ(set.get()->vlist[0].value.lval, 5);
+}
+
+struct FetchOfManyTags : MetricsFixture {
+  FetchOfManyTags() : MetricsFixture(20'000) {}
+};
+
+TEST_F(FetchOfManyTags, LooksAtAllHoweverManySlicesTheyTake) {
+  for (int i = 0; i < 2000; ++i) apply(TraceType::Point, "tag" + std::to_string(i), -1);
+  EXPECT_EQ(fetch("trace.point.count").size(), 2000);
+}
+
+// The address sanitizer sees a set that is written beyond its end.
+TEST_F(FetchOfManyTags, GoesWellWhileTagsBegin) {
+  std::thread program([this] {
+    for (int tag = 0; tag < 20'000; ++tag) {
+      const Lock lock(shared_.mutex);
+      apply(TraceType::Observe, "tag" + std::to_string(tag), 1);
+    }
+  });
+  const pmID histograms = pmid("tracing.histogram.observe");
+  for (int seen = 0; seen < 20'000;) {
+    seen = metrics_.fetch(&histograms, 1, nullptr, now_)->vset[0]->numval;
+    metrics_.release();
+  }
+  program.join();
 }
 
 }  // namespace

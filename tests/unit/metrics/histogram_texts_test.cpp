@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/cumulative_histogram.hpp"
 #include "metrics/fetcher.hpp"
+#include "support/histograms.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -22,9 +23,7 @@ class HistogramTextsTest : public MetricsFixture {
   static std::string packed_bins(int bins) {
     Histogram histogram;
     for (int i = 0; i < bins; ++i) histogram.add_bin(32736 + 2 * i, 0, 1);
-    std::string packed;
-    histogram.pack(packed);
-    return packed;
+    return packed(histogram);
   }
 
   void apply_packed(TraceType type, const std::string& tag, const std::string& packed) {
@@ -48,9 +47,7 @@ TEST_F(HistogramTextsTest, AreOfWhatIsCompletedSinceTheFirstFetch) {
   EXPECT_EQ(observed(), (Texts{{1, "1 " + since + " 0 0 0 -"}}));
   observe("a", 3);
   now_ += seconds(2);
-  Histogram expected;
-  expected.add(2);
-  expected.add(3);
+  const Histogram expected = histogram_of({2, 3});
   const auto parsed = parse_cumulative_histogram(observed()[1]);
   ASSERT_TRUE(parsed);
   EXPECT_EQ(std::to_string(parsed->since_ns), since);
@@ -89,10 +86,12 @@ TEST_F(HistogramTextsTest, AreOfTheTagsThatTheProfileIncludes) {
 TEST_F(HistogramTextsTest, ComeBesideOtherValuesAndAsOftenAsTheyAreAsked) {
   observe("a", 1);
   const std::vector<pmID> ids{pmid(kObservations), pmid("trace.observe.count"), pmid(kObservations),
-                              pmid(kTransactions)};
+                              pmid(kTransactions), pmid("tracing.histogram.abort")};
   const pmapi::AgentResult* const result = metrics_.fetch(ids.data(), ids.size(), nullptr, now_);
   EXPECT_EQ(result->vset[1]->numval, 1);
   EXPECT_EQ(result->vset[3]->numval, 0);
+  ASSERT_NE(result->vset[4], nullptr);
+  EXPECT_EQ(result->vset[4]->numval, 0);
   EXPECT_EQ(texts_of(*result->vset[0]).size(), 1u);
   EXPECT_EQ(texts_of(*result->vset[0]), texts_of(*result->vset[2]));
 }

@@ -137,13 +137,6 @@ TEST_F(Labels, NameTheAgentAndTheTypes) {
             (Sets{{kAll, R"({"trace_type":"point"})"}}));
 }
 
-TEST_F(Labels, OfInstancesHaveTheTagAndWhoSendsIt) {
-  point("read me");
-  shared_.engine.note_origin(point("b"), shop());
-  EXPECT_EQ(labels_of_instances(1), (Sets{{1, R"({"tag":"read me"})"},
-                                          {2, R"({"tag":"b","service":"shop","zone":"eu"})"}}));
-}
-
 TEST_F(Labels, OfATagWinOverItsDescriptionAndThisOverWhatAProgramSaysOfItself) {
   auto description = text_of({{"unit", "ms"}, {"service", "described"}});
   for (const char* name : {"b{unit=own;zone=us}", "c"}) {
