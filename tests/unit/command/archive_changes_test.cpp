@@ -56,11 +56,6 @@ class ArchiveChangesOf : public OfArchives {
   }
 };
 
-TEST_F(ArchiveChangesOf, ATagThatComesLateBeginsAtZero) {
-  begun().calls(1, 5).calls(2, 7);
-  EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 0 2 1-2"}));
-}
-
 // As pmlogextract cuts it, perhaps after a gap: without the values that did not change. So a tag
 // that comes late may be older.
 TEST_F(ArchiveChangesOf, NoTagBeginsInAPartOfARecording) {
@@ -156,11 +151,6 @@ TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
   }
 }
 
-TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
-  make("run", kPmloggers).calls(0, 1).mark(2).calls(5, 50).calls(6, 51);
-  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 0 5-5", "a 0 1 5-6"}));
-}
-
 TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
   begun()
       .sample(1, {{kUptime, 100}, {kCalls, {{"a", 10.0}, {"b", 3.0}}}})
@@ -206,11 +196,6 @@ TEST_F(ArchiveChangesOf, AWindowHasTheTagsThatDoNotChangeInIt) {
       .calls(5, 3);
   EXPECT_EQ(told({moment(3.5), moment(9)}),
             (Lines{"c 0 0 4-4", "c 6 40 4-4", "a 0 0 4-4", "a 0 2 4-5"}));
-}
-
-TEST_F(ArchiveChangesOf, TextsComeAsTheyAre) {
-  begun().sample(1, {{kShape, std::string("1 2 3")}});
-  EXPECT_EQ(told(), (Lines{"a 1 2 3"}));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "command/pcp/recorded_metrics.hpp"
 #include "command/run/archive_reader.hpp"
 #include "metrics/label_sets.hpp"
+#include "support/histograms.hpp"
 #include "support/scratch_directory.hpp"
 #include "unit/command/archive_fixture.hpp"
 #include "unit/command/event_arrays.hpp"
@@ -88,14 +89,7 @@ class ArchiveOfTags {
       writer_.add_metric(described(pmID_build(2, 3, 3), PM_TYPE_STRING, PM_INDOM_NULL),
                          "pmcd.pmlogger.host");
     if (!kind.command.empty()) {
-      agent::LabelText about;
-      about.add("command", kind.command);
-      agent::LabelSets sets(1);
-      sets.add(PM_IN_NULL, about);
-      pmLabelSet* released = nullptr;
-      const int count = sets.release(&released);
-      writer_.add_labels(stamp(kind.begin), PM_LABEL_CONTEXT, PM_IN_NULL,
-                         OwnedLabels(released, count).all());
+      label(kind.begin, PM_LABEL_CONTEXT, PM_IN_NULL, PM_IN_NULL, "command", kind.command);
     }
     if (!kind.is_pmloggers)
       writer_.add_metric(described(kState, PM_TYPE_STRING, PM_INDOM_NULL), kStateMetric);
@@ -103,9 +97,7 @@ class ArchiveOfTags {
     for (const RecordedQuantity& what : kRecordedQuantities) {
       ++item;
       if (!kind.metrics.empty() && !kind.metrics.contains(what.metric)) continue;
-      const pmInDom domain = is_of_tags(what.quantity)
-                                 ? pmInDom_build(10, static_cast<unsigned>(index_of(what.type)))
-                                 : PM_INDOM_NULL;
+      const pmInDom domain = is_of_tags(what.quantity) ? domain_of(what.type) : PM_INDOM_NULL;
       const int type = what.quantity == Quantity::Histogram ? PM_TYPE_STRING : PM_TYPE_DOUBLE;
       metrics_[what.metric] = described(pmID_build(10, 0, item), type, domain);
       writer_.add_metric(metrics_[what.metric], what.metric);
@@ -185,15 +177,9 @@ class ArchiveOfTags {
   // The unit that a program has given a tag, which must have come.
   ArchiveOfTags& describe(TraceType type, double second, const std::string& tag,
                           const std::string& unit) {
-    const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
-    agent::LabelText about;
-    about.add("unit", unit);
-    agent::LabelSets sets(1);
-    sets.add(static_cast<unsigned>(numbers_.at(domain).at(tag)), about);
-    pmLabelSet* released = nullptr;
-    const int count = sets.release(&released);
-    writer_.add_labels(stamp(second), PM_LABEL_INSTANCES, domain,
-                       OwnedLabels(released, count).all());
+    const pmInDom domain = domain_of(type);
+    label(second, PM_LABEL_INSTANCES, domain, static_cast<unsigned>(numbers_.at(domain).at(tag)),
+          "unit", unit);
     return *this;
   }
 
@@ -212,7 +198,7 @@ class ArchiveOfTags {
 
   // Gives the instance of this number another name from then on.
   ArchiveOfTags& rename(TraceType type, double second, int number, const std::string& name) {
-    const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
+    const pmInDom domain = domain_of(type);
     writer_.add_instances(stamp(second), domain, {{number, name}});
     numbers_[domain][name] = number;
     return *this;
@@ -228,10 +214,25 @@ class ArchiveOfTags {
   static inline const pmID kState = pmID_build(10, 4095, 0);
   static inline const pmID kLapses = pmID_build(10, 5, 41);
 
+  static pmInDom domain_of(TraceType type) {
+    return pmInDom_build(10, static_cast<unsigned>(index_of(type)));
+  }
+
   static Stamp stamp(double second) {
     const auto since_1970 = moment(second).time_since_epoch();
     const auto whole = std::chrono::floor<std::chrono::seconds>(since_1970);
     return {whole.count(), static_cast<std::int32_t>((since_1970 - whole).count())};
+  }
+
+  void label(double second, unsigned type, pmInDom domain, unsigned instance,
+             const std::string& name, const std::string& value) {
+    agent::LabelText about;
+    about.add(name, value);
+    agent::LabelSets sets(1);
+    sets.add(instance, about);
+    pmLabelSet* released = nullptr;
+    const int count = sets.release(&released);
+    writer_.add_labels(stamp(second), type, domain, OwnedLabels(released, count).all());
   }
 
   void add(double second, const Sample& sample) {
@@ -308,21 +309,13 @@ class OfArchives : public testing::Test {
   std::list<ArchiveOfTags> archives_;
 };
 
-inline Histogram of_values(const std::vector<double>& values) {
-  Histogram histogram;
-  for (const double value : values) histogram.add(value);
-  return histogram;
-}
-
 // The text of a distribution since some second.
 inline std::string shape(double since, const Histogram& histogram, std::uint64_t unbinned = 0) {
-  std::string packed;
-  histogram.pack(packed);
   const auto since_ns = static_cast<std::uint64_t>(moment(since).time_since_epoch().count());
-  return agent::cumulative_histogram_text(since_ns, histogram.total(), unbinned, packed);
+  return agent::cumulative_histogram_text(since_ns, histogram.total(), unbinned, packed(histogram));
 }
 inline std::string shape(const std::vector<double>& values, std::uint64_t unbinned = 0) {
-  return shape(0, of_values(values), unbinned);
+  return shape(0, histogram_of(values), unbinned);
 }
 
 // The values of a series, in which -1 stands for one that is not known: NaN is not equal to itself.

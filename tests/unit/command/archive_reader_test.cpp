@@ -249,14 +249,6 @@ TEST_F(TotalsOf, AllTimesAreUnknownIfSomeFailedCallsHaveNone) {
   EXPECT_EQ(completed.max, (Extreme{1, true}));
 }
 
-// The windows cover one second of ten.
-TEST_F(TotalsOf, ExtremesOfSomeCallsAreNotExact) {
-  ArchiveOfTags& archive = begun();
-  for (int second = 10; second <= 30; second += 10)
-    archive.sample(second, {{kPeriod, 1}, {kCalls, 10.0 * second}, {kRate, 10}, {kMost, 1}});
-  EXPECT_EQ(tag().max, (Extreme{1, false}));
-}
-
 TEST_F(TotalsOf, AHistogramThatLacksOneInAHundredIsSaidToDoSo) {
   for (const auto& [missing, source] : {std::pair(10U, PercentileSource::NearlyAllCalls),
                                         {11U, PercentileSource::IncompleteHistogram}}) {
@@ -315,8 +307,8 @@ TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
 
 TEST_F(TotalsOf, WhatAHistogramHadBeforeTheRunIsTakenOffIt) {
   make("run", kOfCommand)
-      .sample(0, {{kCalls, 2}, {kShape, shape(-9, of_values({8, 8}))}})
-      .sample(1, {{kCalls, 3}, {kShape, shape(-9, of_values({8, 8, 1}))}});
+      .sample(0, {{kCalls, 2}, {kShape, shape(-9, histogram_of({8, 8}))}})
+      .sample(1, {{kCalls, 3}, {kShape, shape(-9, histogram_of({8, 8, 1}))}});
   const Tag all = tag();
   EXPECT_EQ(all.percentile_source, PercentileSource::Histogram);
   EXPECT_NEAR(all.percentiles[kP99].value(), 1, 0.02);
@@ -450,9 +442,9 @@ TEST_F(SeriesOf, ALastValueStaysUntilThereIsAnother) {
 
 TEST_F(SeriesOf, DistributionsAreCutIntoSlices) {
   begun()
-      .sample(1, {{kCalls, 2}, {kShape, shape(0.5, of_values({1, 1}))}})
-      .sample(2, {{kCalls, 3}, {kShape, shape(0.5, of_values({1, 1, 4}))}})
-      .sample(3, {{kCalls, 1}, {kShape, shape(2.5, of_values({9}))}});
+      .sample(1, {{kCalls, 2}, {kShape, shape(0.5, histogram_of({1, 1}))}})
+      .sample(2, {{kCalls, 3}, {kShape, shape(0.5, histogram_of({1, 1, 4}))}})
+      .sample(3, {{kCalls, 1}, {kShape, shape(2.5, histogram_of({9}))}});
   const std::vector<TimedHistogram> slices = model().series.at(0).histograms;
   ASSERT_EQ(slices.size(), 3U);
   EXPECT_EQ(slices[0].begin, moment(0));
@@ -467,9 +459,9 @@ TEST_F(SeriesOf, DistributionsAreCutIntoSlices) {
 TEST_F(SeriesOf, ASliceLacksTheTimeBeforeItsFirstCall) {
   ArchiveOfTags& archive = begun();
   for (const int second : {1, 2, 4, 5}) archive.sample(second, {{kPeriod, 1}});
-  archive.sample(6, {{kCalls, 1}, {kShape, shape(5.5, of_values({1}))}});
+  archive.sample(6, {{kCalls, 1}, {kShape, shape(5.5, histogram_of({1}))}});
   for (const int second : {7, 8}) archive.sample(second, {{kPeriod, 1}});
-  archive.sample(9, {{kCalls, 2}, {kShape, shape(5.5, of_values({1, 4}))}});
+  archive.sample(9, {{kCalls, 2}, {kShape, shape(5.5, histogram_of({1, 4}))}});
   const std::vector<TimedHistogram> slices = model().series.at(0).histograms;
   ASSERT_EQ(slices.size(), 2U);
   EXPECT_EQ(slices[0].begin, moment(5));

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/histograms.hpp"
 #include "unit/command/made_tags.hpp"
 
 namespace pcp::trace::command {
@@ -50,8 +51,7 @@ class MadeRun {
     for (std::size_t i = 0; i < seconds_; ++i) {
       const Second its = second(i);
       const double sum = std::accumulate(its.durations.begin(), its.durations.end(), 0.0);
-      Histogram values;
-      for (const double each : its.durations) values.add(each);
+      Histogram values = histogram_of(its.durations);
       tag.calls += static_cast<double>(its.durations.size());
       *tag.failed += its.failed;
       *tag.sum += sum;

@@ -153,12 +153,6 @@ TEST(Condition, SaysWhichTagBrokeItAndWithWhat) {
   expect_of(checkout("red\x1b[31m"), {{"true: red\\x1b[31m has 1,000", {"calls > 9"}}});
 }
 
-TEST(Condition, IsOfEachTagThatMatches) {
-  EXPECT_EQ(findings("* calls > 1", {checkout(), queue()}).size(), 2U);
-  EXPECT_EQ(
-      findings("check* p99 > 50ms", {checkout(), checkout("check"), checkout("other")}).size(), 2U);
-}
-
 TEST(Condition, InQuotesATagIsTakenAsItIs) {
   expect_of(std::vector{checkout("my * tag")}, {{"true", {"\"my * tag\" calls > 1"}}});
   expect_of(std::vector{checkout("my own tag")}, {{"unknown", {"\"my * tag\" calls > 1"}}});

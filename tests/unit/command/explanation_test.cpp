@@ -58,15 +58,12 @@ TEST(Explanation, IsThatNoTagOrNoProgramMatches) {
 
 TEST(Explanation, IsThatProgramsHaveAnotherLibrary) {
   HostFacts facts = a_shop();
-  facts.clients = 5;
-  EXPECT_TRUE(
-      has(explained(facts, "tag=*"),
-          "\n  3 programs have come in the last 5 s, or use PCP's own library, which has no "
-          "spans\n"));
-  facts.clients = 3;
-  EXPECT_TRUE(has(explained(facts, "tag=*"),
-                  "\n  1 program has come in the last 5 s, or uses PCP's own library, which has no "
-                  "spans\n"));
+  for (const auto& [clients, have] : {std::pair(5, "3 programs have come in the last 5 s, or use"),
+                                      {3, "1 program has come in the last 5 s, or uses"}}) {
+    facts.clients = clients;
+    EXPECT_TRUE(has(explained(facts, "tag=*"),
+                    "\n  " + std::string(have) + " PCP's own library, which has no spans\n"));
+  }
 }
 
 TEST(Explanation, IsThatNoneHasEnded) {
@@ -103,8 +100,6 @@ std::string why_unmatched(const std::string& filter, const std::vector<std::stri
 TEST(UnmatchedFilter, NamesTheTagsThatThereAre) {
   EXPECT_EQ(why_unmatched("tag=nosuch", {"request{route=/}", "query"}),
             "the filter matches none of the tags there: query, request{route=/}\n");
-  EXPECT_EQ(why_unmatched("tag=nosuch", {"a", "b", "c", "d", "e", "f", "g"}),
-            "the filter matches none of the tags there: a, b, c, d, e and 2 others\n");
 }
 
 TEST(UnmatchedFilter, IsSilentIfNamesAreNotTheCause) {

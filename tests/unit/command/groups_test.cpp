@@ -30,7 +30,7 @@ Tag tag_with(const std::string& name, const std::vector<double>& values) {
   if (values.empty()) return tag;
   tag.min = Extreme{*std::ranges::min_element(values), true};
   tag.max = Extreme{*std::ranges::max_element(values), true};
-  tag.distribution = of_values(values);
+  tag.distribution = histogram_of(values);
   tag.percentile_source = PercentileSource::Histogram;
   take_percentiles(tag);
   return tag;
@@ -253,15 +253,6 @@ TEST_F(ChosenTags, HaveTheCourseOfAllTheirMembers) {
   EXPECT_EQ(all.series[0].of(Quantity::Max), (std::vector<float>{7, 2}));
   ASSERT_EQ(all.imbalances.size(), 1U);  // of the label sets, which are no longer among the tags
   EXPECT_EQ(all.imbalances[0].name, "a");
-}
-
-TEST_F(ChosenTags, AreThoseWithTheLabels) {
-  begun().sample(1, {{kCalls, {{"a{x=1}", 1.0}, {"a{x=2}", 10.0}, {"b", 5.0}}}});
-  const Model some = read({"run"}, choice_of("", "x=2"));
-  ASSERT_EQ(some.tags.size(), 1U);
-  EXPECT_EQ(some.tags[0].name, "a{x=2}");
-  ASSERT_EQ(some.series.size(), 1U);
-  EXPECT_EQ(some.series[0].of(Quantity::Calls), (std::vector<float>{10}));
 }
 
 TEST_F(ChosenTags, HaveTheHostForALabel) {

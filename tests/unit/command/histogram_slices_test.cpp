@@ -12,10 +12,10 @@ using std::chrono::seconds;
 
 TEST(HistogramSlices, HaveNothingOfAGap) {
   HistogramSlices slices;
-  slices.take(shape(0, of_values({1, 1})), moment(1), moment(0), true);
+  slices.take(shape(0, histogram_of({1, 1})), moment(1), moment(0), true);
   slices.interrupt();
-  slices.take(shape(0, of_values({1, 1, 5, 5, 5})), moment(8), moment(7), false);
-  slices.take(shape(0, of_values({1, 1, 5, 5, 5, 9})), moment(9), moment(8), false);
+  slices.take(shape(0, histogram_of({1, 1, 5, 5, 5})), moment(8), moment(7), false);
+  slices.take(shape(0, histogram_of({1, 1, 5, 5, 5, 9})), moment(9), moment(8), false);
   const auto found = slices.finish();
   ASSERT_EQ(found.slices.size(), 1U);
   EXPECT_EQ(found.slices[0].values.total(), 3U);
@@ -25,9 +25,9 @@ TEST(HistogramSlices, HaveNothingOfAGap) {
 
 TEST(HistogramSlices, HaveAllValuesOfAnAgentThatBeginsAnew) {
   HistogramSlices slices;
-  slices.take(shape(-9, of_values({1}), 5), moment(0), moment(0), false);
-  slices.take(shape(-9, of_values({1, 2}), 7), moment(1), moment(0), false);
-  slices.take(shape(1.5, of_values({7, 8}), 1), moment(2), moment(1), false);
+  slices.take(shape(-9, histogram_of({1}), 5), moment(0), moment(0), false);
+  slices.take(shape(-9, histogram_of({1, 2}), 7), moment(1), moment(0), false);
+  slices.take(shape(1.5, histogram_of({7, 8}), 1), moment(2), moment(1), false);
   const auto found = slices.finish();
   ASSERT_EQ(found.slices.size(), 1U);
   EXPECT_EQ(found.slices[0].values.total(), 3U);
@@ -38,13 +38,13 @@ TEST(HistogramSlices, SayThatOneTextWasInvalid) {
   for (const char* const text : {"1 17 what", "what"}) {
     HistogramSlices slices;
     slices.take(text, moment(1), moment(0), true);
-    slices.take(shape(0, of_values({1})), moment(2), moment(1), true);
+    slices.take(shape(0, histogram_of({1})), moment(2), moment(1), true);
     const auto found = slices.finish();
     EXPECT_TRUE(found.has_texts && found.has_invalid_text) << text;
   }
   HistogramSlices valid;
   EXPECT_FALSE(HistogramSlices().finish().has_texts);
-  valid.take(shape(0, of_values({1})), moment(1), moment(0), true);
+  valid.take(shape(0, histogram_of({1})), moment(1), moment(0), true);
   EXPECT_FALSE(valid.finish().has_invalid_text);
 }
 
@@ -56,8 +56,8 @@ TEST(HistogramSlices, KnowSinceWhenATextCounts) {
 
 TEST(HistogramSlices, AreNotJoinedOverALongTimeWithoutValues) {
   HistogramSlices slices(seconds(8));
-  slices.take(shape(0, of_values({1})), moment(1), moment(0), true);
-  slices.take(shape(0, of_values({1, 2})), moment(20), moment(19), false);
+  slices.take(shape(0, histogram_of({1})), moment(1), moment(0), true);
+  slices.take(shape(0, histogram_of({1, 2})), moment(20), moment(19), false);
   const auto found = slices.finish();
   ASSERT_EQ(found.slices.size(), 2U);
   EXPECT_EQ(found.slices[0].end, moment(1));
@@ -69,7 +69,7 @@ std::vector<TimedHistogram> slices_with_gaps(int values, int gap_s) {
   HistogramSlices slices(seconds(8));
   for (int i = 0; i < values; ++i) {
     const double begin = i * (1 + gap_s);
-    slices.take(shape(begin, of_values({1})), moment(begin + 1), moment(begin), true);
+    slices.take(shape(begin, histogram_of({1})), moment(begin + 1), moment(begin), true);
     slices.interrupt();
   }
   return slices.finish().slices;

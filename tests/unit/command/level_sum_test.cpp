@@ -85,15 +85,6 @@ TEST_F(InFlightOf, ATagAreItsOpenTransactionsAtEachSample) {
   EXPECT_EQ(in_flight(), (std::vector<float>{2, 2, 5, -1, 1, 1}));
 }
 
-TEST_F(InFlightOf, SeveralHostsAddUp) {
-  for (const std::string host : {"saturn", "jupiter"}) {
-    ArchiveOfTags& archive = begun(host, {host});
-    for (int second = 1; second <= 3; ++second)
-      archive.sample(second, {{kCalls, 1.0 * second}, {kOpen, host == "saturn" ? 10.0 : second}});
-  }
-  EXPECT_EQ(in_flight({"saturn", "jupiter"}), (std::vector<float>{11, 12, 13}));
-}
-
 TEST_F(InFlightOf, APartOfTheTimeBeginsWithWhatWasOpenBefore) {
   begun()
       .sample(1, {{kCalls, 1}, {kOpen, 7}})

@@ -12,6 +12,7 @@
 
 #include "command/show/page/page.hpp"
 #include "command/show/trace_json.hpp"
+#include "support/histograms.hpp"
 #include "unit/command/made_tags.hpp"
 #include "unit/command/span_samples.hpp"
 
@@ -57,14 +58,13 @@ TEST(PageData, HasTheSlowestTracesIfSpansWereAskedFor) {
   EXPECT_TRUE(unpacked(model).has(R"("slowest":[)" + line.substr(0, line.size() - 1) + "]}"));
 }
 
-Tag transaction(const std::string& name, double calls, std::initializer_list<double> values = {}) {
+Tag transaction(const std::string& name, double calls, const std::vector<double>& values = {}) {
   Tag tag = made_transaction(name, calls);
   tag.failed = 1;
   tag.percentile_source = PercentileSource::SeveralWindows;
-  if (values.size() == 0) return tag;
+  if (values.empty()) return tag;
   tag.percentile_source = PercentileSource::Histogram;
-  tag.distribution.emplace();
-  for (const double each : values) tag.distribution->add(each);
+  tag.distribution = histogram_of(values);
   tag.percentiles[kP50] = tag.distribution->quantile(0.5);
   return tag;
 }

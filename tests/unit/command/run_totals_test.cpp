@@ -70,10 +70,6 @@ TEST_F(RunTotalsOf, TheWindowWithAllCallsCountsNotThoseBeforeAndAfter) {
   EXPECT_EQ(all.min, (Extreme{0.3, true}));
 }
 
-TEST_F(RunTotalsOf, AWindowWithoutPercentilesGivesNone) {
-  EXPECT_EQ(tag_after({without(kP99Time, window(10, 10, 3, 2))}).percentile_source, NotRecorded);
-}
-
 TEST_F(RunTotalsOf, WindowsOfUnknownLengthSayNothing) {
   const auto sample = [](double calls) { return without(kPeriod, window(calls, 10, 3, 2)); };
   make("run", kPmloggers).sample(0, sample(10)).sample(60, sample(20));
@@ -207,14 +203,14 @@ TEST_F(RunTotalsOf, AWindowsPercentilesLackWhatTheHistogramLacks) {
 }
 
 TEST_F(RunTotalsOf, AHistogramOfATagThatIsNewIsOfTheRunWhateverItsBegin) {
-  EXPECT_EQ(tag_after({{{kCalls, 2}, {kShape, shape(-9, of_values({1, 2}))}}}).percentile_source,
+  EXPECT_EQ(tag_after({{{kCalls, 2}, {kShape, shape(-9, histogram_of({1, 2}))}}}).percentile_source,
             Histogram);
 }
 
 // An agent's has the whole interval that was running when it began.
 TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRunUnlessItIsAnAgents) {
   const std::vector<Values> samples{{{kCalls, 5}},
-                                    {{kCalls, 7}, {kShape, shape(0.5, of_values({1, 2}))}}};
+                                    {{kCalls, 7}, {kShape, shape(0.5, histogram_of({1, 2}))}}};
   EXPECT_NE(tag_from(samples, kPmloggers).percentile_source, Histogram);
   EXPECT_EQ(tag_from(samples, kOfCommand).percentile_source, Histogram);
 }
@@ -223,7 +219,7 @@ TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRunUnlessItIsAnAgents) {
 // between the begin of the agent's first interval and the begin of its last one as in the run.
 TEST_F(RunTotalsOf, AnAgentsDistributionIsOfItsIntervalsInTheRun) {
   const auto sample = [](double calls, const std::vector<double>& values) -> Values {
-    return {{kCalls, calls}, {kShape, shape(-9, of_values(values))}};
+    return {{kCalls, calls}, {kShape, shape(-9, histogram_of(values))}};
   };
   const Tag all = tag_from({sample(2, {1}), sample(3, {1}), sample(4, {1, 9, 2}),
                             sample(8, {1, 9, 2, 3, 3, 3, 3}), sample(9, {1, 9, 2, 3, 3, 3, 3})},

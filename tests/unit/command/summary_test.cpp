@@ -111,14 +111,6 @@ TEST(Summary, SaysWhatHadNotEnded) {
   for (const std::string& line : lines_of(shown({hung, hung, hung}))) EXPECT_LE(line.size(), 100U);
 }
 
-TEST(Summary, HasAtMostTwentyFiveLinesHoweverManyArchivesAreIncomplete) {
-  for (const std::size_t archives : {4U, 9U, 30U}) {
-    auto run = an_hour();
-    run.incomplete.assign(archives, {"app.trace/trace", "its end is missing"});
-    EXPECT_LE(lines_of(shown(numbered(40), run)).size(), 25U) << archives;
-  }
-}
-
 TEST(Summary, KnowsTheTimeInWhichTheSlowestCallEndedIfNotItsBegin) {
   Tag tag = transaction("checkout");
   const std::string time = Shown::time(WallTime(std::chrono::seconds(1'800'000'060)));
@@ -362,7 +354,7 @@ TEST(Summary, ShowsTheRowsOfUnevenNamesHoweverFewLinesAreLeft) {
     totals.imbalances.push_back({TraceType::Transact, name, "rank", 2, 1, 0.5, {{"7", 1.5}}, "3"});
   }
   totals.tags.push_back(of_type(TraceType::Observe, "queue"));
-  for (const std::size_t incomplete : {0U, 9U}) {
+  for (const std::size_t incomplete : {0U, 4U, 9U, 30U}) {
     totals.run.incomplete.assign(incomplete, {"app.trace/trace", "its end is missing"});
     const auto lines = lines_of(summary(totals, "", kPlain));
     EXPECT_LE(lines.size(), 25U);

@@ -143,13 +143,6 @@ TEST(Waterfall, OfManySpansIsCut) {
   EXPECT_TRUE(has(text, "\n  and 801 more spans, which --json has\n"));
 }
 
-TEST(Waterfall, KeepsTheLongestOfManySpans) {
-  std::vector<SpanEvent> spans{span_of("root", 1, 0, 0, 1000)};
-  for (std::uint64_t i = 2; i <= 1001; ++i) spans.push_back(span_of("a", i, 1, 0, 1));
-  spans.push_back(span_of("culprit", 1002, 1, 0, 900));
-  EXPECT_TRUE(has(waterfall(trace_of(spans), kPlain), "culprit"));
-}
-
 // The call of the bank was given up.
 TEST(Waterfall, KeepsWhatALongSpanIsInside) {
   const SpanTrace trace = trace_of({span_of("request", 1, 0, 0, 10), span_of("sql", 2, 1, 0, 5),
