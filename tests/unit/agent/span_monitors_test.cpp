@@ -26,7 +26,7 @@ std::vector<std::string> log_lines;
 
 class SpanMonitorsTest : public testing::Test {
  protected:
-  explicit SpanMonitorsTest(bool remotes_see_spans = false) : privileges_({0}, remotes_see_spans) {
+  SpanMonitorsTest() {
     log_lines.clear();
     note(kRoot, "0");
     note(kOther, "0");
@@ -75,7 +75,7 @@ class SpanMonitorsTest : public testing::Test {
 
   Instant now_{1h};
   SharedSpans spans_;
-  Privileges privileges_;
+  Privileges privileges_{{0}};
   SpanMonitors monitors_{spans_, privileges_, "",
                          [](const std::string& line) { log_lines.push_back(line); }};
 };
@@ -151,15 +151,6 @@ TEST_F(SpanMonitorsTest, OfOtherHostsSeeNone) {
   EXPECT_EQ(ask_for_all("tag=a"), 0);
   EXPECT_EQ(fetch(kStranger).error, PM_ERR_PERMISSION);
   EXPECT_EQ(captured(), Filters{});
-}
-
-struct RemoteMonitors : SpanMonitorsTest {
-  RemoteMonitors() : SpanMonitorsTest(true) {}
-};
-
-TEST_F(RemoteMonitors, SeeAllIfTheAgentSaysSo) {
-  EXPECT_EQ(ask(kStranger, "tag=a"), 0);
-  EXPECT_EQ(spans_.captures()->at(0).audience, Audience{});
 }
 
 TEST_F(SpanMonitorsTest, MayNotAllAskForSomethingElse) {

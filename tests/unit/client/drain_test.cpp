@@ -36,19 +36,14 @@ TEST_F(DrainTest, TakesAllThatWasRecordedOnce) {
   EXPECT_FALSE(drain.drain(recorder, 1));
 }
 
-TEST_F(DrainTest, TakesCellsAfterWhatWasQueuedBeforeThem) {
-  for (std::uint32_t i = 1; i <= kCapacity + 10; ++i) record(i);
-  const Pending::Entry taken = take();
-  EXPECT_EQ(taken.delta.count, kCapacity + 10);
-  EXPECT_EQ(taken.delta.last, kCapacity + 10);
-  EXPECT_EQ(taken.histogram.total(), kCapacity);
-}
-
-TEST_F(DrainTest, TakesCellsOnceAndLetsTheOwnerGoBackToItsQueue) {
-  for (std::uint64_t round = 0; round < 4; ++round) {
-    for (std::uint32_t i = 0; i < kCapacity + 5; ++i) record(i);
-    EXPECT_EQ(recorder.merged(), (round + 1) * 5);
-    EXPECT_EQ(take().delta.count, kCapacity + 5) << round;
+TEST_F(DrainTest, TakesCellsOnceAfterWhatWasQueuedBeforeThemAndLetsTheOwnerGoBackToItsQueue) {
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    for (std::uint32_t i = 1; i <= kCapacity + 10; ++i) record(i);
+    EXPECT_EQ(recorder.merged(), round * 10);
+    const Pending::Entry taken = take();
+    EXPECT_EQ(taken.delta.count, kCapacity + 10);
+    EXPECT_EQ(taken.delta.last, kCapacity + 10);
+    EXPECT_EQ(taken.histogram.total(), kCapacity);
   }
 }
 
@@ -58,13 +53,6 @@ TEST_F(DrainTest, TakesCellsWhereNothingIsQueued) {
   recorder.dequeue(kCapacity, std::back_inserter(queued));
   EXPECT_TRUE(drain.drain(recorder, 1));
   EXPECT_EQ(pending.front().delta.count, 5u);
-}
-
-TEST_F(DrainTest, TakesMoreThanItTakesAtOnce) {
-  Recorder wide(shared, doorbell, 1024);
-  for (int i = 0; i < 200; ++i) ASSERT_EQ(wide.record(tag, 1, RecordKind::Observe), 0);
-  EXPECT_TRUE(drain.drain(wide, 1));
-  EXPECT_EQ(pending.front().delta.count, 200u);
 }
 
 TEST_F(DrainTest, MakesRoomForTheCellsOfManyTags) {

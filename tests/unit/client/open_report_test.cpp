@@ -57,7 +57,7 @@ struct OpenReportTest : testing::Test {
   }
 };
 
-TEST_F(OpenReportTest, TellsHowManyAreOpenAndWhichIsTheOldest) {
+TEST_F(OpenReportTest, TellsOnceHowManyAreOpenAndWhichIsTheOldest) {
   begin(recorder, tag);
   begin(other, tag);
   begin(other, intern_tag("another"));
@@ -70,6 +70,9 @@ TEST_F(OpenReportTest, TellsHowManyAreOpenAndWhichIsTheOldest) {
   EXPECT_EQ(told.at("in flight").tid, static_cast<std::uint32_t>(::gettid()));
   EXPECT_EQ(told.at("another").open, 1U);
   EXPECT_GE(told.at("in flight").oldest_ns, told.at("another").oldest_ns);
+  EXPECT_FALSE(report.scan(recorders));
+  EXPECT_FALSE(report.has_news());
+  EXPECT_TRUE(tell().empty());
 }
 
 TEST_F(OpenReportTest, TellsTheAgeOfWhatBeganEarlierAndTakesNoOtherEndForItsOwn) {
@@ -82,13 +85,6 @@ TEST_F(OpenReportTest, TellsTheAgeOfWhatBeganEarlierAndTakesNoOtherEndForItsOwn)
   const wire::OpenCount told = scan_and_tell_all().at("in flight");
   EXPECT_EQ(told.open, 1U);
   EXPECT_GE(told.oldest_ns, half);
-}
-
-TEST_F(OpenReportTest, TellsNothingTwice) {
-  begin_and_tell();
-  EXPECT_FALSE(report.scan(recorders));
-  EXPECT_FALSE(report.has_news());
-  EXPECT_TRUE(tell().empty());
 }
 
 TEST_F(OpenReportTest, TellsOfAnEndAndOfAnotherOneThatIsTheOldestNow) {
@@ -151,11 +147,6 @@ TEST_F(OpenReportTest, TellsNoMoreThanThereIsRoomForAndTheRestLater) {
   EXPECT_TRUE(tell(0).empty());
 }
 
-TEST_F(OpenReportTest, CountsWhatHasNoRoomInTheTable) {
-  for (std::uint32_t i = 0; i < OpenTable::kMostEntries + 10; ++i) begin(recorder, tag);
-  EXPECT_EQ(scan_and_tell_all().at("in flight").open, OpenTable::kMostEntries + 10);
-}
-
 TEST_F(OpenReportTest, OfWhatIsOnlyCountedTheAgeIsThatOfItsFirstSight) {
   OpenEntries& entries = const_cast<OpenEntries&>(recorders.open_entries());
   entries.count_without_entry(*tag);
@@ -185,20 +176,16 @@ TEST_F(OpenReportTest, IsEmptyForGoodAtTheEnd) {
   EXPECT_FALSE(report.has_news());
 }
 
-TEST_F(OpenReportTest, TellsThatTheThreadHasEnded) {
+TEST_F(OpenReportTest, DoesNotNameAThreadThatHasEnded) {
   begin(recorder, tag);
   EXPECT_NE(scan_and_tell_all().at("in flight").tid, 0U);
   recorder.give_up();
   EXPECT_TRUE(report.scan(recorders));
   EXPECT_EQ(tell().at("in flight").tid, 0U);
-}
-
-TEST_F(OpenReportTest, DoesNotNameAThreadThatHasEnded) {
-  begin(recorder, tag);
-  recorder.give_up();
   ASSERT_TRUE(recorder.try_take_over());
   recorder.note_thread();
   begin(recorder, intern_tag("another"));
+  report.begin_anew();
   const auto told = scan_and_tell_all();
   EXPECT_EQ(told.at("in flight").tid, 0U);
   EXPECT_EQ(told.at("another").tid, static_cast<std::uint32_t>(::gettid()));

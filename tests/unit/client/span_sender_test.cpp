@@ -119,8 +119,8 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
   EXPECT_EQ(sender.next(), nullptr);
 }
 
-TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
-  ask({{7, 3, "service=other"}, {8, 4, "process=x"}});
+TEST_F(SpanSenderTest, CapturesForThisProcessOnlyAndWhatItCanRead) {
+  ask({{7, 3, "service=other"}, {8, 4, "process=x"}, {9, 5, "tga=request"}, {10, 6, "slower=1"}});
   EXPECT_EQ(recorders.captures().published(), nullptr);
   sender.on_control(control(2, {{7, 3, "service=other"}, {9, 5, "tag=request service=shop"}}));
   trace();
@@ -149,11 +149,6 @@ TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
   }
   EXPECT_EQ(spans_of_next(), 3U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
-}
-
-TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
-  ask({{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}});
-  EXPECT_EQ(recorders.captures().published(), nullptr);
 }
 
 TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {

@@ -74,9 +74,6 @@ TEST(TagWith, IsRefusedForWhatIsNoLabelAndSaysWhy) {
       {"", "\"\""}, {nullptr, "\"\""}, {kTooLong.c_str(), "\"x*\""}};
   for (const auto& [name, shown] : no_tags)
     expect_refused(name, {{"a", "1"}}, shown + " is not traced: a tag must have 1 to 254 bytes");
-}
-
-TEST(TagWith, IsRefusedWithoutTheLabelsThatItCounts) {
   EXPECT_EQ(pmtrace_tag_with("refused", nullptr, 1), nullptr);
 }
 
@@ -89,10 +86,6 @@ struct ShortLabels {
   std::vector<std::string> keys;
   Labels labels;
 };
-
-TEST(TagWith, MayHaveSixteenLabels) {
-  EXPECT_NE(find("most", ShortLabels('a', 'p').labels), nullptr);
-}
 
 pmtrace_handle add(pmtrace_handle tag, const std::vector<pmtrace_label>& labels) {
   return pmtrace_tag_add_labels(tag, labels.data(), labels.size());
@@ -128,6 +121,7 @@ TEST(TagAddLabels, FindsEachOfMoreTagsThanAThreadRemembers) {
 }
 
 TEST(TagAddLabels, SaysOnceWhatIsWrongAndThatLabelsAreMissing) {
+  EXPECT_NE(find("most", ShortLabels('a', 'p').labels), nullptr);
   const ShortLabels too_many('b', 'q');
   const std::pair<Labels, std::string> refused[] = {
       {{{"Route", "1"}}, "label \"Route\" is not .*"},

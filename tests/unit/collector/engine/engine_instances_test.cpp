@@ -27,18 +27,6 @@ TEST(EngineInstances, AreNumberedByTypeInTheOrderOfTheirFirstValues) {
   EXPECT_TRUE(world.shown(Counter).empty());
 }
 
-TEST(EngineInstances, KeepTheirNumbersThroughAResetAndCountFromZero) {
-  World world;
-  come(world, {"a", "b"});
-  const TagIndex b = world.engine.tag(Point, "b");
-  world.engine.reset(world.now);
-  EXPECT_TRUE(world.instances(Point).empty());
-  world.value(Point, "c");
-  world.engine.apply_value(b, 1, world.now);
-  EXPECT_EQ(world.shown(Point), (Names{"3 c", "2 b"}));
-  EXPECT_EQ(world.find(Point, "b")->total.count, 1u);
-}
-
 TEST(EngineInstances, GetNumbersAboveTheHighestKnownAndTheReservedOnes) {
   World world({}, {{Point, "old", 41}, {Observe, "x", 7}});
   world.value(Point, "new");
@@ -50,13 +38,6 @@ TEST(EngineInstances, GetNumbersAboveTheHighestKnownAndTheReservedOnes) {
   EXPECT_EQ(world.shown(Observe), (Names{"8 new"}));
   EXPECT_EQ(world.shown(Counter), (Names{"8 new"}));
   EXPECT_EQ(world.shown(Transact), (Names{"1 new"}));
-}
-
-TEST(EngineInstances, WithATakenFirstWordShowTheirNumberAfterIt) {
-  World world;
-  come(world, {"read a", "read b", "read", "write", "read#2 x", "read#2"});
-  EXPECT_EQ(world.shown(Point),
-            (Names{"1 read a", "2 read#2 b", "3 read#3", "4 write", "5 read#2#5 x", "6 read#2#6"}));
 }
 
 TEST(EngineInstances, ShowTheSameNamesInTheNextLifeInWhicheverOrderTheyComeBack) {

@@ -79,19 +79,15 @@ INSTANTIATE_TEST_SUITE_P(Families, TcpOwner, testing::Values(AF_INET, AF_INET6),
                            return family.param == AF_INET ? "Four" : "Six";
                          });
 
-TEST_P(TcpOwner, IsTheSameHoweverTheKernelIsAsked) {
-  connect_as(::geteuid());
-  expect_both(::geteuid());
-}
-
 TEST_P(TcpOwner, IsAnotherUserHoweverTheKernelIsAsked) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   connect_as(kNobody);
   expect_both(kNobody);
 }
 
-TEST_P(TcpOwner, IsNobodyOnceItHasGone) {
+TEST_P(TcpOwner, IsTheSameHoweverTheKernelIsAskedAndNobodyOnceItHasGone) {
   connect_as(::geteuid());
+  expect_both(::geteuid());
   end_peer();
   expect_both(std::nullopt);
 }

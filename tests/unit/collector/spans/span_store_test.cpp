@@ -54,18 +54,6 @@ int sweep(SpanStore& store) {
   return steps;
 }
 
-TEST(SpanStoreTest, GivesEachCursorWhatComesAfterItsBeginOnce) {
-  SpanStore store(kPlenty);
-  store.add(span_at(0b1, 1), "alice");
-  const auto early = store.open_cursor(0);
-  store.add(span_at(0b1, 2), "alice");
-  const auto late = store.open_cursor(0);
-  store.add(span_at(0b1, 3), "alice");
-  EXPECT_EQ(take(store, early), (Got{{2, 3}, 0}));
-  EXPECT_EQ(take(store, early), (Got{{}, 0}));
-  EXPECT_EQ(take(store, late), (Got{{3}, 0}));
-}
-
 TEST(SpanStoreTest, KeepsCapturesApart) {
   SpanStore store(kPlenty);
   const auto zero = store.open_cursor(0);
