@@ -422,22 +422,12 @@ TEST_F(SpanSenderTest, KeepsASetForAThreadThatJoinsWhileTheSetIsReplaced) {
 }
 #endif
 
-TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
-  ask();
-  trace(2);
-  EXPECT_EQ(spans_of_next(), 2U);
-  sender.on_disconnected(kNow);
-  ask({{7, 3, "tag=request"}});
-  trace();
-  EXPECT_EQ(spans_of_next(), 1U);
-  EXPECT_EQ(count(7).captured, 1U);
-}
-
 // The other agent may use the same numbers.
 TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
   sender.on_welcome(AgentChange::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
   const PublishedCaptures::Reader reader = read_on_another_thread();
+  EXPECT_NE(spans_of_next(), 0U);
   sender.on_disconnected(kNow);
   ask();
   hand_over(late_span(*reader));

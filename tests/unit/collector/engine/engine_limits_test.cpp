@@ -225,21 +225,6 @@ TEST(EngineLimits, AWindowOfManyBucketsCostsOnlyWhatIsInThem) {
   EXPECT_LE(empty, before + 20'000'000);
 }
 
-TEST(EngineLimits, GivesMemoryBackWhenTheWindowIsEmpty) {
-  World world;
-  for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 1000; ++i) {
-      world.batch(Transact, "tag" + std::to_string(i), {1.0 * i, 2, 3e9});
-    }
-    const std::size_t full = heap_bytes();
-    EXPECT_GT(world.engine.counters().histogram_bytes, 0u);
-    world.at(world.now - World::kStart + 2min);
-    world.rotate();
-    EXPECT_EQ(world.engine.counters().histogram_bytes, 0u);
-    EXPECT_LE(heap_bytes(), full - std::min<std::size_t>(full, 1000 * 500));
-  }
-}
-
 TEST(EngineLimits, GivesMemoryBackOnResetInSlices) {
   World world({.max_tags = 1000});
   for (int i = 0; i < 1000; ++i) world.value(Point, "tag" + std::to_string(i));
