@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """In each domain, instances are numbered 1, 2, 3 in order of arrival, and keep their numbers."""
 
-import signal
-
 from trace_test import OUR_LIBRARY, TraceTestCase, with_each_agent
 
 
@@ -66,10 +64,3 @@ class OurInstances(InstanceTestCase):
             self.assertEqual(given & new, set())
             given |= new
             pmcd.restart_agent()
-
-    def test_keep_their_numbers_when_the_agent_is_asked_to_end(self):
-        pmcd = self.start_pmcd()
-        self.points(pmcd, "a", "b")
-        pmcd.restart_agent(options=["-N", "3"], with_signal=signal.SIGTERM)
-        self.points(pmcd, "b")
-        self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2})

@@ -260,37 +260,15 @@ class OurProgram(PmtraceTestCase):
         self.assertEqual(self.pmtrace(self.environment(stock), "-qxse", "true", "foo"), (0, "", ""))
         self.assertEqual(stock.values("trace.transact.count"), {"foo{status=0}": 1})
 
-    def test_leaves_labels_out_that_are_too_long(self):
-        pmcd = self.start_pmcd()
-        done = self.pmtrace(self.environment(pmcd), "-x", "-L", "route=" + "/" * 300, "foo")
-        self.assertEqual(done, (0, 'pmtrace: point complete (tag="foo")\n',
-                                'pcp_trace: "foo" with its labels is longer than 254 bytes:'
-                                " recorded without them\n"))
-        self.assertEqual(pmcd.values("trace.point.count"), {"foo": 1})
-
     def test_runs_the_command_with_a_library_that_does_nothing(self):
         stub = os.path.join(os.path.dirname(OUR_LIBRARY), "stub", os.path.basename(OUR_LIBRARY))
         for more in ([], ["-s"]):
             done = self.pmtrace(library_environment(stub), "-q", "-La=1", *more, "-e", "echo hello", "foo")
             self.assertEqual((done[1], done[2]), ("hello\n", ""))
 
-    def test_adds_up_what_several_add(self):
-        pmcd = self.start_pmcd()
-        for number in ("1", "2.5", "0"):
-            self.assertEqual(self.pmtrace(self.environment(pmcd), "-q", "-a", number, "foo"), (0, "", ""))
-        self.assertEqual(pmcd.values("trace.counter.total"), {"foo": 3.5})
-        self.assertEqual(pmcd.values("trace.counter.count"), {"foo": 3})
-        self.assertEqual(pmcd.values("trace.counter.value"), {})
-
     def test_adds_without_an_agent_as_it_does_all_else(self):
         self.assertEqual(self.pmtrace(self.nobody(), "-a", "1", "foo"),
                          (0, "", "pmtrace: increment error: Connection refused\n"))
-
-    def test_gives_a_stock_agent_what_was_added_as_the_value(self):
-        pmcd = self.start_pmcd(agent=STOCK_AGENT)
-        self.assertEqual(self.pmtrace(self.environment(pmcd), "-qx", "-a", "3", "-La=b", "foo"),
-                         (0, "", ""))
-        self.assertEqual(pmcd.values("trace.counter.value"), {"foo{a=b}": 3})
 
     def test_refuses_a_host_without_a_name(self):
         self.refuse("-h takes the name of a host", "-h", "", "foo")

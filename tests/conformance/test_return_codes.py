@@ -104,14 +104,6 @@ class State(TraceTestCase):
 class Acknowledged(TraceTestCase):
     """The SYNC state, which only our library has."""
 
-    def test_a_call_is_counted_when_it_returns(self):
-        pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd, PCP_TRACE_FLUSH="60000"))
-        traced.call(f"state {SYNC}")
-        for count in range(1, 6):
-            self.assertEqual(traced.call("point a"), 0)
-            self.assertEqual(pmcd.values("trace.point.count"), {"a": count})
-
     def test_a_call_does_not_wait_for_an_agent_that_is_not_there(self):
         nobody = self.nobody(PCP_TRACE_TIMEOUT=10 * PATIENCE_S, PCP_TRACE_REQTIMEOUT=10 * PATIENCE_S)
         self.assertEqual(self.trace(nobody, f"state {SYNC}", "point a", "obs 1 a"), [0, REFUSED, REFUSED])

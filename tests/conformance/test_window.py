@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The window: rates, averages and extrema over the last completed buckets."""
 
-import itertools
 import time
 
 from private_pmcd import wait_until
-from trace_test import OUR_AGENT, OUR_LIBRARY, TraceTestCase, with_each_agent
+from trace_test import TraceTestCase, with_each_agent
 
 WINDOW_METRICS = ["trace.transact.rate", "trace.transact.ave_time", "trace.transact.min_time",
                   "trace.transact.max_time", "trace.point.rate", "trace.observe.rate",
@@ -60,21 +59,3 @@ class Window(TraceTestCase):
         low, high = (pmcd.value(f"trace.transact.{which}_time", "a") for which in ("min", "max"))
         self.assertAlmostEqual(low + high, total, places=5)
         self.assertTrue(0.1 <= low < high and 0.3 <= high, (low, high))
-
-
-class OurWindow(TraceTestCase):
-    agent, library = OUR_AGENT, OUR_LIBRARY
-
-    def test_may_be_shorter_than_a_second(self):
-        pmcd = self.start_pmcd(["-T", "500msec", "-N", "2"])
-        self.assertEqual(pmcd.values("trace.agent.period"), {None: 0.5})
-        self.assertEqual(pmcd.values("trace.agent.interval"), {None: 0.25})
-
-        tags = itertools.count()
-
-        def shows_ten():
-            self.trace(self.environment(pmcd), *[f"point {next(tags)}"] * 10)
-            return 20 in pmcd.values("trace.point.rate").values()
-
-        # Repeats: the ten may be in two windows, or the window may end between two looks.
-        wait_until(shows_ten, what="the rate")

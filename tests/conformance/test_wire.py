@@ -3,7 +3,6 @@
 
 import socket
 import struct
-import time
 
 import legacy_wire
 from fake_agent import FakeAgent
@@ -30,32 +29,9 @@ class Wire(TraceTestCase):
                          bytes.fromhex("0000001c 00007051") + struct.pack(">I", traced.pid) +
                          bytes.fromhex("01040280 bff00000 00000000 6f6e6500"))
 
-    def test_nothing_but_data_is_sent(self):
-        self.trace(self.fake_environment(), "point a", "obs 1 a", "counter 1 a", "begin a", "end a")
-        self.assertEqual({pdu.type for pdu in self.fake.pdus}, {legacy_wire.DATA})
-        self.assertEqual({data.version for data in self.fake.data()}, {1})
-
-    def test_a_transaction_carries_its_seconds(self):
-        started = time.monotonic()
-        # load: the transaction's length
-        self.trace(self.fake_environment(), "begin a", "sleep 0.2", "end a")
-        between = time.monotonic() - started
-        [data] = self.fake.data()
-        self.assertEqual((data.type, data.tag), (1, "a"))
-        self.assertTrue(0.2 <= data.value < between, (data.value, between))
-
     def test_an_aborted_transaction_is_not_sent(self):
         self.trace(self.fake_environment(), "begin a", "abort a", "point b")
         self.assertEqual([data.tag for data in self.fake.data()], ["b"])
-
-    def test_every_call_is_one_pdu(self):
-        self.trace(self.fake_environment(), *["point a", "counter 2 a"] * 100)
-        kinds = [data.type for data in self.fake.data()]
-        self.assertEqual((kinds.count(2), kinds.count(4)), (100, 100))
-
-    def test_the_last_value_comes_last(self):
-        self.trace(self.fake_environment(), *(f"obs {value} a" for value in (3, 9, 1, 7)))
-        self.assertEqual([data.value for data in self.fake.data()][-1], 7)
 
 
 @with_each_agent

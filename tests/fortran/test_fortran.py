@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The agent gets all that Fortran programs trace: by the module, by name, and from many processes at once."""
 
+import re
 import subprocess
 
 import noted
-from private_pmcd import PATIENCE_S
-from trace_test import TraceTestCase, program
+from private_pmcd import PATIENCE_S, completed
+from trace_test import TraceTestCase, library_environment, program
 
 THREADS = 4
 ROUNDS = 10_000  # as in ranks.f90
@@ -146,6 +147,19 @@ class Notes(FortranTestCase):
     def test_are_nothing_where_nobody_asks_for_them(self):
         for name in ("fortran_notes", "fortran_notes_wide", "fortran_notes_disabled"):
             self.assertEqual(self.run_program(program(name), "never"), "")
+
+
+class Earlier(FortranTestCase):
+    def test_is_timed_from_then_in_each_form(self):
+        """A tag has its text, and MMV its errors. -22: no name; -2: no agent is there; -16: too late."""
+        done = completed(program("fortran_earlier"), check=True, env=library_environment(
+            self.library, PCP_TRACE_SOCKET="/nowhere", PCP_TRACE_DEBUG="api"))
+        self.assertEqual(done.stdout.splitlines(), [" -22 -22", '"waited{zone=eu}" ""', "T", "T", "  -2 -16"])
+        ended = re.findall(r'transaction "(.*)", seconds ([\d.e-]+)', done.stderr)
+        self.assertEqual([tag for tag, _ in ended], ["waited{zone=eu}", "part", "waited{zone=eu}", "scope", "under", "from"])
+        for tag, seconds in ended:
+            self.assertTrue(2 <= float(seconds) < 2 + PATIENCE_S, (tag, seconds))
+        self.assertIn('counter "total"', done.stderr)
 
 
 class LegacyCalls(FortranTestCase):

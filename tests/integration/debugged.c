@@ -29,8 +29,6 @@ static int print_calls(void) { return pmtracestate(PMTRACE_STATE_API) < 0; }
 
 static int print_nothing(void) { return pmtracestate(PMTRACE_STATE_NONE) < 0; }
 
-static int switch_off(void) { return pmtracestate(PMTRACE_STATE_NOAGENT) < 0; }
-
 /* One call for each kind of refusal. */
 static int refused(void) {
   pmtrace_tx transaction = {{0}};
@@ -126,7 +124,6 @@ int main(int argc, char** argv) {
               {"describe", describe},
               {"print-calls", print_calls},
               {"print-nothing", print_nothing},
-              {"switch-off", switch_off},
               {"refused", refused},
               {"become-nobody", become_nobody},
               {"leave-directory", leave_directory},

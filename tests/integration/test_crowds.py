@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Very many clients, tags and connections, at once and one after the other. The agent counts all exactly, and its
+"""Very many clients and connections, at once and one after the other. The agent counts all exactly, and its
 memory does not grow.
 
 TRACE_CONNECTS in the environment is the number of connects and disconnects (5,000)."""
@@ -13,7 +13,6 @@ import legacy_wire
 from private_pmcd import PATIENCE_S, wait_until
 from trace_test import TraceTestCase
 
-MOST_TAGS = 100_000
 CONNECTS = int(os.environ.get("TRACE_CONNECTS", "5000"))
 MANY_BYTES = 32 << 20
 
@@ -123,41 +122,3 @@ class Connections(CrowdTestCase):
         print(f"{self.id()}: {CONNECTS} connects, the agent has grown by {grown} bytes")
         self.assertLess(grown, MANY_BYTES)
         self.assertEqual(self.pmcd.values("trace.point.count"), {"passing": self.counted})
-
-
-class Tags(CrowdTestCase):
-    KINDS = ("point", "observe", "transact")
-
-    def counts(self):
-        """The counts of the invented tags, and of other points."""
-        return [self.pmcd.values(f"trace.{kind}.count") for kind in self.KINDS]
-
-    def invent(self, client, numbers):
-        """Counts each of these tags once, and waits until the agent has applied all."""
-        parts = [legacy_wire.encode_data(self.KINDS[number % 3], f"invented {number}", 1)
-                 for number in numbers]
-        client.sendall(b"".join(parts))
-        client.sendall(legacy_wire.encode_data("counter", "last", wants_ack=True))
-        legacy_wire.read_ack(client)
-
-    def inventor(self):
-        client = self.enterContext(self.by_unix_socket())
-        legacy_wire.read_ack(client)
-        return client
-
-    def test_without_end_cost_neither_memory_nor_others_anything(self):
-        other = self.enterContext(self.session())
-        other.sendall(batch_wire.encode_tags([b"other"]))
-        batch_wire.send_points(other, 1, {1: 1})
-        client = self.inventor()
-        for sequence in range(2, 12):
-            begin = (sequence - 2) * MOST_TAGS
-            self.invent(client, range(begin, begin + MOST_TAGS))
-            batch_wire.send_points(other, sequence, {1: 1})
-            if sequence == 3:
-                resident = self.resident()
-        self.assertLess(self.resident() - resident, MANY_BYTES)
-        self.assertEqual(self.pmcd.value("trace.agent.tags"), MOST_TAGS)
-        counts = self.counts()
-        self.assertEqual(counts[0].pop("other"), 11)
-        self.assertEqual(sum(sum(kind.values()) for kind in counts), 10 * MOST_TAGS)

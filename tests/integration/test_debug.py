@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import termios
 
-from private_pmcd import PATIENCE_S, ReservedPort, completed
+from private_pmcd import PATIENCE_S, completed
 from trace_test import OUR_LIBRARY, TraceTestCase, everybodys_folder, library_environment, program, without_leaks
 
 LINES_OF_MANY = 4 * 2000  # as in debugged.c
@@ -55,19 +55,12 @@ class Words(DebugTestCase):
         self.assertEqual(lines.count('pcp_trace: point "place"\n'), 2)
         self.assertNotIn("payload", lines)
         self.assert_values(self.pmcd, "trace.point.count", {"place": 2})
+        self.assertIn("pcp_trace: PDU received: type 0x7050, 16 bytes, payload 00 00 00 02\n",
+                      self.debug(self.environment(PCP_TRACE_DEBUG="pdu,pdubuf"), "point"))
 
     def test_add_to_the_programs_own(self):
         lines = self.debug(without_agent("pdubuf"), "print-calls", "point", "print-nothing", "point")
         self.assertEqual(lines.count('point "place"'), 1)
-
-    def test_tell_why_there_is_no_connection(self):
-        with ReservedPort() as port:
-            lines = self.debug(library_environment(
-                OUR_LIBRARY, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
-                PCP_TRACE_DEBUG="comms"), "point")
-            self.assertIn(f"connecting to 127.0.0.1 port {port.number}\n", lines)
-            self.assertIn(f"no connection to 127.0.0.1 port {port.number}: Connection refused\n",
-                          lines)
 
     def test_tell_which_calls_are_refused(self):
         null = "The handle is NULL: it was never set, or pmtrace_tag() refused the tag"
@@ -122,14 +115,6 @@ class Words(DebugTestCase):
         lines = self.debug(without_agent(f"file={self.directory / 'lines'}"), "point")
         self.assertEqual(lines, "pcp_trace: PCP_TRACE_DEBUG names a file but nothing to print:"
                                 " add api or comms\n")
-
-    def test_that_are_none_are_said_once_each_and_the_rest_is_used(self):
-        lines = self.debug(without_agent("loud,api,file="), "point", "fork").splitlines()
-        expected = "ignored: expected api, comms, pdu, pdubuf, all or file=PATH"
-        self.assertEqual(lines, [f'pcp_trace: PCP_TRACE_DEBUG="loud" {expected}',
-                                 f'pcp_trace: PCP_TRACE_DEBUG="file=" {expected}',
-                                 'pcp_trace: point "place" (no agent: dropped)',
-                                 'pcp_trace: point "child" (no agent: dropped)'])
 
 
 class File(DebugTestCase):

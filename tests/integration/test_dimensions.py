@@ -7,8 +7,7 @@ import signal
 import socket
 
 import legacy_wire
-from private_pmcd import completed
-from trace_test import STOCK_AGENT, TraceTestCase, library_environment, program
+from trace_test import STOCK_AGENT, TraceTestCase
 
 
 class Dimensions(TraceTestCase):
@@ -109,11 +108,6 @@ class SetsOfLabels(TraceTestCase):
         returned, _ = self.trace_loudly(self.environment(PCP_TRACE_MAX_LABEL_SETS=1), *calls)
         self.assertEqual(set(returned), {0})
         self.assert_values(self.pmcd, "trace.transact.count", {"a": 3})
-
-    def test_have_room_whichever_thread_is_first(self):
-        environment = library_environment(self.library, PCP_TRACE_NOAGENT=1, PCP_TRACE_MAX_LABEL_SETS=4)
-        done = completed(program("same_labels"), env=environment, check=True)
-        self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
 
 
 class TagsThatAStockAgentDoesNotTake(TraceTestCase):

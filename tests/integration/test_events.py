@@ -172,16 +172,6 @@ class Asking(EventsTestCase):
         expected = program.send_some(3, 1)
         self.assertEqual(monitor.spans(), expected)
 
-    def test_for_something_that_makes_no_sense(self):
-        shown = self.pmevent("-x", "tga=a", "-s", "1").communicate(timeout=PATIENCE_S)[0]
-        self.assertIn("Bad input", shown)
-        self.pmcd.wait_for_log("tga=a")
-        status, shown = self.pmcd.pmstore("tracing.control.filter", "slower=ten")
-        self.assertNotEqual(status, 0, shown)
-        self.pmcd.wait_for_log("slower=ten")
-        self.assertEqual(self.pmcd.value("tracing.control.filter"), "")
-        self.assertEqual(self.captures(), 0)
-
     def test_for_what_the_agent_was_told_to_capture(self):
         self.pmcd.restart_agent(["--capture", "tag=request"])
         self.assertEqual(self.pmcd.value("tracing.control.filter"), "tag=request limit=1000/s")

@@ -6,7 +6,7 @@ import random
 import time
 
 import histogram_text
-from private_pmcd import PATIENCE_S, wait_until
+from private_pmcd import wait_until
 from trace_test import TraceTestCase
 
 OBSERVED = "tracing.histogram.observe"
@@ -38,23 +38,3 @@ class Histograms(TraceTestCase):
         now = self.observed()
         self.assertEqual((now.since, now.coarseness, now.unbinned), (first.since, 0, 0))
         self.assertEqual(now.bins, histogram_text.bins_of(values))
-
-    def test_take_no_more_memory_than_the_option_says(self):
-        pmcd = self.start_pmcd([*OFTEN, "--histogram-memory=1"])
-        pmcd.values(OBSERVED)
-        tags, values = 1200, [1.2 ** exponent for exponent in range(-200, 200)]
-        for first in range(0, tags, 100):
-            # By default a program's end waits a second for the agent, which may take longer on a busy machine.
-            done = self.trace(self.environment(pmcd),
-                              *(f"obs {value!r} tag{tag}" for value in values
-                                for tag in range(first, first + 100)), f"flush {PATIENCE_S}")
-            self.assertEqual(done[-1], 1)
-
-        def shown():
-            return [histogram_text.parse(text) for text in pmcd.values(OBSERVED).values()]
-        wait_until(lambda: sum(each.count + each.unbinned for each in shown()) == tags * len(values),
-                   what="all values")
-        self.assertGreater(max(each.coarseness for each in shown()), 0)
-        self.assertLess(pmcd.value("trace.agent.memory.cumulative"), 1 << 20)
-        self.assertEqual(pmcd.value("trace.agent.histograms.left_out"), 0)
-        self.assertEqual(pmcd.value("trace.agent.coarsenings"), 0)

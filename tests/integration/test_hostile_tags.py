@@ -13,7 +13,7 @@ import subprocess
 import batch_wire
 import legacy_wire
 from private_pmcd import PATIENCE_S, wait_until
-from trace_test import TraceTestCase, program
+from trace_test import TraceTestCase
 
 TAGS = [
     b"bad utf8 \xff\xfe",
@@ -123,15 +123,6 @@ class HostileTags(TraceTestCase):
             wait_until(lambda: self.pmcd.instances("trace.client.recorded"), what="the client")
             self.assert_shown("trace.client.recorded", 0, names=1)
             self.assert_log_clean()
-
-    def test_of_our_library(self):
-        tags = [tag for tag in TAGS if b"\n" not in tag]  # a line feed would end the program's input line
-        calls = b"".join(b"point %s\n" % tag for tag in tags)
-        done = subprocess.run([program("traced")], input=calls, capture_output=True, check=True,
-                              env=self.environment(), timeout=PATIENCE_S)
-        self.assertEqual((done.stdout, done.stderr), (b"0\n" * len(tags), b""))
-        self.assert_shown("trace.point.count", 1, names=len(tags))
-        self.assert_log_clean()
 
 
 class HostileLabels(TraceTestCase):

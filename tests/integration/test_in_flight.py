@@ -69,23 +69,6 @@ class InFlight(TraceTestCase):
             return len(call) > 3 and int(call[3], 16) > 60_000
         return False  # not started yet
 
-    def test_is_added_up_over_threads_and_programs_and_the_oldest_is_known(self):
-        first, second = self.start_program(**self.clock.environment), self.start_program()
-        first.do("thread 1", "begin 0 request")
-        thread = first.call("tid")
-        self.assert_in_flight(request=1)
-        first.do("thread 0", "begin 1 request")
-        self.clock.step_to(100)
-        first.do("begin 2 request")  # so that the program reports the age of the others
-        second.do("begin 0 request", "begin 1 another")
-        self.assert_in_flight(request=4, another=1)
-        self.assertEqual(self.where()["request"], f"{first.pid}/{thread}")
-        oldest = self.pmcd.values("trace.transact.oldest")
-        self.assertGreater(oldest["request"], oldest["another"])
-        first.do("end 0")  # by another thread than began it
-        self.assert_in_flight(request=3, another=1)
-        self.assertEqual(self.where()["request"], f"{first.pid}/{first.pid}")
-
     def test_outlives_the_thread_that_began_it(self):
         traced = self.start_program()
         traced.do("thread 1", "begin 0 request")

@@ -230,14 +230,6 @@ class OfAProgram(MmvTestCase):
                 wait_until(lambda: self.files() == [], what="the end of the last process")
 
 
-class OfSeveralPrograms(MmvTestCase):
-    def test_are_together_each_with_its_process(self):
-        one, other = self.start(), self.start()
-        for traced in (one, one, other):
-            traced.call("point a")
-        wait_until(lambda: self.counts_by_process() == {(named_in_mmv(one.pid), "2"), (named_in_mmv(other.pid), "1")}, what="their values")
-
-
 class OfAnArchive(MmvTestCase):
     """Logged by PCP's pmlogger, shown by `pcp-trace report`."""
 

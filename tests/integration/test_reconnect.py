@@ -4,10 +4,8 @@
 import pathlib
 import time
 
-from cutting_proxy import CuttingProxy
-from fake_agent import FakeBatchAgent
 from private_pmcd import wait_until
-from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, library_environment
+from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase
 
 SYNCHRONOUS, ASYNCHRONOUS, ACKNOWLEDGED = 0, 32, 64
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQTIMEOUT": "0.1"}
@@ -68,28 +66,6 @@ class OurAgentRestart(AgentRestart, TraceTestCase):
     agent = OUR_AGENT
 
 
-class BrokenNetwork(TraceTestCase):
-    """With our agent, which recognises a resumed session: exact, however often the network cuts it."""
-
-    def test_neither_loses_nor_doubles_a_call(self):
-        with CuttingProxy(self.pmcd.trace_port) as proxy:
-            traced = self.start_traced(self.environment(
-                PCP_TRACE_PORT=proxy.port, PCP_TRACE_RECONNECT=0.01, PCP_TRACE_FLUSH=1))
-            calls = 0
-            next_cut = time.monotonic()
-            while proxy.cuts < 100:
-                traced.call("point a")
-                traced.call(f"obs {calls} b")
-                calls += 1
-                if time.monotonic() > next_cut:
-                    proxy.cut()
-                    next_cut += 0.037
-            self.assert_values(self.pmcd, "trace.point.count", {"a": calls})
-            self.assert_values(self.pmcd, "trace.observe.count", {"b": calls})
-            self.assertEqual(self.pmcd.values("trace.observe.value"), {"b": calls - 1})
-            self.assertEqual(self.pmcd.values("trace.observe.sum"), {"b": calls * (calls - 1) // 2})
-
-
 class LongPauses(TraceTestCase):
     """The agent is back, but the next attempt is minutes away."""
 
@@ -123,21 +99,6 @@ class LongPauses(TraceTestCase):
         traced = self.start(**socket)
         calls = self.outage(traced)
         self.assert_values(self.pmcd, "trace.point.count", {"a": calls})
-
-
-class Malformed(TraceTestCase):
-    """An agent that cannot decode a batch gets the next one, not the same one for ever."""
-
-    def test_batches_are_not_sent_twice(self):
-        with FakeBatchAgent(refused=1) as agent:
-            traced = self.start_traced(library_environment(
-                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=agent.port, **QUICKLY))
-            traced.call("point a")
-            wait_until(lambda: agent.refused == [1], what="the first batch")
-            traced.call("point a")
-            wait_until(lambda: agent.acknowledged == [2], what="the second batch")
-            self.assertIn("malformed", traced.end())
-            self.assertEqual((agent.refused, agent.acknowledged), ([1], [2]))
 
 
 class ProgramEnd(TraceTestCase):

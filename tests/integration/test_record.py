@@ -137,22 +137,6 @@ class Programs(Recording):
         self.assertRegex(errors, "client pid [0-9]+ of uid 65534, .*: refused: not a process of this user")
         self.assertEqual(recorded.statement(self.folder), "complete")
 
-    def test_with_labels_stay_apart_by_these(self):
-        """Ranks need no agent for that, and no root."""
-        self.record_well("sh", "-c", "for rank in 0 1 2; do echo obs $rank solve | PMI_RANK=$rank $0; done;"
-                         " echo obs 7 solve | $0", program("traced"), options=["--split=rank,zone"])
-        self.assertEqual(self.last("trace.observe.value"),
-                         {"solve{rank=0}": 0, "solve{rank=1}": 1, "solve{rank=2}": 2, "solve": 7})
-
-    def test_whose_calls_time_out_break_a_gate(self):
-        # load: failed calls are long
-        lines = "begin a\nend a\n" + "begin a\nsleep 0.11\nabort a\n" * 3
-        self.record_well(program("traced"), input=lines)
-        for condition, status in (("a max > 100ms", 1), ("a failed p50 > 100ms", 1), ("a failed == 3", 1),
-                                  ("a calls == 4", 1), ("a completed max > 1min", 0), ("a failed mean < 100ms", 0)):
-            done = completed(recorded.COMMAND, "report", "--fail-if", condition, self.folder)
-            self.assertEqual(done.returncode, status, done.stdout)
-
     def test_too_long_for_their_labels_let_no_gate_pass(self):
         self.record_well("sh", "-c", "printf 'obs 1 solve\\nobs 1 %0250d\\nobs 1 %0250d\\n' | PMI_RANK=0 $0", program("traced"), options=["--split=rank"])
         done = completed(recorded.COMMAND, "report", "--fail-if", "*{rank=*} calls > 1", self.folder)
@@ -166,13 +150,6 @@ class Programs(Recording):
             done = recorded.record(f"{self.folder}{rank}", "true", environment=self.plain_environment() | {
                 "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
             self.assertEqual((done.returncode, done.stderr), (0, said))
-
-    def test_that_leave_transactions_open(self):
-        self.record_well(program("traces"), input="begin 0 hung\nbegin 1 done\nend 1\nthread 1\nbegin 2 hung\nquit\n")
-        self.assertEqual(self.last("trace.transact.count"), {"done": 1})
-        self.assertEqual(self.last("trace.transact.vanished"), {"hung": 2, "done": 0})
-        shown = completed(recorded.COMMAND, "report", self.folder, check=True).stdout
-        self.assertIn("open     not ended with their program: 2 hung\n", shown)
 
     def test_that_are_killed_while_they_hang(self):
         recording = self.start_program(program("traces"), options=["-t", "50ms"])

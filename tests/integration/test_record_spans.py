@@ -13,7 +13,7 @@ import subprocess
 import recorded
 from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, completed, pcp_configuration, stopped, wait_until
-from trace_test import OUR_LIBRARY, OUR_PMTRACE, Traced, TraceTestCase, library_environment, program
+from trace_test import OUR_LIBRARY, Traced, TraceTestCase, library_environment, program
 
 UNLIMITED = "limit=1000000/s"
 
@@ -115,25 +115,6 @@ class OfPrograms(RecordSpansTestCase):
                          rf"\nmore of them: pcp-trace report {re.escape(self.folder)}\n\Z")
         durations = [trace["duration_ns"] for trace in self.report()["slowest"]]
         self.assertEqual(durations, sorted(durations, reverse=True))
-
-    def test_are_torn_where_a_parent_was_not_captured(self):
-        """Another trace tells where the parents of such transactions are."""
-        script = ("export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01;"
-                  " PCP_TRACE_SERVICE=shop $0 -e true request;"
-                  " export TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01;"
-                  " PCP_TRACE_SERVICE=bank $0 -e true pay; unset TRACEPARENT;"
-                  " export PCP_TRACE_SERVICE=order_worker; $0 -e 'PCP_TRACE_SERVICE=bank $0 -e true pay' order"
-                  ).replace("$0", OUR_PMTRACE)
-        done = recorded.record(self.folder, "sh", "-c", script, options=["--spans", "tag=*"],
-                               environment=library_environment(OUR_LIBRARY))
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual({trace["is_torn"]: {span["tag"]: span.get("torn_from", "whole") for span in trace["spans"]}
-                          for trace in self.report()["slowest"]},
-                         {False: {"order": "whole", "pay": "whole"}, True: {"request": None, "pay": "order_worker"}})
-        for word in (["report"], ["spans", "-a"]):  # the torn trace comes first
-            shown = completed(recorded.COMMAND, *word, self.folder, check=True).stdout
-            self.assertIn("\n  its part in order_worker was not captured\n", shown)
-            self.assertIn("\n  what called it was not captured\n", shown)
 
     def test_are_there_or_missed(self):
         """However many there are, each counts once."""

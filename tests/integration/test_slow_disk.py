@@ -62,12 +62,6 @@ class Numbers(SlowDiskTestCase):
         self.assertEqual(pmcd.saved_numbers(), [])
         os.unlink(self.path("hang"))
 
-    def test_that_cannot_be_saved_do_not_keep_the_agent_for_ever(self):
-        pmcd = self.start_hanging()
-        pmcd.kill_agent(signal.SIGTERM)  # waits for its end
-        self.assertTrue(os.path.exists(self.path("hang")))
-        self.assertEqual(pmcd.saved_numbers(), [])
-
 
 class Log(SlowDiskTestCase):
     """The log is a pipe that nothing reads: each writer blocks."""

@@ -191,23 +191,6 @@ class OfOneHost(SpansTestCase):
         self.assertEqual(json.loads(out)["spans"][0]["tag"], "request")
         self.assertRegex(complaints, r"; waiting for it\n.* is back; an unknown number of .*\n.*; an unknown number missed\n$")
 
-    def test_of_a_program_that_traces(self):
-        traced = self.start_traced(self.environment(PCP_TRACE_SERVICE="shop"), "traces")
-        traced.call("begin 0 warm")
-        traced.call("end 0")
-        wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its first transaction")
-        process = self.start("--json", "-s", "1", "tag=request")
-        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 1, what="a capture")
-
-        def is_shown():  # shown once the program has got the filter
-            for line in ("begin 0 request", "begin 1 query", "end 1", "end 0"):
-                self.assertEqual(traced.call(line), 0)
-            return process.poll() is not None
-        wait_until(is_shown, what="a trace")
-        trace = json.loads(self.end(process)[0])
-        self.assertEqual([(span["tag"], span["depth"], span["service"]) for span in trace["spans"]],
-                         [("request", 0, "shop"), ("query", 1, "shop")])
-
 
 class OfSeveralHosts(SpansTestCase):
     def setUp(self):

@@ -17,8 +17,6 @@ STRANGER = 65534 if IS_ROOT else os.getuid()
 STRANGERS_GROUP = 65534 if IS_ROOT else os.getgid()
 only_root = unittest.skipUnless(IS_ROOT, "only root can be somebody else")
 
-CONNLIMIT = -12011
-
 # A server on a Unix socket that greets like the agent, and prints a line for each connection: the number of bytes
 # received, at most one.
 SQUATTER = """
@@ -132,17 +130,6 @@ class Refused(TraceTestCase):
         self.assertEqual(pmcd.values(refused), {None: 4})
         wait_until(lambda: pmcd.agent_log().count("refused by the access rules") == 4,
                    what="the reasons in the log")
-
-    def test_programs_beyond_the_limit_deliver_all_when_there_is_room(self):
-        pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:1"])
-        with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as first:
-            legacy_wire.read_ack(first)
-            traced = self.start_traced(self.environment(pmcd, PCP_TRACE_RECONNECT="0.05"))
-            for _ in range(10):
-                self.assertEqual(traced.call("point a"), CONNLIMIT)
-            wait_until(lambda: pmcd.value("trace.agent.refused.limit") >= 4, what="more attempts")
-            self.assertEqual(pmcd.values("trace.point.count"), {})
-        self.assert_values(pmcd, "trace.point.count", {"a": 10})
 
 
 class Agent(TraceTestCase):

@@ -43,14 +43,12 @@ class Traces(TraceTestCase):
         self.traced.do("begin 1 query")
         self.assert_parents(of_1="")
 
-    def test_what_comes_in_malformed_is_none(self):
-        for i, header in enumerate((PARENT[:-1], PARENT.upper(), PARENT + "-more",
-                                    "ff" + PARENT[2:], f"00-{'0' * 32}-b7ad6b7169203331-01",
-                                    "x" * 20_000, "")):
+    def test_what_comes_in_malformed_or_too_long_is_none(self):
+        later = "cc" + PARENT[2:] + "-" + "more" * 1000
+        for i, header in enumerate((PARENT[:-1], later + "more" * 4000)):
             self.traced.do(f"from {i} request {header} {STATE}")
             self.assert_parents(**{f"of_{i}": ""}, here="")
             self.assertEqual(self.traced.ask(f"state {i}"), "")
-        later = "cc" + PARENT[2:] + "-" + "more" * 1000
         self.traced.do(f"from 8 request {later} {STATE},=bad")
         self.assert_parents(of_8=PARENT)
         self.assertEqual(self.traced.ask("state 8"), "")  # a bad state does not invalidate the parent

@@ -40,20 +40,12 @@ class OfTwoHosts(ReportTestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual((process.communicate(timeout=PATIENCE_S)[1], process.returncode), ("", 0))
 
-    @contextlib.contextmanager
-    def logging(self, pmcd, name):
-        """The same by a pmlogger."""
-        logger = self.start_pmlogger(pmcd, name, "trace tracing.histogram")
-        yield self.path(name)
-        recorded.wait_for_samples(self.path(name))
-        logger.end()
-
-    def archives(self, keep):
+    def archives(self):
         """Gives an archive of each host, which has observed its values meanwhile."""
         archives = []
         for name, values in values_of_hosts().items():
             pmcd = self.start_pmcd(OFTEN, host_name=name)
-            with keep(pmcd, name) as archive:
+            with self.recording(pmcd, name) as archive:
                 self.trace(self.environment(pmcd), *(f"obs {value!r} a" for value in values))
                 self.wait_for_distribution(pmcd, len(values))
             archives.append(archive)
@@ -64,7 +56,8 @@ class OfTwoHosts(ReportTestCase):
         wait_until(lambda: histogram_text.parse(pmcd.values(OBSERVED)["a"]).count == count,
                    what="the distribution")
 
-    def check(self, archives):
+    def test_have_the_percentiles_of_all_values(self):
+        archives = self.archives()
         values = values_of_hosts()
         union = sum(values.values(), [])
         both = tags_of(*archives)["observe", "a"]
@@ -86,9 +79,3 @@ class OfTwoHosts(ReportTestCase):
                                 *archives).returncode, 1)
         self.assertEqual(report("--fail-if", f"a p90 > {exact_quantile(union, 0.9) * 1.05}",
                                 *archives).returncode, 0)
-
-    def test_that_were_recorded(self):
-        self.check(self.archives(self.recording))
-
-    def test_that_pmloggers_have_logged(self):
-        self.check(self.archives(self.logging))

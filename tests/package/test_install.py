@@ -52,14 +52,6 @@ class Upgrade(SystemTestCase):
         self.trace("mole eats", "ant", "new", "zebra")
         self.assert_numbers({"mole eats": 2, "ant": 1, "new": 4, "zebra": 5})
 
-    def test_of_ours_leaves_the_numbers_alone(self):
-        self.machine.start_pmcd()
-        self.must(self.install())
-        self.trace("zebra", "ant")
-        self.must(self.install())
-        self.trace("ant", "zebra")
-        self.assert_numbers({"ant": 2, "zebra": 1})
-
 
 class Logging(SystemTestCase):
     """The groups that pmlogconf offers once our agent is installed."""

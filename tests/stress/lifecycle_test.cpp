@@ -123,13 +123,6 @@ TEST_F(Lifecycle, TheEndOfAProcessDeliversWhatItAndItsExitHandlersRecorded) {
   EXPECT_EQ(agent.total(TraceType::Point, "in a handler").count, 1u);
 }
 
-TEST_F(Lifecycle, AProcessWithoutAnAgentEnds) {
-  agent.stop();
-  EXPECT_EQ(exit_status_of(fork_child(
-                [] { return pmtracepoint("nobody listens") == -ENOENT ? 0 : 1; }, ::exit)),
-            0);
-}
-
 // The program's handler comes before the library's own, and traces.
 TEST_F(Lifecycle, AnAtforkHandlerMayTrace) {
   ::pthread_atfork(nullptr, nullptr, [] { pmtracepoint("in the handler"); });

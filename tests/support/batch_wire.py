@@ -3,13 +3,11 @@
 
 import os
 import socket
-import struct
 
 import legacy_wire
 
 HELLO, WELCOME, TAGS, BATCH, BATCHACK, BYE = range(0x7060, 0x7066)
 POINT = 2
-MALFORMED = 1  # the reason in an agent's BYE
 
 
 def varint(number):
@@ -45,27 +43,6 @@ def encode_points(sequence, counts):
     deltas = (field(5, field(1, tag) + field(2, POINT) + field(3, count))
               for tag, count in counts.items())
     return legacy_wire.encode_pdu(BATCH, field(1, sequence) + b"".join(deltas))
-
-
-def encode_welcome():
-    """The WELCOME of an agent that remembers the session, but has applied none of its batches."""
-    instance = varint(1 << 3 | 1) + struct.pack("<Q", 4711)
-    return legacy_wire.encode_pdu(WELCOME, instance + field(2, 1))
-
-
-def encode_batch_ack(sequence):
-    return legacy_wire.encode_pdu(BATCHACK, field(1, sequence))
-
-
-def encode_bye(reason):
-    return legacy_wire.encode_pdu(BYE, field(1, reason))
-
-
-def decode_sequence(batch):
-    """A batch's sequence number, its first field. Requires: less than 128."""
-    if batch[0] != 1 << 3 or batch[1] > 127:
-        raise ValueError("no small sequence number")
-    return batch[1]
 
 
 def connect(path, timeout, **hello):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Agents that note everything a library does to them: one of version 1, and one of version 2."""
+"""An agent of version 1 that notes everything a library does to it."""
 
-import batch_wire
 import legacy_wire
 from listener import Listener
 
@@ -47,25 +46,3 @@ class FakeAgent(Listener):
             data = legacy_wire.decode_data(pdu.payload)
             if data.wants_ack:
                 connection.sendall(legacy_wire.encode_ack(data.type))
-
-
-class FakeBatchAgent(FakeAgent):
-    """Calls its first `refused` batches malformed and hangs up; acknowledges the others."""
-
-    def __init__(self, refused=0):
-        self._to_refuse = refused
-        self.refused = []  # sequence numbers of these batches
-        self.acknowledged = []
-        super().__init__(greeting=2)
-
-    def _receive(self, connection, pdu):
-        if pdu.type == batch_wire.HELLO:
-            connection.sendall(batch_wire.encode_welcome())
-        if pdu.type == batch_wire.BATCH:
-            sequence = batch_wire.decode_sequence(pdu.payload)
-            if len(self.refused) < self._to_refuse:
-                self.refused.append(sequence)
-                connection.sendall(batch_wire.encode_bye(batch_wire.MALFORMED))
-                raise EOFError
-            connection.sendall(batch_wire.encode_batch_ack(sequence))
-            self.acknowledged.append(sequence)
