@@ -2,13 +2,12 @@
 #include "command/otlp/metric_feed.hpp"
 
 #include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "base/mutex.hpp"
 #include "command/otlp/metric_rows.hpp"
 #include "command/otlp/metric_writer.hpp"
-#include "command/pcp/pcp_host.hpp"
+#include "command/pcp/recorded_host.hpp"
 #include "command/words.hpp"
 
 namespace pcp::trace::command::otlp {
@@ -64,11 +63,15 @@ struct MetricFeed::Shared {
 
 namespace {
 
+bool is_wanted(const RecordedQuantity& what) {
+  return is_of_life(what.quantity) || row_of(what) != nullptr;
+}
+
 // Runs on a host's thread.
 class MetricHost {
  public:
   MetricHost(std::shared_ptr<MetricFeed::Shared> shared, std::size_t number, std::string name)
-      : shared_(std::move(shared)), number_(number), host_(std::move(name)) {}
+      : shared_(std::move(shared)), number_(number), host_(std::move(name), is_wanted) {}
 
   void run() {
     Instant next = steady_now();
@@ -91,7 +94,6 @@ class MetricHost {
   bool read() {
     const Result<void> read = try_to_read();
     if (!read) {
-      host_.disconnect();
       if (!std::exchange(is_away_, true) && (writer_ || !shared_->is_silent))
         say(": " + read.error().message + (writer_ ? "; waiting for it" : ""));
       return false;
@@ -102,44 +104,16 @@ class MetricHost {
   }
 
   Result<void> try_to_read() {
-    if (!host_.is_connected()) {
-      if (Result<void> begun = begin(); !begun) return begun;
-    }
-    const Result<OwnedResult> fetched = host_.fetch(ids_);
-    if (!fetched) return fetched.error();
-    ArchiveSample sample;
-    sample.at = moment_of((*fetched)->timestamp);
-    for (const pmValueSet* const set : sets_of(**fetched)) {
-      const auto metric = metrics_.find(set->pmid);
-      if (metric != metrics_.end() && set->numval >= 0)
-        sample.quantities.push_back({metric->second.first, metric->second.second, set});
-    }
-    if (sample.quantities.empty()) return Error{"its trace agent has gone"};
-    if (!writer_) writer_.emplace(host_.host_name(), names_of, shared_->exemplars.get());
-    if (host_.labels_changed()) writer_->forget_names();
-    for (Piece& piece : writer_->write(sample)) shared_->uplink->put(std::move(piece));
+    const Result<std::optional<ArchiveSample>> sample = host_.next();
+    if (!sample) return sample.error();
+    if (!writer_)
+      writer_.emplace(
+          host_.host().host_name(), [this](pmInDom domain) { return host_.instances(domain); },
+          shared_->exemplars.get());
+    const bool is_new = std::exchange(connections_, host_.connections()) != host_.connections();
+    if (host_.host().labels_changed() || is_new) writer_->forget_names();
+    for (Piece& piece : writer_->write(**sample)) shared_->uplink->put(std::move(piece));
     return {};
-  }
-
-  Result<void> begin() {
-    if (Result<void> connected = host_.connect(); !connected) return connected;
-    if (Result<void> found = host_.find_agent(); !found) return found;
-    ids_.clear();
-    metrics_.clear();
-    for (const RecordedQuantity& what : kRecordedQuantities) {
-      if (!is_of_life(what.quantity) && row_of(what) == nullptr) continue;
-      const pmID id = lookup(what.metric);
-      pmDesc description{};
-      if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) continue;
-      ids_.push_back(id);
-      metrics_.emplace(id, std::pair(what, description));
-    }
-    if (writer_) writer_->forget_names();
-    return {};
-  }
-
-  static Instances names_of(pmInDom domain) {
-    return without_numbers(instances_by(pmGetInDom, domain));
   }
 
   bool tells() const {
@@ -148,14 +122,13 @@ class MetricHost {
   }
 
   void say(const std::string& what) {
-    if (tells()) complain("export", shown_host(host_.name()) + what);
+    if (tells()) complain("export", shown_host(host_.host().name()) + what);
   }
 
   const std::shared_ptr<MetricFeed::Shared> shared_;
   const std::size_t number_;
-  PcpHost host_;
-  std::vector<pmID> ids_;
-  std::unordered_map<pmID, std::pair<RecordedQuantity, pmDesc>> metrics_;
+  RecordedHost host_;
+  unsigned connections_ = 0;
   std::optional<MetricWriter> writer_;  // nothing: the host has never worked
   bool is_away_ = false;
 };

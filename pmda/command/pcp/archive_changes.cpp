@@ -13,16 +13,22 @@ namespace pcp::trace::command {
 
 Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
   while (true) {
-    Result<std::optional<ArchiveSample>> sample = source_.next();
-    if (!sample) return sample.error();
-    if (!*sample) return {};
-    if ((*sample)->at > window_.end) {
-      if (take_beyond_end(**sample, taker)) return {};
-    } else if ((*sample)->is_mark)
-      take_mark();
-    else
-      take_sample(**sample, taker);
+    const Result<bool> read = read_next(taker);
+    if (!read) return read.error();
+    if (!*read) return {};
   }
+}
+
+Result<bool> ArchiveChanges::read_next(ChangeTaker& taker) {
+  const Result<std::optional<ArchiveSample>> sample = source_.next();
+  if (!sample) return sample.error();
+  if (!*sample) return false;
+  if ((*sample)->at > window_.end) return !take_beyond_end(**sample, taker);
+  if ((*sample)->is_mark)
+    take_mark();
+  else
+    take_sample(**sample, taker);
+  return true;
 }
 
 // Changes across a mark are unknown: the next values are only a new start.
@@ -284,7 +290,7 @@ void ArchiveChanges::read_names(const QuantityValues& values) {
   const TraceType type = values.what.type;
   const pmInDom domain = values.metric.indom;
   auto& tags = tags_[index_of(type)];
-  for (const auto& [number, name] : source_.instances(domain))
+  for (const auto& [number, name] : source_.instances(domain, false))
     tags[number] = names_.find_or_add(type, name);
   const auto all = values.values();
   if (std::all_of(all.begin(), all.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads an archive, and reports each tag's changes from one sample to the next.
+// Reads an archive or a host, and reports each tag's changes from one sample to the next.
 //
 // Thread: one.
 #pragma once
@@ -103,10 +103,13 @@ class ChangeTaker {
 
 class ArchiveChanges {
  public:
-  ArchiveChanges(ArchiveSource& source, TagNames& names, const Window& window)
+  ArchiveChanges(SampleSource& source, TagNames& names, const Window& window)
       : source_(source), names_(names), window_(window) {}
 
   Result<void> read_all(ChangeTaker& taker);
+
+  // Reads one sample. False at the end.
+  Result<bool> read_next(ChangeTaker& taker);
 
   // True if the recording began before the archive. Then it may lack calls of tags before their
   // first sample in it.
@@ -162,7 +165,7 @@ class ArchiveChanges {
   std::optional<WallTime>& sampled_at(const RecordedQuantity& what);
   std::optional<WallTime> since(const QuantityValues& values);
 
-  ArchiveSource& source_;
+  SampleSource& source_;
   TagNames& names_;
   Window window_;
 

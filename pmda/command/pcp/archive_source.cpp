@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "wire/dimensions.hpp"
-#include "wire/first_word.hpp"
 
 namespace pcp::trace::command {
 
@@ -41,56 +40,6 @@ std::vector<std::string> programs_with_mmv_files() {
 }
 
 }  // namespace
-
-// If two tags have the same first word, the agent shows one of them with its number after that
-// word. Gives the tags as the programs call them, because other runs give other numbers.
-Instances without_numbers(const Instances& names) {
-  std::set<std::string_view> words;
-  for (const auto& [number, name] : names) words.insert(first_word(name));
-  Instances tags;
-  std::set<std::string> taken;
-  for (const auto& [number, name] : names) {
-    const std::string suffix = suffix_of(number);
-    const std::string_view word = first_word(name);
-    std::string tag = name;
-    if (word.ends_with(suffix) && words.contains(word.substr(0, word.size() - suffix.size())))
-      tag.erase(word.size() - suffix.size(), suffix.size());
-    // Two tags that look the same stay two.
-    if (!taken.insert(tag).second) tag = name;
-    tags[number] = std::move(tag);
-  }
-  return tags;
-}
-
-std::map<std::string, MetricDescription> descriptions_of(pmInDom domain, const Instances& names) {
-  std::map<std::string, MetricDescription> all;
-  const OwnedLabels labels = labels_of_instances(domain);
-  for (const pmLabelSet& set : labels.all()) {
-    MetricDescription its{label_of(set, "unit"), label_of(set, "description")};
-    const auto name = names.find(static_cast<int>(set.inst));
-    if (name != names.end() && !(its.unit.empty() && its.text.empty()))
-      all.emplace(name->second, std::move(its));
-  }
-  return all;
-}
-
-std::span<const pmValue> QuantityValues::values() const {
-  return {set->vlist, static_cast<std::size_t>(std::max(set->numval, 0))};
-}
-
-double QuantityValues::number(const pmValue& value) const {
-  pmAtomValue found;
-  const int error = pmExtractValue(set->valfmt, &value, metric.type, &found, PM_TYPE_DOUBLE);
-  return error < 0 ? std::numeric_limits<double>::quiet_NaN() : found.d;
-}
-
-std::string_view QuantityValues::text(const pmValue& value) const {
-  if (metric.type != PM_TYPE_STRING || set->valfmt == PM_VAL_INSITU) return {};
-  const pmValueBlock& block = *value.value.pval;
-  if (block.vlen <= PM_VAL_HDR_SIZE) return {};
-  const std::size_t room = block.vlen - PM_VAL_HDR_SIZE;
-  return {block.vbuf, strnlen(block.vbuf, room)};
-}
 
 Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
   Result<ArchiveContext> context = open_archive(path);
@@ -154,25 +103,6 @@ Result<void> ArchiveSource::find_metrics() {
 }
 
 std::string ArchiveSource::host() const { return host_name_of(context_.number()); }
-
-bool ArchiveSource::has(TraceType type, Quantity quantity, Ending ending) const {
-  return std::any_of(metrics_.begin(), metrics_.end(), [&](const auto& metric) {
-    const RecordedQuantity& what = metric.second.what;
-    return what.type == type && what.quantity == quantity && what.ending == ending;
-  });
-}
-
-std::string ArchiveSource::unit_of(TraceType type) const {
-  if (type == TraceType::Transact) return "s";
-  for (const auto& [id, metric] : metrics_) {
-    const Quantity quantity = metric.what.quantity;
-    if (metric.what.type != type || !is_of_tags(quantity)) continue;
-    if (quantity != Quantity::Last && quantity != Quantity::Counted) continue;
-    const std::string unit = pmUnitsStr(&metric.description.units);
-    return unit == "none" ? "" : unit;
-  }
-  return "";
-}
 
 std::vector<RecordedMetric> metrics_of_host() {
   std::vector<RecordedMetric> all;
@@ -263,24 +193,8 @@ ArchiveSample ArchiveSource::sorted_sample() const {
   sample.at = moment_of(result_->timestamp);
   sample.is_mark = result_->numpmid == 0;
   if (!sample.is_mark && said_at_ == sample.at) sample.says = said_before_;
-  for (const pmValueSet* const set : sets_of(*result_)) {
-    const auto metric = metrics_.find(set->pmid);
-    if (metric == metrics_.end() || set->numval < 0) continue;
-    sample.quantities.push_back({metric->second.what, metric->second.description, set});
-  }
-  std::stable_sort(
-      sample.quantities.begin(), sample.quantities.end(),
-      [](const auto& one, const auto& other) { return one.what.quantity < other.what.quantity; });
+  sample.quantities = sorted_values(*result_);
   return sample;
-}
-
-std::map<std::string, MetricDescription> ArchiveSource::descriptions(TraceType type) const {
-  const auto of_type = std::find_if(metrics_.begin(), metrics_.end(), [type](const auto& metric) {
-    return is_of_tags(metric.second.what.quantity) && metric.second.what.type == type;
-  });
-  if (of_type == metrics_.end()) return {};
-  const pmInDom domain = of_type->second.description.indom;
-  return descriptions_of(domain, instances(domain));
 }
 
 Instances ArchiveSource::instances(pmInDom domain, bool ever) const {

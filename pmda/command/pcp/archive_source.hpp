@@ -5,63 +5,19 @@
 // Thread: one. PCP's library has one current archive: the last used.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "command/pcp/guarded_reading.hpp"
 #include "command/pcp/pcp_values.hpp"
-#include "command/pcp/recorded_metrics.hpp"
-#include "command/pcp/sample.hpp"
-#include "metrics/pmapi.hpp"
+#include "command/pcp/sample_source.hpp"
 
 namespace pcp::trace::command {
-
-// The values of one metric in a sample.
-struct QuantityValues {
-  RecordedQuantity what{};
-  pmDesc metric{};
-  const pmValueSet* set = nullptr;
-
-  std::span<const pmValue> values() const;
-  double number(const pmValue& value) const;          // NaN if not a number
-  std::string_view text(const pmValue& value) const;  // empty if not a text
-};
-
-struct ArchiveSample {
-  WallTime at{};
-  bool is_mark = false;  // nothing is known of the time between the neighbouring samples
-  std::string says{};    // the recorder's statement before it; or empty
-
-  // The readable quantities, ascending; valid until the next sample is read.
-  std::vector<QuantityValues> quantities;
-};
-
-// A program's description of a tag; either member may be empty.
-struct MetricDescription {
-  std::string unit;
-  std::string text;
-};
-
-inline WallTime moment_of(const timespec& time) {
-  return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
-}
-
-inline WallTime moment_of(const timeval& time) {
-  return WallTime(std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec));
-}
-
-// Tags' names, without the numbers that an agent shows behind equal first words.
-Instances without_numbers(const Instances& names);
-
-// The descriptions of a domain's tags, by name, in PCP's current context.
-std::map<std::string, MetricDescription> descriptions_of(pmInDom domain, const Instances& names);
 
 // PCP's own metrics in a recording, which `record --also` adds, in PCP's current context. None in
 // archives of pmlogger, which say nothing about why they have a metric.
@@ -71,7 +27,7 @@ std::vector<RecordedMetric> metrics_of_host();
 // there they become LOC, as in a recording.
 int new_zone(std::string zone);
 
-class ArchiveSource {
+class ArchiveSource final : public SampleSource {
  public:
   // `path` in PCP's form: without .0, .meta and .index.
   static Result<ArchiveSource> open(const std::string& path);
@@ -90,37 +46,25 @@ class ArchiveSource {
   // (pmlogger) unknown.
   std::string why_incomplete() const;
 
-  // True if samples omit metrics that did not change: those of `record`.
-  bool is_sparse() const { return is_sparse_; }
+  bool is_sparse() const override { return is_sparse_; }
   bool has_metrics_of_host() const { return !of_host_.empty(); }
-  bool has(TraceType type, Quantity quantity, Ending ending = Ending::Completed) const;
-  std::string unit_of(TraceType type) const;
 
   // The archive's time zone, in the form of TZ.
   const std::string& time_zone() const { return time_zone_; }
 
-  // Reads the next sample, skipping records of single transactions. Nothing at the end.
-  Result<std::optional<ArchiveSample>> next();
+  // Skips records of single transactions.
+  Result<std::optional<ArchiveSample>> next() override;
 
   // Skips the remaining records.
   Result<void> read_to_end();
 
-  // The descriptions of a type's tags at the last sample, by tag name.
-  std::map<std::string, MetricDescription> descriptions(TraceType type) const;
-
-  // The names of a domain's instances, at the last sample or in the whole archive.
-  Instances instances(pmInDom domain, bool ever = false) const;
+  Instances instances(pmInDom domain, bool ever = false) const override;
 
   // From now on names also show these recorded labels, like labels of the tags: compute{rank=3}.
   // The label `host` is the recorded host.
   void show_labels(std::vector<std::string> keys) { shown_labels_ = std::move(keys); }
 
  private:
-  struct Metric {
-    RecordedQuantity what{};
-    pmDesc description{};
-  };
-
   ArchiveSource(std::string path, ArchiveContext context)
       : path_(std::move(path)), context_(std::move(context)) {}
   Result<void> find_bounds();
@@ -135,7 +79,6 @@ class ArchiveSource {
   std::string path_;
   ArchiveContext context_;
   OwnedArchiveResult result_;
-  std::map<pmID, Metric> metrics_;
   std::set<pmID> of_host_;  // their records are no samples
   pmID events_ = PM_ID_NULL;
   std::string time_zone_;

@@ -78,7 +78,7 @@ std::vector<Option> table_for(ReportOptions& options) {
       {"sort", 0, "COLUMN",
        "the greatest first: calls, rate, failed, total, mean, p50, p95,\n"
        "p99, max or busy",
-       parses(parse_column, options.table.sort)},
+       parses([](const std::string& text) { return parse_column(text); }, options.table.sort)},
       {"top", 0, "N", "show N names in each table", parses(parse_rows, options.table.top)},
       {"all", 0, nullptr, "show every tag in a row of its own", sets(options.table.shows_all)},
       {"html", 0, "FILE", "write a page for a browser, in one file",

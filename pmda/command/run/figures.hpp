@@ -34,6 +34,7 @@ enum class Figure : std::uint8_t {
   P999,
   Max,
   Busy,
+  InFlight,
   Last,
   Added
 };

@@ -20,7 +20,7 @@ namespace {
 
 using Value = std::optional<double> Tag::*;
 constexpr Value kSums[] = {&Tag::failed, &Tag::vanished, &Tag::nonfinite, &Tag::sum,
-                           &Tag::rate,   &Tag::busy,     &Tag::counted};
+                           &Tag::rate,   &Tag::busy,     &Tag::counted,   &Tag::in_flight};
 
 void add_sums(Tag& group, const Tag& member) {
   group.calls += member.calls;
@@ -41,10 +41,12 @@ void join(std::optional<Extreme>& all, const std::optional<Extreme>& one, Better
   all = Extreme{better(all->value, one->value), all->is_exact && one->is_exact};
 }
 
-// A tag without calls has no values.
+// A tag without calls has no values, unless they are of a longer time.
+bool has_extremes(const Tag& tag) { return valued_calls(tag) > 0 || tag.min || tag.max; }
+
 void join_values(Tag& group, const Tag& member) {
-  if (valued_calls(member) == 0) return;
-  if (valued_calls(group) == 0) {
+  if (!has_extremes(member)) return;
+  if (!has_extremes(group)) {
     group.min = member.min;
     group.max = member.max;
     group.slowest = member.slowest;
@@ -124,7 +126,7 @@ void join_hosts(Tag& group, const Tag& member) {
 }
 
 // Without regard to how calls ended.
-Tag sum_of_parts(const TagList& parts) {
+Tag sum_of_parts(const TagList& parts, PercentileSource if_not) {
   Tag sum = *parts.front();
   if (parts.size() == 1) return sum;
   for (const Tag* const part : std::span(parts).subspan(1)) {
@@ -138,11 +140,11 @@ Tag sum_of_parts(const TagList& parts) {
   }
   sum.last.reset();
   find_mean(sum);
-  if (has_histogram(sum.type)) find_percentiles(sum, parts, PercentileSource::SeveralTags);
+  if (has_histogram(sum.type)) find_percentiles(sum, parts, if_not);
   return sum;
 }
 
-Tag sum_of(std::string name, const std::vector<Tag*>& members) {
+Tag sum_of(std::string name, const std::vector<Tag*>& members, PercentileSource if_not) {
   if (members.size() == 1) {
     members.front()->name = std::move(name);
     return std::move(*members.front());
@@ -153,8 +155,8 @@ Tag sum_of(std::string name, const std::vector<Tag*>& members) {
     completed.push_back(member->endings ? &member->endings->completed : member);
     if (member->endings) failed.push_back(&member->endings->failed);
   }
-  Tag group = sum_of_parts(completed);
-  if (!failed.empty()) group = with_failed(std::move(group), sum_of_parts(failed));
+  Tag group = sum_of_parts(completed, if_not);
+  if (!failed.empty()) group = with_failed(std::move(group), sum_of_parts(failed, if_not));
   group.name = std::move(name);
   for (const Tag* const member : members) group.is_folded = group.is_folded || member->is_folded;
   const std::optional<Ending> times_of = members.front()->times_of;
@@ -175,7 +177,8 @@ void leave_out_failed(Tag& whole, const Tag& completed, const Tag& failed) {
 }  // namespace
 
 Groups group_tags(std::vector<Tag> tags,
-                  const std::function<std::optional<std::string>(const std::string&)>& group_of) {
+                  const std::function<std::optional<std::string>(const std::string&)>& group_of,
+                  PercentileSource if_not) {
   std::map<std::pair<TraceType, std::string>, std::vector<std::size_t>> by_key;
   for (std::size_t i = 0; i < tags.size(); ++i)
     if (std::optional<std::string> name = group_of(tags[i].name))
@@ -184,7 +187,7 @@ Groups group_tags(std::vector<Tag> tags,
   for (auto& [key, members] : by_key) {
     std::vector<Tag*> its;
     for (const std::size_t each : members) its.push_back(&tags[each]);
-    all.emplace_back(sum_of(key.second, its), std::move(members));
+    all.emplace_back(sum_of(key.second, its, if_not), std::move(members));
   }
   std::ranges::sort(all, is_before, [](const auto& each) -> const Tag& { return each.first; });
   Groups groups;

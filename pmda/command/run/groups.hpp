@@ -22,8 +22,10 @@ struct Groups {
 };
 
 // `group_of` gives the name of a tag's group; nothing: the tag is left out. Types stay apart.
+// `if_not`: why percentiles without distributions cannot be combined.
 Groups group_tags(std::vector<Tag> tags,
-                  const std::function<std::optional<std::string>(const std::string&)>& group_of);
+                  const std::function<std::optional<std::string>(const std::string&)>& group_of,
+                  PercentileSource if_not = PercentileSource::SeveralTags);
 
 // All label sets of a name.
 Groups group_by_name(std::vector<Tag> tags);

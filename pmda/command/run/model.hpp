@@ -107,6 +107,7 @@ struct Tag : CallValues {
   double calls = 0;  // transactions that ended, points passed, values, reports of a counter
   std::optional<double> failed;      // those of `calls` that failed: aborted transactions
   std::optional<double> vanished;    // transactions open when their program ended
+  std::optional<double> in_flight;   // open now; only of a host that is watched
   std::optional<double> nonfinite;   // of observations: non-finite values in `calls`, not counted
                                      // elsewhere
   std::optional<double> rate;        // calls per second of the run

@@ -212,7 +212,8 @@ void write_tag(JsonWriter& json, const Tag& tag, const Run& run) {
     json.number("nonfinite", tag.nonfinite);
     json.truth("lacks_times", tag.lacks_times);
     write_figures(json, tag, Figure::Total, Figure::Min);
-    write_figures(json, tag, Figure::Busy, Figure::Last);
+    write_figures(json, tag, Figure::Busy, Figure::InFlight);
+    if (tag.in_flight) json.number("in_flight", *tag.in_flight);
     write_extreme(json, "min", tag.min);
     write_extreme(json, "max", tag.max);
     write_figures(json, tag, Figure::P50, Figure::Max);

@@ -37,11 +37,7 @@ std::vector<std::size_t> deal_lines(const std::vector<std::vector<std::size_t>>&
 namespace {
 
 constexpr int kLeastNameColumns = 24;
-
-std::optional<double> value_in(Figure column, const Tag& tag) {
-  const std::optional<Figure> figure = figure_in(column, tag.type);
-  return figure ? value_of(tag, *figure) : std::nullopt;
-}
+constexpr int kAfterThoseOfReports = 9;  // drops columns of live tables
 
 // A row of a table, and the one of its worst label set.
 struct Entry {
@@ -129,22 +125,28 @@ std::vector<Section> sections_of(const std::vector<Tag>& tags, const TableChoice
   return sections;
 }
 
-// Gives each figure a column, which may have no width.
-std::vector<TextTable::Column> columns_with(bool failed, std::optional<Figure> sort) {
+std::vector<TextTable::Column> columns_for(std::span<const Tag> tags, std::optional<Figure> sort,
+                                           bool is_live) {
+  const auto has = [&](auto is) { return std::ranges::any_of(tags, is); };
+  const bool has_open = is_live && has([](const Tag& tag) { return tag.in_flight.has_value(); });
   std::vector<TextTable::Column> columns;
-  columns.reserve(std::size(kFigures));
-  for (const FigureRow& row : kFigures)
-    columns.push_back({row.figure == Figure::Failed && !failed ? 0 : row.summary.width,
-                       row.figure == sort ? 0 : row.summary.dropped});
+  for (const FigureRow& row : kFigures) {
+    const bool is_sort = row.figure == sort;
+    const bool is_there =
+        row.figure == Figure::Failed     ? has([](const Tag& tag) { return has_failed(tag); })
+        : row.figure == Figure::InFlight ? has_open
+                                         : row.figure != Figure::Calls || !is_live || is_sort;
+    int rank = row.summary.dropped;
+    if (is_live && (rank == 0 || row.figure == Figure::Rate)) rank += kAfterThoseOfReports;
+    columns.push_back({is_there ? row.summary.width : 0, is_sort ? 0 : rank});
+  }
   return columns;
 }
 
 class TablePrinter {
  public:
-  TablePrinter(const Shown& shown, bool shows_failed, const TableChoice& choice)
-      : shown_(shown),
-        gives_room_(choice.shows_all),
-        table_(columns_with(shows_failed, choice.sort), kLeastNameColumns, shown) {}
+  TablePrinter(const Shown& shown, std::span<const Tag> tags, const TableChoice& choice)
+      : shown_(shown), gives_room_(choice.shows_all), table_(shown, tags, choice.sort, false) {}
 
   std::string heading(const Section& section) const;
   std::string rows(const Entry& entry, const std::string& name) const;
@@ -153,20 +155,18 @@ class TablePrinter {
   std::vector<std::string> names(std::span<const Entry> entries) const;
 
  private:
-  std::string row(const std::string& name, const Tag& tag) const;
-  std::string cell(Figure column, const Tag& tag) const;
+  std::string row(const std::string& name, const Tag& tag) const {
+    return table_.row(name, tag) + "\n";
+  }
   std::string behind_name(const Entry& entry) const;
 
   const Shown& shown_;
   const bool gives_room_;  // a name that is too long for its column gets a line of its own
-  const TextTable table_;
+  const TagTable table_;
 };
 
 std::string TablePrinter::heading(const Section& section) const {
-  const auto heading = [&](std::size_t i) {
-    return std::string(heading_of(kFigures[i].figure, section.table));
-  };
-  return shown_.bold(table_.line(kTableTitles[section.table], heading)) + "\n";
+  return shown_.bold(table_.heading(section.table)) + "\n";
 }
 
 std::string TablePrinter::rows(const Entry& entry, const std::string& name) const {
@@ -179,14 +179,6 @@ std::string TablePrinter::rows(const Entry& entry, const std::string& name) cons
          row("  " + (labels.empty() ? "(no labels)" : shown_.name(labels, room - 2)), *entry.worst);
 }
 
-std::string TablePrinter::row(const std::string& name, const Tag& tag) const {
-  const auto cell_at = [&](std::size_t i) {
-    const bool is_bad = kFigures[i].figure == Figure::Failed && has_failed(tag);
-    return TextTable::Cell(" " + cell(kFigures[i].figure, tag), is_bad ? &Shown::bad : nullptr);
-  };
-  return table_.line(name, cell_at) + "\n";
-}
-
 std::vector<std::string> TablePrinter::names(std::span<const Entry> entries) const {
   const std::size_t columns = gives_room_ ? shown_.terminal().columns : table_.name_width();
   std::vector<NameToCut> to_cut;
@@ -197,33 +189,11 @@ std::vector<std::string> TablePrinter::names(std::span<const Entry> entries) con
   return names;
 }
 
-// How many label sets the row has, and the unit of the values; times have units themselves.
+// How many label sets the row has, and the unit.
 std::string TablePrinter::behind_name(const Entry& entry) const {
-  constexpr std::size_t kMostOfUnit = 8;
-  const Tag& tag = entry.tag;
-  std::string behind;
-  if (entry.label_sets > 1)
-    behind = " {" + Shown::count(static_cast<double>(entry.label_sets)) + " sets}";
-  const bool has_unit = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
-  if (has_unit && !tag.unit.empty()) behind += " [" + shown_.name(tag.unit, kMostOfUnit) + "]";
-  return behind;
-}
-
-std::string TablePrinter::cell(Figure column, const Tag& tag) const {
-  constexpr double kLeastBusy = 0.01;  // a lesser one is too wide for its column
-  const std::optional<Figure> figure = figure_in(column, tag.type);
-  if (!figure) return "";
-  const std::optional<double> value = value_of(tag, *figure);
-  const bool has_others = has_histogram(tag.type) || column == Figure::Rate;
-  if (!value) return has_others && column != Figure::Busy ? shown_.nothing() : "";
-  using Unit = FigureRow::Unit;
-  const Unit unit = row_of(*figure).unit;
-  if (unit == Unit::Count) return Shown::count(*value);
-  if (unit == Unit::Rate) return Shown::measured(*value);
-  if (unit == Unit::Number)
-    return *value > 0 && *value < kLeastBusy ? "<0.01" : Shown::measured(*value);
-  const bool is_lower_limit = *figure == Figure::Max && !tag.max->is_exact;
-  return (is_lower_limit ? shown_.at_least() : "") + shown_.value(tag.type, *value);
+  const bool has_sets = entry.label_sets > 1;
+  return (has_sets ? " {" + Shown::count(static_cast<double>(entry.label_sets)) + " sets}" : "") +
+         table_.unit(entry.tag);
 }
 
 // Chooses entries for so many lines, with those of headings: the first one, and those that are
@@ -277,10 +247,70 @@ std::string rest_of(const std::vector<Section>& sections, bool has_page) {
 
 }  // namespace
 
-Result<Figure> parse_column(const std::string& text) {
+std::optional<double> value_in(Figure column, const Tag& tag) {
+  const std::optional<Figure> figure = figure_in(column, tag.type);
+  return figure ? value_of(tag, *figure) : std::nullopt;
+}
+
+std::string shown_figure(Figure figure, const Tag& tag, const Shown& shown) {
+  constexpr double kLeastBusy = 0.01;  // a lesser one is too wide for its column
+  const double value = *value_of(tag, figure);
+  using Unit = FigureRow::Unit;
+  const Unit unit = row_of(figure).unit;
+  if (unit == Unit::Count) return Shown::count(value);
+  if (unit == Unit::Rate || unit == Unit::Percent) return Shown::measured(value);
+  if (unit == Unit::Number)
+    return value > 0 && value < kLeastBusy ? "<0.01" : Shown::measured(value);
+  const bool is_lower_limit = figure == Figure::Max && !tag.max->is_exact;
+  return (is_lower_limit ? shown.at_least() : "") + shown.value(tag.type, value);
+}
+
+TagTable::TagTable(const Shown& shown, std::span<const Tag> tags, std::optional<Figure> sort,
+                   bool is_live)
+    : shown_(shown),
+      table_(columns_for(tags, sort, is_live),
+             std::min(kLeastNameColumns, static_cast<int>(shown.terminal().columns / 2)), shown) {}
+
+std::vector<std::string> TagTable::rows(std::span<const Tag* const> tags) const {
+  std::vector<NameToCut> to_cut;
+  for (const Tag* const tag : tags)
+    to_cut.push_back({tag->name, room_after(name_width(), columns_of(unit(*tag)))});
+  std::vector<std::string> lines = shown_.names(to_cut);
+  for (std::size_t i = 0; i < tags.size(); ++i) lines[i] = row(lines[i] + unit(*tags[i]), *tags[i]);
+  return lines;
+}
+
+std::string TagTable::heading(std::size_t table) const {
+  return table_.line(shown_.beginning(kTableTitles[table], name_width()), [&](std::size_t i) {
+    return std::string(heading_of(kFigures[i].figure, table));
+  });
+}
+
+std::string TagTable::row(const std::string& name, const Tag& tag) const {
+  return table_.line(name, [&](std::size_t i) {
+    const bool is_bad = kFigures[i].figure == Figure::Failed && has_failed(tag);
+    return TextTable::Cell(" " + cell(kFigures[i].figure, tag), is_bad ? &Shown::bad : nullptr);
+  });
+}
+
+std::string TagTable::unit(const Tag& tag) const {
+  constexpr std::size_t kMostOfUnit = 8;
+  const bool has_unit = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
+  return has_unit && !tag.unit.empty() ? " [" + shown_.name(tag.unit, kMostOfUnit) + "]" : "";
+}
+
+std::string TagTable::cell(Figure column, const Tag& tag) const {
+  const std::optional<Figure> figure = figure_in(column, tag.type);
+  if (!figure) return "";
+  const bool has_others = has_histogram(tag.type) || column == Figure::Rate;
+  if (!value_of(tag, *figure)) return has_others && column != Figure::Busy ? shown_.nothing() : "";
+  return shown_figure(*figure, tag, shown_);
+}
+
+Result<Figure> parse_column(const std::string& text, bool is_live) {
   std::string names;
   for (const FigureRow& row : kFigures) {
-    if (row.summary.sort.empty()) continue;
+    if (row.summary.sort.empty() || (row.figure == Figure::InFlight && !is_live)) continue;
     if (text == row.summary.sort) return row.figure;
     names += (names.empty() ? "" : ", ") + std::string(row.summary.sort);
   }
@@ -297,9 +327,7 @@ SummaryTables summary_tables(const std::vector<Tag>& tags, const TableChoice& ch
   } else {
     choose(sections, uneven, lines);
   }
-  const bool shows_failed =
-      std::ranges::any_of(tags, [](const Tag& tag) { return has_failed(tag); });
-  const TablePrinter printer(shown, shows_failed, choice);
+  const TablePrinter printer(shown, tags, choice);
   SummaryTables tables;
   bool are_all = true;
   for (const Section& section : sections) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "command/run/figures.hpp"
 #include "command/run/model.hpp"
 #include "command/show/shown.hpp"
+#include "command/show/text_table.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace::command {
@@ -46,8 +48,39 @@ struct TableChoice {
   std::string chosen_by{};     // the options that leave tags out
 };
 
-// Parses a column's name. An error lists the valid ones.
-Result<Figure> parse_column(const std::string& text);
+// Parses a column's name. An error lists the valid ones. `is_live`: of hosts now.
+Result<Figure> parse_column(const std::string& text, bool is_live = false);
+
+// A tag's value in a column; nothing: unknown, or the type has none.
+std::optional<double> value_in(Figure column, const Tag& tag);
+
+// A value with its unit. Requires: the tag has this figure.
+std::string shown_figure(Figure figure, const Tag& tag, const Shown& shown);
+
+// Lines of a table, with a column for each figure.
+class TagTable {
+ public:
+  // `tags` decide whether there is a column of failures. `is_live`: they are those of hosts now. It
+  // has transactions that are open, no calls unless these sort it, and fits terminals of any width.
+  TagTable(const Shown& shown, std::span<const Tag> tags, std::optional<Figure> sort, bool is_live);
+
+  std::size_t name_width() const { return table_.name_width(); }
+
+  // Without a newline.
+  std::string heading(std::size_t table) const;
+  std::string row(const std::string& name, const Tag& tag) const;
+  // With the names and units of these tags.
+  std::vector<std::string> rows(std::span<const Tag* const> tags) const;
+
+  // The unit of the tag's values, as behind its name; times have units themselves.
+  std::string unit(const Tag& tag) const;
+
+ private:
+  std::string cell(Figure column, const Tag& tag) const;
+
+  const Shown& shown_;
+  const TextTable table_;
+};
 
 struct SummaryTables {
   std::string text;
