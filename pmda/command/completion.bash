@@ -9,7 +9,7 @@ _pcp_trace() {
     done < <("${COMP_WORDS[0]}" ${command:+"$command"} --help 2>/dev/null |
         sed -nE 's/^ +(-.), (--[a-z-]+)( [A-Z]+)?(  .*|$)/\1\3\n\2\3/p; s/^ +(--[a-z-]+)( [A-Z]+)?(  .*|$)/\1\2/p')
     case $command in
-        '') mapfile -t COMPREPLY < <(compgen -W 'record report spans export --help --version' -- "$word") && return ;;
+        '') mapfile -t COMPREPLY < <(compgen -W 'record report top spans export --help --version' -- "$word") && return ;;
         record)
             kind=command
             # The words behind the command belong to the command.

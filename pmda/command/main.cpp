@@ -24,8 +24,8 @@ struct Word {
   int (*run)(int argc, char* const* argv);
 };
 
-constexpr std::array kWords{Word{"record", record}, Word{"report", report}, Word{"spans", spans},
-                            Word{"export", export_spans}};
+constexpr std::array kWords{Word{"record", record}, Word{"report", report}, Word{"top", top},
+                            Word{"spans", spans}, Word{"export", export_spans}};
 
 constexpr const char* kUsage =
     R"(Usage: pcp-trace WORD [ARGUMENT...]
@@ -34,6 +34,7 @@ Shows where the time of traced programs goes.
 
   record   run a program, or watch a host, and keep what is traced
   report   show what was recorded: a summary here, and a page to look at
+  top      show what programs do now: calls, rates and times, the busiest first
   spans    show single transactions as they happen, through processes and hosts
   export   write them into a file for the viewers of others, or send them and all
            metrics to a server of OpenTelemetry

@@ -15,6 +15,7 @@ int record(int argc, char* const* argv);
 int report(int argc, char* const* argv);
 int spans(int argc, char* const* argv);
 int export_spans(int argc, char* const* argv);
+int top(int argc, char* const* argv);
 
 // Without a word, on a terminal: a few lines about what is here, and what to type next. Waits no
 // longer than some seconds for this host's pmcd.

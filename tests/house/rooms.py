@@ -26,7 +26,7 @@ FLOORS = (
      ("libtrace/src/counts", "libtrace/src/spans"), "libtrace/src/open", "libtrace/src/link", "libtrace/src/tags",
      "libtrace/src/platform", "libtrace/wire", "libtrace/base", "libtrace/include"),
     ("pmda/agent", *BELOW_THE_AGENT),
-    ("pmda/command/main.cpp", ("pmda/command/record", "pmda/command/report", "pmda/command/spans"),
+    ("pmda/command/main.cpp", "pmda/command/top", ("pmda/command/record", "pmda/command/report", "pmda/command/spans"),
      ("pmda/command/show", "pmda/command/otlp"), "pmda/command/run", "pmda/command/pcp", "pmda/command", *BELOW_THE_AGENT),
 )
 # These two go through the recorders of all threads, so they include the list, which knows all rooms below it.

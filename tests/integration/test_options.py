@@ -32,7 +32,7 @@ def documented(word):
 
 class Options(unittest.TestCase):
     def test_are_in_the_manual(self):
-        for word in ("record", "report", "spans", "export"):
+        for word in ("record", "report", "top", "spans", "export"):
             self.assertEqual(listed(word), {*documented(word), HELP})
 
     def complete(self, *words):
@@ -44,7 +44,7 @@ class Options(unittest.TestCase):
 
     def test_are_completed(self):
         self.assertEqual(self.complete("re"), {"record", "report"})
-        for word in ("record", "report", "spans", "export"):
+        for word in ("record", "report", "top", "spans", "export"):
             names = {name for letter, name, _ in listed(word)}
             self.assertEqual({each for each in self.complete(word, "-") if each.startswith("--")}, names)
         self.assertEqual(self.complete("record", "--arch"), {"--archive-version"})
@@ -55,6 +55,6 @@ class Options(unittest.TestCase):
         self.assertIn("bash", self.complete("record", "--wait", "-t", "1s", "bas"))
         self.assertEqual(self.complete("record", "bash", "--h"), set())
         with open(os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "page"), "w", encoding="utf-8") as file:
-            for word, option in (("report", "--html"), ("report", ""), ("export", "-a"), ("record", "-o")):
+            for word, option in (("report", "--html"), ("report", ""), ("export", "-a"), ("top", "-a"), ("record", "-o")):
                 words = [each for each in (word, option) if each]
                 self.assertEqual(self.complete(*words, file.name[:-2]), {file.name})

@@ -20,7 +20,7 @@ readonly architecture=$1 preset=cross-$1 machine=$PWD/build/cross-$1/machine
 readonly packages=(
     "crossbuild-essential-$architecture" qemu-user-static cmake ninja-build pkg-config python3 protobuf-compiler
     pcp netbase procps util-linux libasio-dev libconcurrentqueue-dev libprotozero-dev libjs-dygraphs
-    {zlib1g-dev,libcurl4-openssl-dev,libgtest-dev,libstdc++6,liblzma5,libsasl2-2,libssl3,libsystemd0}":$architecture"
+    {zlib1g-dev,libcurl4-openssl-dev,libncurses-dev,libgtest-dev,libstdc++6,liblzma5,libsasl2-2,libssl3,libsystemd0}":$architecture"
 )
 # Debian lets one install these for one processor only; that is this machine's, whose pmcd and monitors the tests have.
 # The last has a locale in the processor's byte order.

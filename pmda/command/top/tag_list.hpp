@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The tags of a table that the user wants to see, in their order, and all tables as text and JSON.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command/show/summary_table.hpp"
+#include "command/top/recent_tags.hpp"
+#include "wire/glob.hpp"
+
+namespace pcp::trace::command {
+
+struct TagChoice {
+  std::string text{};  // of the pattern
+  std::optional<Glob> pattern{};
+  Figure sort = Figure::Total;  // the greatest first; then by rate
+
+  // Takes a pattern as in a shell, or a part of names. Empty: no pattern. An error changes nothing
+  // but the text.
+  Result<void> set_pattern(const std::string& typed);
+};
+
+using TagList = std::vector<const Tag*>;
+
+// The tags of one table.
+TagList chosen_tags(const std::vector<Tag>& tags, std::size_t table, const TagChoice& choice);
+
+// "last 2.00 s; percentiles and max: last 60.0 s".
+std::string covered_time(const Recent& recent, const Shown& shown);
+
+// All tables, with so many tags of each.
+std::string recent_text(const Recent& recent, const TagChoice& choice, std::size_t most,
+                        const Shown& shown);
+
+// The same as a line of JSON.
+std::string recent_json(const Recent& recent, const TagChoice& choice, std::size_t most);
+
+}  // namespace pcp::trace::command
