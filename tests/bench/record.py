@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The cost of recording a program, of viewing the recording, and of sending metrics elsewhere."""
 
+import contextlib
 import http.client
 import http.server
 import os
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 
 import recorded
@@ -14,6 +16,7 @@ from figures import Figure, median
 from pmproxy import Pmproxy
 from private_pmcd import completed, wait_until
 from running import MIB, cpu_s
+from terminal import Terminal
 
 PART = "pcp trace"
 OLDER = "older"  # the archive to compare with
@@ -37,6 +40,7 @@ print(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 def measure(tools):
     yield _recorder(tools, *((50, 1) if tools.brief else (10_000, 20)))
     yield _export(tools, *((50, 1) if tools.brief else (10_000, 20)))
+    yield from _top(tools, *((50, 1) if tools.brief else (10_000, 20)))
     of_1000, of_10_000 = ((50, 1), (100, 10)) if tools.brief else ((1000, 1), (10_000, 10))
     took, page, _, note = _report(tools, *of_1000)
     yield Figure(PART, "an hour of 1,000 tags reported with its page", "s", took, 10, "10 s", notes=[note])
@@ -87,22 +91,54 @@ class _Sink(http.server.BaseHTTPRequestHandler):
         pass
 
 
+@contextlib.contextmanager
+def _busy_agent(tools, tags):
+    with tools.agent() as pmcd:
+        load = tools.start("workloads", "tags", tags, 3600, environment=tools.environment(pmcd))
+        try:
+            wait_until(lambda: pmcd.value("trace.agent.tags") >= tags, what="the tags")
+            yield pmcd
+        finally:
+            load.kill()
+            load.communicate()
+
+
+def _top(tools, tags, seconds):
+    tools.progress(f"top of {tags:,} tags, {seconds} s")
+    with _busy_agent(tools, tags) as pmcd, contextlib.closing(
+            Terminal([tools.command, "top", "-t", "1s", "-h", pmcd.host(unix=True)])) as screen:
+        at = screen.wait_for(rf"(\S+) .* {tags:,} tags")[1]
+        began, before = time.monotonic(), cpu_s(screen.pid)
+        for _ in range(seconds):
+            at = screen.wait_for(rf"\A(?!{at})(\d\S+) ")[1]
+        share = (cpu_s(screen.pid) - before) / (time.monotonic() - began) * 100
+        redraw_s = median(_redraws(tools, screen))
+    yield Figure(PART, f"top of {tags:,} tags, read each second", "% of a core", share, 2, "2% of a core")
+    yield Figure(PART, "its screen after a key that sorts", "ms", redraw_s * 1000, 100, "100 ms")
+
+
+def _redraws(tools, screen):
+    """Gives the times from a key to the new title, which is drawn together with the table."""
+    column = screen.wait_for(r", by (\S+)")[1]
+    for number, _ in enumerate(tools.rounds(20, "a sorted screen")):
+        screen.type("<>"[number % 2])
+        began = time.monotonic()
+        column = screen.wait_for(rf", by (?!{column}\b)(\S+)")[1]
+        yield time.monotonic() - began
+
+
 def _export(tools, tags, seconds):
     """Reads each second, so that there are many readings: the figure is a tenth of their cost."""
     tools.progress(f"an export of {tags:,} tags, {seconds} s")
-    with tools.agent() as pmcd, http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Sink) as server:
-        load = tools.start("workloads", "tags", tags, 3600, environment=tools.environment(pmcd))
+    with _busy_agent(tools, tags) as pmcd, http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Sink) as server:
         threading.Thread(target=server.serve_forever).start()
         try:
-            wait_until(lambda: pmcd.value("trace.agent.tags") >= tags, what="the tags")
             done = completed(sys.executable, "-c", USAGE, tools.command, "export", "--only", "metrics", "-t", "1s",
                              "-T", f"{seconds}s", "-h", pmcd.host(unix=True),
                              "--otlp", f"http://127.0.0.1:{server.server_port}", check=True)
             of_pmproxy = median(_scrapes(tools, pmcd))
         finally:
             server.shutdown()
-            load.kill()
-            load.communicate()
     took, busy, resident = map(float, done.stdout.split())
     return Figure(
         PART, f"export --otlp of {tags:,} tags every 10 s", "% of a core", busy / took / 10 * 100, of_pmproxy / 4,
