@@ -12,6 +12,7 @@
 #include "command/show/summary_table.hpp"
 #include "command/show/waterfall.hpp"
 #include "wire/capture_filter.hpp"
+#include "wire/dimensions.hpp"
 #include "wire/histogram_codec.hpp"
 
 namespace pcp::trace::command {
@@ -58,6 +59,16 @@ void add_bars(std::vector<std::string>& lines, TraceType type,
                            Shown::right(Shown::count(static_cast<double>(count)), 8) + " ");
     for (std::size_t i = 0; i <= room * count / most; ++i) line += shown.sign("▇", "#");
   }
+}
+
+void add_wrapped(std::vector<std::string>& lines, const std::string& sentence,
+                 std::size_t columns) {
+  std::istringstream words(sentence);
+  std::string line = " ";
+  for (std::string word; words >> word; line += " " + word)
+    if (line.size() > 3 && columns_of(line + " " + word) > columns)
+      lines.push_back(std::exchange(line, "   "));
+  lines.push_back(line);
 }
 
 }  // namespace
@@ -113,9 +124,10 @@ std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,
 }
 
 SlowSpans::SlowSpans(const std::vector<std::string>& hosts, const std::string& tag, double slower_s)
-    : hosts_(hosts) {
+    : hosts_(hosts), tag_(tag) {
   wire::CaptureFilter filter;
-  filter.tags.push_back(Glob::exactly(tag));
+  // Labels that come at the end are no part of what programs capture.
+  filter.tags.push_back(Glob::exactly(bare_name(tag)));
   // Whole microseconds are easier to read.
   filter.slower_ns =
       std::min(static_cast<std::uint64_t>(slower_s * 1e6) * 1000, wire::kMaxSlowerNs);
@@ -136,12 +148,13 @@ std::vector<std::string> SlowSpans::lines(const Shown& shown) {
     if (!news.told.empty()) told_.push_back(shown_host(hosts_[news.host]) + news.told);
     for (SpanEvent& span : news.spans) assembly_.add(std::move(span), now);
   }
-  for (SpanTrace& trace : assembly_.take_finished(now)) traces_.push_front(std::move(trace));
+  for (SpanTrace& trace : assembly_.take_finished(now))
+    if (std::ranges::find(trace.spans, tag_, &SpanEvent::tag) != trace.spans.end())
+      traces_.push_front(std::move(trace));
   traces_.resize(std::min(traces_.size(), kMostTraces));
   std::vector<std::string> lines{
       shown.bold("Slow ones: capturing " + shown.name(filter_, room_after(columns, 22)))};
-  for (const std::string& each : told_)
-    lines.push_back("  " + shown.beginning(each, room_after(columns, 2)));
+  for (const std::string& each : told_) add_wrapped(lines, each, columns);
   if (traces_.empty() && told_.empty()) lines.emplace_back("  none yet");
   for (const SpanTrace& trace : traces_) {
     std::istringstream text(waterfall(trace, shown, 10));

@@ -37,7 +37,7 @@ void update(TagDetail& detail, const SampleSource& source, const TagKey& key);
 std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,
                                       const std::vector<TagDetail>& details, const Shown& shown);
 
-// The slow spans of a tag, captured as long as this exists.
+// The slow transactions of a tag, captured as long as this exists.
 class SlowSpans {
  public:
   // A transaction is slow if it takes at least so long.
@@ -51,6 +51,7 @@ class SlowSpans {
 
  private:
   const std::vector<std::string>& hosts_;
+  const std::string tag_;
   std::string filter_;
   std::shared_ptr<SpanFeed> feed_;
   TraceAssembly assembly_;

@@ -276,7 +276,7 @@ TEST_F(AgentOutputTest, LeavesTheNetworkAloneIfThereIsNothingToDeliver) {
 
 TEST_F(AgentOutputTest, HasOneAttemptWithoutAPauseForEachHurriedFlush) {
   connect();
-  for (const std::uint64_t flush : {1, 2}) {
+  for (const std::uint64_t flush : {1UL, 2UL}) {
     const std::size_t before = attempts.size();
     EXPECT_TRUE(output.hurry(flush));
     connect();

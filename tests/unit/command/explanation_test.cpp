@@ -58,8 +58,9 @@ TEST(Explanation, IsThatNoTagOrNoProgramMatches) {
 
 TEST(Explanation, IsThatProgramsHaveAnotherLibrary) {
   HostFacts facts = a_shop();
-  for (const auto& [clients, have] : {std::pair(5, "3 programs have come in the last 5 s, or use"),
-                                      {3, "1 program has come in the last 5 s, or uses"}}) {
+  for (const auto& [clients, have] :
+       {std::pair(std::uint64_t{5}, "3 programs have come in the last 5 s, or use"),
+        {3, "1 program has come in the last 5 s, or uses"}}) {
     facts.clients = clients;
     EXPECT_TRUE(has(explained(facts, "tag=*"),
                     "\n  " + std::string(have) + " PCP's own library, which has no spans\n"));
