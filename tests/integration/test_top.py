@@ -99,6 +99,20 @@ class Numbers(TopTestCase):
 
 
 class Hosts(TopTestCase):
+    def test_lose_no_calls_while_another_one_answers_late(self):
+        other = self.start_pmcd(self.agent_options, host_name="jupiter")
+        for pmcd in (self.pmcd, other):
+            self.trace(self.environment(pmcd), "point a")
+        top = self.start_top("-h", self.pmcd.host(), "-h", other.host())
+        self.read_until(top, lambda sums, tags: tags)
+        with other.stopped_agent():
+            for _ in range(5):
+                self.trace(self.environment(), "point a")
+                completed(COMMAND, "top", "-n", "1", "-s", "2", "-t", "100ms", "-h", self.pmcd.host(), check=True)
+        self.trace(self.environment(), "point last")
+        sums, _ = self.read_until(top, lambda sums, tags: "last" in tags)
+        self.assertEqual(sums["a"]["calls"], 5)
+
     def test_come_and_go(self):
         """The others stay."""
         other = self.start_pmcd(self.agent_options, host_name="jupiter")

@@ -3,6 +3,7 @@
 
 #define NCURSES_NOMACROS  // such as move()
 #include <curses.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -41,6 +42,11 @@ Result<std::unique_ptr<Screen>> Screen::open() {
 }
 
 Screen::Screen() : terminal_(terminal_of(STDOUT_FILENO)) {
+  if (const Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+      nowhere && ::isatty(STDERR_FILENO) == 1) {
+    errors_ = Descriptor(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+    ::dup2(nowhere.get(), STDERR_FILENO);
+  }
   let_signals_come(false);
   ::cbreak();
   ::noecho();
@@ -58,6 +64,7 @@ Screen::Screen() : terminal_(terminal_of(STDOUT_FILENO)) {
 Screen::~Screen() {
   ::endwin();
   let_signals_come(true);
+  if (errors_) ::dup2(errors_.get(), STDERR_FILENO);
 }
 
 std::size_t Screen::rows() const { return static_cast<std::size_t>(LINES); }

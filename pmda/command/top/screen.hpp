@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "base/result.hpp"
 #include "command/show/shown.hpp"
 
@@ -36,6 +37,7 @@ class Screen {
   Screen();
 
   Terminal terminal_;
+  Descriptor errors_;  // standard error, where PCP's library would write over the screen
 };
 
 }  // namespace pcp::trace::command

@@ -66,7 +66,7 @@ void add_wrapped(std::vector<std::string>& lines, const std::string& sentence,
   std::istringstream words(sentence);
   std::string line = " ";
   for (std::string word; words >> word; line += " " + word)
-    if (line.size() > 3 && columns_of(line + " " + word) > columns)
+    if (line.size() > 3 && columns_of(line) + 1 + columns_of(word) > columns)
       lines.push_back(std::exchange(line, "   "));
   lines.push_back(line);
 }
@@ -129,8 +129,8 @@ SlowSpans::SlowSpans(const std::vector<std::string>& hosts, const std::string& t
   // Labels that come at the end are no part of what programs capture.
   filter.tags.push_back(Glob::exactly(bare_name(tag)));
   // Whole microseconds are easier to read.
-  filter.slower_ns =
-      std::min(static_cast<std::uint64_t>(slower_s * 1e6) * 1000, wire::kMaxSlowerNs);
+  filter.slower_ns = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(slower_s * 1e6) * 1000,
+                                               1000, wire::kMaxSlowerNs);
   filter.limit = 100;
   filter_ = wire::text_of(filter);
   feed_ = std::make_shared<SpanFeed>(hosts, filter_);

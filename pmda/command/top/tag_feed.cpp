@@ -56,15 +56,20 @@ struct TagFeed::Shared {
     ::eventfd_write(bell.get(), 1);
   }
 
-  // Waits until a time, and until an archive's tags are taken; or until another tag is opened.
-  // False at the end.
-  bool waits_until(Instant time, const std::optional<TagKey>& known) {
+  // Waits until a time, and until the host's tags are taken, so that their calls count; or until
+  // another tag is opened. False at the end.
+  bool waits_until(std::size_t host, Instant time, const std::optional<TagKey>& known) {
     const Lock lock(mutex);
     while (!is_ending && opened == known) {
-      const bool is_full = options.archive && hosts.front().recent;
+      const bool is_full = hosts[host].recent.has_value();
       if (!changed.wait_until(mutex, is_full ? steady_now() + kRetry : time) && !is_full) break;
     }
     return !is_ending;
+  }
+
+  bool is_full(std::size_t host) {
+    const Lock lock(mutex);
+    return hosts[host].recent.has_value();
   }
 
   std::optional<TagKey> opened_now() {
@@ -110,10 +115,10 @@ class TagReader {
     do {
       if (tags_.is_over())
         next = steady_now() + kRetry;  // only another tag may be opened
-      else if (steady_now() >= next)
+      else if (steady_now() >= next && !shared_->is_full(number_))
         next = std::max(next + read(), steady_now());
       read_detail();
-    } while (shared_->waits_until(next, opened_));
+    } while (shared_->waits_until(number_, next, opened_));
   }
 
  private:
@@ -141,8 +146,11 @@ class TagReader {
 
   void read_detail() {
     std::optional<TagKey> opened = shared_->opened_now();
-    const bool is_new = opened != opened_;
+    bool is_new = opened != opened_;
     opened_ = std::move(opened);
+    // Another agent may number its tags anew.
+    if (host_ != nullptr)
+      is_new |= std::exchange(connections_, host_->connections()) != host_->connections();
     if (!opened_ || (host_ != nullptr && !host_->host().is_connected())) return;
     if (is_new) detail_ = {.host = name_};
     if (!detail_.instance) find_tag(detail_, source_, *opened_);
@@ -160,6 +168,7 @@ class TagReader {
   std::string name_;
   RecentTags tags_;
   std::optional<TagKey> opened_;
+  unsigned connections_ = 0;  // when the tag was looked up
   TagDetail detail_;
 };
 

@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <limits>
 
@@ -54,12 +56,14 @@ int print(const TopOptions& options, Interruption& interruption) {
     if (recent) {
       const std::string text = options.is_json ? recent_json(*recent, options.choice, most)
                                                : recent_text(*recent, options.choice, most, shown);
-      // The reader may have left, like `| head`.
-      if (write_all(STDOUT_FILENO, text) != 0 || --left == 0) return kTopDone;
+      const int error = write_all(STDOUT_FILENO, text);
+      if (error != 0 && error != EPIPE)  // the reader may have left, like `| head`
+        return fail({std::string("cannot write: ") + std::strerror(error)});
+      if (error != 0 || --left == 0) return kTopDone;
     }
-    if (feed.is_over()) return feed.has_worked() ? kTopDone : kNoAgent;
+    if (feed.is_over()) break;
   }
-  return kTopDone;
+  return feed.has_worked() ? kTopDone : kNoAgent;
 }
 
 int view(const TopOptions& options, Interruption& interruption) {

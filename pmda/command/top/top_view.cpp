@@ -120,7 +120,7 @@ class View {
   void take_prompt_key(int key) {
     std::string pattern = choice_.text;
     if (key == kEscape) pattern.clear();
-    if (key == kEscape || is_enter(key)) mode_ = Mode::Table;
+    if (key == kEscape || (is_enter(key) && mistake_.empty())) mode_ = Mode::Table;
     const bool is_erasing = key == KEY_BACKSPACE || key == kRubout || key == '\b';
     if (is_erasing && !pattern.empty()) {
       while (pattern.size() > 1 && (pattern.back() & 0xc0) == 0x80) pattern.pop_back();  // UTF-8
@@ -155,9 +155,13 @@ class View {
     show_page(Mode::Detail);
     opened_ = TagKey{tag.type, tag.name};
     feed_.open(opened_);
-    if (!options_.archive && tag.type == TraceType::Transact)
-      spans_ =
-          std::make_unique<SlowSpans>(options_.hosts, tag.name, tag.percentiles[kP99].value_or(0));
+  }
+
+  // Not before it is known what is slow: programs would be asked for all.
+  void capture_slow(const Tag* tag) {
+    const bool can_capture = !options_.archive && opened_->first == TraceType::Transact;
+    if (can_capture && !spans_ && tag != nullptr && tag->percentiles[kP99])
+      spans_ = std::make_unique<SlowSpans>(options_.hosts, tag->name, *tag->percentiles[kP99]);
   }
 
   void draw() {
@@ -217,8 +221,9 @@ class View {
     const auto its = std::ranges::find_if(recent_.tags, [&](const Tag& tag) {
       return tag.type == opened_->first && tag.name == opened_->second;
     });
-    std::vector<std::string> lines =
-        detail_lines(*opened_, its == recent_.tags.end() ? nullptr : &*its, feed_.details(), shown);
+    const Tag* const tag = its == recent_.tags.end() ? nullptr : &*its;
+    capture_slow(tag);
+    std::vector<std::string> lines = detail_lines(*opened_, tag, feed_.details(), shown);
     if (spans_) std::ranges::move(spans_->lines(shown), std::back_inserter(lines));
     return lines;
   }
