@@ -64,7 +64,7 @@ transactions that are open now. The heading says both times.
 
 Keys: q quits, ? shows all keys. Without a terminal it prints tables.
 
-Status: 0 success; 1 no host has an agent for you; 2 wrong usage.
+Status: 0 success; 1 no host has an agent for you; 2 wrong usage, or no output.
 
 Examples:
   pcp-trace top
