@@ -142,8 +142,9 @@ void FlusherThread::work(std::uint64_t until_ns) {
   const bool is_time = flusher_.next_call_ns() <= now_ns();
   if (ready.bell || is_time) next_check_ns_ = kShortestLookNs;
   if (must_look) output_->connect();
+  // The output first: nothing is sent to an agent that has gone.
+  if (ready.output) flusher_.on_output_ready();
   if (ready.bell) on_bell(must_look);
-  if (ready.output && !flusher_.has_left()) flusher_.on_output_ready();
   if (is_time && !flusher_.has_left()) {
     if (watches_counter_) watch_counter(tick_rate_);
     flusher_.on_timer();
