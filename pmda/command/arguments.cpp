@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstddef>
+#include <cstdlib>
 
 #include "metrics/parse_argument.hpp"
 
@@ -28,6 +29,12 @@ Result<std::string> parse_host(const std::string& text) {
   if (text.empty()) return Error{"needs a host"};
   if (text.front() == '/') return Error{"a host is a name; for a socket, unix:" + text};
   return text;
+}
+
+void add_usual_host(std::vector<std::string>& hosts) {
+  if (!hosts.empty()) return;
+  const char* const host = std::getenv("PCP_HOST");
+  hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
 }
 
 Result<Duration> parse_time(const std::string& text) {

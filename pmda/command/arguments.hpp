@@ -30,6 +30,9 @@ Result<std::string> parse_archive(const std::string& text);
 Result<std::string> parse_host(const std::string& text);
 Result<Duration> parse_time(const std::string& text);
 
+// Without a host: the one of `pcp -h HOST trace WORD`, which is in the environment, or this one.
+void add_usual_host(std::vector<std::string>& hosts);
+
 // Converts times to PCP's units: PCP's library takes 500ms for 500 minutes, and does not know us
 // and ns. Letters may be upper case.
 std::string in_pcps_words(std::string_view text);

@@ -71,13 +71,6 @@ std::vector<Option> table_for(ExportOptions& options) {
   return table;
 }
 
-// `pcp -h HOST trace spans` arrives in the environment.
-void add_host(WatchOptions& options) {
-  if (!options.hosts.empty()) return;
-  const char* const host = std::getenv("PCP_HOST");
-  options.hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
-}
-
 bool is_there(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
@@ -158,7 +151,7 @@ Result<Options> parse(int argc, char* const* argv) {
                  "; here also failed, trace=ID, note.KEY=PATTERN and label.KEY=PATTERN"};
   options.filter = *std::move(filter);
   if (options.archives.empty())
-    add_host(options);
+    add_usual_host(options.hosts);
   else
     options.wanted.captured = options.filter;
   return options;

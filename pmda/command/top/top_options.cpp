@@ -88,13 +88,10 @@ Result<TopOptions> parse_top_options(int argc, char* const* argv) {
   if (options.archive && !options.hosts.empty())
     return Error{"-a: is for recordings; leave out -h, or -a"};
   if (options.archive) return options;
-  // `pcp -h HOST -t TIME trace top` arrives in the environment.
-  const char* const host = std::getenv("PCP_HOST");
-  const char* const interval = std::getenv("PCP_INTERVAL");
-  if (options.hosts.empty())
-    options.hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
+  add_usual_host(options.hosts);
   if (options.interval) return options;
   options.interval = kUsualPause;
+  const char* const interval = std::getenv("PCP_INTERVAL");  // of `pcp -t TIME trace top`
   if (interval != nullptr && *interval != '\0')
     if (const auto read = parses(parse_time, options.interval)(interval); !read)
       return Error{"PCP_INTERVAL: " + read.error().message};
