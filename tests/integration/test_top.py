@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 
 import recorded
@@ -147,6 +148,29 @@ class Hosts(TopTestCase):
         self.assertEqual((tags["a"]["failed"], tags["a"]["p99"], tags["a"]["sum"] > 0), (None, None, True))
 
 
+class Ends(TopTestCase):
+    def end_of(self, *options, stdout=subprocess.DEVNULL):
+        done = subprocess.run([COMMAND, "top", "-n", "1", *options], stdout=stdout, stderr=subprocess.PIPE, check=False)
+        return done.returncode, done.stderr.decode()
+
+    def test_with_status_2_if_the_output_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(self.end_of("-h", self.pmcd.host(), stdout=full),
+                             (2, "pcp-trace top: cannot write: No space left on device\n"))
+
+    def test_with_status_1_if_no_host_answers_in_time(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.assertEqual(self.end_of("-h", f"127.0.0.1:{silent.getsockname()[1]}", "-T", "100ms"), (1, ""))
+
+    def test_say_that_an_archive_has_none(self):
+        folder = self.path("run.trace")
+        recorded.record(folder, "true", environment=self.nobody())
+        data = os.path.join(folder, "trace.0")
+        os.truncate(data, os.path.getsize(data) - 10)
+        status, said = self.end_of("-a", folder)
+        self.assertEqual((status, said.partition(": its ")[2]), (0, "end is missing\n"))
+
+
 class OnTerminals(TopTestCase):
     def start(self, *options, rows=24, columns=80, **environment):
         terminal = Terminal([COMMAND, "top", "-t", "100ms", *options], rows, columns, **environment)
@@ -166,7 +190,9 @@ class OnTerminals(TopTestCase):
         top.wait_for(r'1 tag of "b\*".*\n.*\nTransactions .*\nb .*\n\n')
         top.type("/\x7f\x7f\r\x1b")
         top.wait_for(r"2 tags, by p99")
-        top.type("<")
+        top.type("/[\r")
+        top.wait_for(r'/\[_  "\[": ')  # until it is right
+        top.type("\x1b<")
         top.wait_for(r"by p95")
         top.type("\t")
         top.wait_for(r"Observations .*\nqueue .*\n\n")
@@ -202,6 +228,11 @@ class OnTerminals(TopTestCase):
         top = self.start("-h", self.pmcd.host(), LC_ALL="C")
         top.wait_for(r"\\xc3\\xa4\\x1b\[2J ")
         self.assertTrue(top.output.isascii())
+
+    def test_show_nothing_that_pcps_library_prints(self):
+        top = self.start("-h", "A@:::", "-h", self.pmcd.host())
+        top.wait_for(r"no tag yet\n(.*\n)*A@:::: .*\n")
+        self.assertNotIn("pmNewContext", top.output)
 
     def test_are_left_as_they_were(self):
         for end in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -37,6 +37,8 @@ int check_archive(const std::string& path) {
     if (!source) return fail(source.error());
     for (RecentTags tags(*source, false); !tags.is_over();)
       if (const auto read = tags.next(); !read) return fail(read.error());
+    if (const std::string why = source->why_incomplete(); !why.empty())
+      complain("top", printed_name(path) + ": " + why);
     return kTopDone;
   });
 }
