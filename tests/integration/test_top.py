@@ -20,7 +20,8 @@ class TopTestCase(TraceTestCase):
 
     def start_top(self, *options):
         """Gives a process that prints lines of JSON, from now on."""
-        return self.start_process(COMMAND, "top", "--json", "-t", "100ms", *options, stderr=subprocess.PIPE)
+        return self.start_process(COMMAND, "top", "--json", "-t", "100ms", "-T", f"{PATIENCE_S:g}s", *options,
+                                  stderr=subprocess.PIPE)
 
     @staticmethod
     def read_until(process, condition):
@@ -34,7 +35,7 @@ class TopTestCase(TraceTestCase):
                     its[key] += tag[key] or 0
             if condition(sums, tags):
                 return sums, tags
-        raise AssertionError(process.stderr.read())
+        raise AssertionError(f"{sums}\n{process.stderr.read()}")
 
 
 class Numbers(TopTestCase):

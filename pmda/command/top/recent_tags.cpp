@@ -81,7 +81,7 @@ RecentTags::Entry& RecentTags::entry(std::size_t tag) {
   return its;
 }
 
-// The values between the newest text and the last one from before the window.
+// All values of a text that began in the window; else those since the last text from before it.
 void RecentTags::fill_distribution(Tag& tag, Entry& entry) const {
   auto& texts = entry.texts;
   if (!has_distributions_ || texts.empty()) return;
@@ -89,15 +89,14 @@ void RecentTags::fill_distribution(Tag& tag, Entry& entry) const {
                                         std::chrono::duration<double>(time_.period_s.value_or(0)));
   for (; texts.size() > 1 && texts[1].first <= begin; entry.has_new_text = true)
     texts.erase(texts.begin());
+  const bool is_whole = since_of(texts.back().second) >= begin;
+  if (std::exchange(entry.is_whole, is_whole) != is_whole) entry.has_new_text = true;
   if (std::exchange(entry.has_new_text, false)) {
     entry.distribution.reset();
     auto newest = agent::parse_cumulative_histogram(texts.back().second);
     const auto oldest = agent::parse_cumulative_histogram(texts.front().second);
-    if (!newest || !oldest) return;
-    if (texts.size() > 1)
-      newest = agent::subtract(*newest, *oldest);
-    else if (since_of(texts.back().second) < begin)
-      return;
+    if (!newest || !oldest || (!is_whole && texts.size() == 1)) return;
+    if (!is_whole) newest = agent::subtract(*newest, *oldest);
     if (newest->unbinned == 0) entry.distribution = std::move(newest->histogram);
   }
   if (!entry.distribution || entry.distribution->empty()) return;

@@ -49,7 +49,8 @@ class RecentTags final : private ChangeTaker {
     std::array<std::optional<double>, index_of(Quantity::Histogram)> values{};  // of others
     std::uint64_t seen = 0;                                 // the last sample with it
     std::vector<std::pair<WallTime, std::string>> texts{};  // those that differ
-    std::optional<Histogram> distribution{};                // between them
+    std::optional<Histogram> distribution{};                // of the window
+    bool is_whole = false;                                  // all values of the newest text
     bool has_new_text = false;
 
     const std::optional<double>& growth(Quantity quantity) const {

@@ -129,6 +129,23 @@ TEST_F(RecentTagsOfArchives, HaveDistributionsOfTheWindow) {
   EXPECT_EQ(recent.at(2).tags.at(0).distribution->total(), 1u);
 }
 
+TEST_F(RecentTagsOfArchives, HaveAllOfADistributionThatBeganInTheWindow) {
+  using Values = std::map<std::string, ArchiveOfTags::Values>;
+  const auto values = [](double calls, const std::vector<double>& all) {
+    return Values{
+        {kPeriod, 60}, {kMost, 9}, {kCalls, calls}, {kShape, shape(0.5, histogram_of(all))}};
+  };
+  make("run", kPmloggers)
+      .sample(1, values(1, {9}))
+      .sample(2, values(3, {9, 1, 1}))
+      .sample(61, values(3, {9, 1, 1}))
+      .sample(62, values(4, {9, 1, 1, 4}));
+  const std::vector<Recent> recent = recent_tags(true);
+  EXPECT_EQ(recent.at(0).tags.at(0).distribution->total(), 3u);
+  EXPECT_EQ(recent.at(1).tags.at(0).distribution->total(), 2u);
+  EXPECT_EQ(recent.at(2).tags.at(0).distribution->total(), 1u);
+}
+
 TEST(SumOfHosts, AddsCountsAndMergesDistributions) {
   Tag fast = made_transaction("a", 3, 1);
   fast.hosts = {0};
