@@ -38,6 +38,7 @@ using FeatureSet = std::bitset<64>;
 enum class Feature : std::size_t {
   InFlight = 1,  // BATCH reports transactions in flight
   Events = 2,    // takes EVENTS, sends CONTROL
+  Wanted = 3,    // takes wanted traces in EVENTS, tells them to other processes in WANTED
 };
 
 constexpr std::size_t number_of(Feature feature) { return static_cast<std::size_t>(feature); }

@@ -240,13 +240,38 @@ struct Description<Span> {
   static bool is_valid(const Span& span);
 };
 
+template <>
+struct Description<WantedTrace> {
+  [[gnu::always_inline]] static bool fields(auto& field, auto& wanted) {
+    return field.fixed(1, wanted.hash) || field(2, wanted.capture_bits);
+  }
+  static bool is_valid(const WantedTrace& wanted) { return wanted.capture_bits != 0; }
+};
+
+template <typename List>
+struct WantedList {
+  List wanted;
+};
+
+template <typename List>
+struct Description<WantedList<List>> {
+  [[gnu::always_inline]] static bool fields(auto& field, auto& message) {
+    return field(1, message.wanted);
+  }
+  static bool is_valid(const WantedList<List>& message) {
+    return message.wanted.size() <= kMaxWanted;
+  }
+};
+
 // EVENTS, with spans that are encoded already, or to be read.
 struct EventsDescription {
   [[gnu::always_inline]] static bool fields(auto& field, auto& events) {
     return field(1, events.sequence) || field(2, events.control) || field(kSpans, events.spans) ||
-           field(4, events.counts);
+           field(4, events.counts) || field(5, events.wanted);
   }
-  static bool is_valid(const auto& events) { return events.sequence > 0 && events.control > 0; }
+  static bool is_valid(const auto& events) {
+    return events.sequence > 0 && events.control > 0 && events.wanted.size() <= kMaxWanted;
+  }
   static constexpr FieldNumber kSpans = 3;
 };
 

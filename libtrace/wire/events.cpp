@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "base/sip_hash.hpp"
 #include "wire/descriptions.hpp"
 #include "wire/message.hpp"
 
@@ -81,6 +82,7 @@ struct EncodedEvents {
   std::uint64_t control;
   Encoded spans;
   std::span<const CaptureCount> counts;
+  std::span<const WantedTrace> wanted;
 };
 
 struct ReceivedEvents {
@@ -88,6 +90,7 @@ struct ReceivedEvents {
   std::uint64_t& control;
   SpanReader spans;
   std::vector<CaptureCount>& counts;
+  std::vector<WantedTrace>& wanted;
 };
 
 // Points each span to its attributes and links, which move no more.
@@ -154,6 +157,18 @@ void append_control(std::string& out, std::uint32_t pid, const Control& control)
   append_pdu(out, PduType::Control, pid, control);
 }
 
+void append_wanted(std::string& out, std::uint32_t pid, std::span<const WantedTrace> wanted) {
+  append_pdu(out, PduType::Wanted, pid, WantedList<std::span<const WantedTrace>>{wanted});
+}
+
+std::uint64_t hash_of_trace(std::uint64_t trace_low) {
+  // Every process has the same key: the hash only has to be hard to turn back.
+  SipHash hash({0x7063702d74726163, 0x652077616e746564});
+  hash.absorb(trace_low);
+  hash.absorb(sizeof trace_low << 56);
+  return hash.finish();
+}
+
 void append_span(std::string& body, const Span& span) {
   if (span.attributes.empty() && span.links.empty() && span.reason.empty())
     return append_field(body, EventsDescription::kSpans, span);
@@ -170,8 +185,8 @@ void append_span(std::string& body, const Span& span) {
 
 void append_events(std::string& out, std::uint32_t pid, std::uint64_t sequence,
                    std::uint64_t control, std::span<const CaptureCount> counts,
-                   std::string_view body) {
-  append_pdu(out, PduType::Events, pid, EncodedEvents{sequence, control, {body}, counts});
+                   std::span<const WantedTrace> wanted, std::string_view body) {
+  append_pdu(out, PduType::Events, pid, EncodedEvents{sequence, control, {body}, counts, wanted});
 }
 
 void append_events_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence) {
@@ -182,15 +197,22 @@ std::optional<Control> decode_control(std::string_view payload) {
   return decoded<Control>(payload);
 }
 
+std::optional<std::vector<WantedTrace>> decode_wanted(std::string_view payload) {
+  auto list = decoded<WantedList<std::vector<WantedTrace>>>(payload);
+  if (!list) return std::nullopt;
+  return std::move(list->wanted);
+}
+
 bool decode_events(std::string_view payload, Events& events) {
   events.sequence = 0;
   events.control = 0;
   events.spans.clear();
   events.counts.clear();
+  events.wanted.clear();
   events.attributes.clear();
   events.links.clear();
   if (payload.size() > kMaxEventsPduBytes - kHeaderBytes) return false;
-  ReceivedEvents message{events.sequence, events.control, {events}, events.counts};
+  ReceivedEvents message{events.sequence, events.control, {events}, events.counts, events.wanted};
   if (!decodes(payload, message)) return false;
   assign_parts(events);
   return true;

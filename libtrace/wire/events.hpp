@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Captures on the wire: with CONTROL the agent asks for spans and events, EVENTS carries them.
+// Captures on the wire: with CONTROL the agent asks for spans and events, EVENTS carries them, and
+// WANTED tells a process which traces other processes want whole.
 // trace.proto is the reference for the payloads; batch.hpp has the rules for all encoders and
 // decoders.
 #pragma once
@@ -133,12 +134,26 @@ struct CaptureCount {
   bool operator==(const CaptureCount&) const = default;
 };
 
+// A trace that is wanted whole: captures with slower= want all that any process has of it. The
+// trace is known by a one-way hash of its id, so a process learns nothing of traces that it does
+// not have.
+struct WantedTrace {
+  std::uint64_t hash = 0;
+  CaptureBits capture_bits = 0;  // never 0
+  bool operator==(const WantedTrace&) const = default;
+};
+
+std::uint64_t hash_of_trace(std::uint64_t trace_low);
+
+inline constexpr std::size_t kMaxWanted = 1'024;       // in EVENTS, or in WANTED
+inline constexpr std::size_t kMaxWantedTraceBytes = 17;
+
 inline constexpr std::uint64_t kMaxCaptureCount = std::uint64_t{1} << 60;  // each of its counts
 
 // The largest EVENTS with its header: any agent takes this size.
 inline constexpr std::size_t kMaxEventsPduBytes = kLeastMaxPduBytes;
 // Most bytes of append_span, of a CaptureCount, and of the rest of append_events: body + 80 *
-// counts + 48 must not exceed kMaxEventsPduBytes.
+// counts + 17 * wanted + 48 must not exceed kMaxEventsPduBytes.
 inline constexpr std::size_t kMaxSpanBytes = 32 * 1024;
 inline constexpr std::size_t kMaxCaptureCountBytes = 80;
 inline constexpr std::size_t kEventsOverheadBytes = 48;
@@ -150,6 +165,7 @@ struct Events {
   std::uint64_t control = 0;  // number of the Control of all these spans
   std::vector<Span> spans;
   std::vector<CaptureCount> counts;
+  std::vector<WantedTrace> wanted;
   std::vector<SpanAttribute> attributes;  // of all spans in order
   std::vector<SpanLink> links;
 
@@ -166,9 +182,10 @@ void append_span(std::string& body, const Span& span);
 // counts.
 void append_events(std::string& out, std::uint32_t pid, std::uint64_t sequence,
                    std::uint64_t control, std::span<const CaptureCount> counts,
-                   std::string_view body);
+                   std::span<const WantedTrace> wanted, std::string_view body);
 void append_events_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence);
 void append_control(std::string& out, std::uint32_t pid, const Control& control);
+void append_wanted(std::string& out, std::uint32_t pid, std::span<const WantedTrace> wanted);
 
 // Reuses the caller's memory. False if a limit above is exceeded; then the output is unusable.
 bool decode_events(std::string_view payload, Events& events);
@@ -177,5 +194,7 @@ std::optional<std::uint64_t> decode_events_ack(std::string_view payload);
 
 // Checks that ids and bits are unique, but not that filters can be parsed.
 std::optional<Control> decode_control(std::string_view payload);
+
+std::optional<std::vector<WantedTrace>> decode_wanted(std::string_view payload);
 
 }  // namespace pcp::trace::wire

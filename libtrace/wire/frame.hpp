@@ -29,6 +29,7 @@ enum class PduType : std::uint32_t {
   Events = 0x7066,
   Control = 0x7067,
   EventsAck = 0x7068,
+  Wanted = 0x7069,
 };
 
 inline constexpr std::size_t kHeaderBytes = 12;

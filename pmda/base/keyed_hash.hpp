@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// SipHash-1-3 (Aumasson, Bernstein), with a key that is random for each object.
+// SipHash with a key that is random for each object.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "base/sip_hash.hpp"
 
 namespace pcp::trace {
 
@@ -16,7 +17,7 @@ class KeyedHash {
   std::uint64_t operator()(std::string_view text, std::uint64_t tweak) const;
 
  private:
-  std::array<std::uint64_t, 2> key_{};
+  SipHash::Key key_{};
 };
 
 }  // namespace pcp::trace

@@ -282,7 +282,7 @@ Numbers send_spans(const std::string& path, const Numbers& options, int number) 
     const double most = is_flat_out ? 10'000 : std::max(allowed.a_second / 10, 1.0);
     double count = 0;
     const std::string body = random_spans(random, most, allowed.bits, count);
-    agent.send(wire::append_events, sequence, allowed.number, {}, body);
+    agent.send(wire::append_events, sequence, allowed.number, {}, {}, body);
     do {
       require(agent.read(frame), "no acknowledgement");
       allowed.take(frame);

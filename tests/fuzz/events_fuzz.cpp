@@ -75,7 +75,7 @@ void check_events(const Events& events) {
             std::max({count.captured, count.missed_full, count.missed_limit, count.missed_waiting,
                       count.missed_away}) <= kMaxCaptureCount);
   const std::string head =
-      pdu_of(append_events, events.sequence, events.control, events.counts, {});
+      pdu_of(append_events, events.sequence, events.control, events.counts, events.wanted, {});
   require(head.size() <= events.counts.size() * kMaxCaptureCountBytes + kEventsOverheadBytes);
 }
 
@@ -116,7 +116,7 @@ void encode_and_check(Input input) {
   std::string body;
   append_span(body, span);
   require(body.size() <= kMaxSpanBytes);
-  const std::string pdu = pdu_of(append_events, 1, 1, {}, body);
+  const std::string pdu = pdu_of(append_events, 1, 1, {}, {}, body);
   Events events;
   require(decode_events(payload_of(pdu), events) && events.spans.size() == 1);
   const Span& arrived = events.spans.front();

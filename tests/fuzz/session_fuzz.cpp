@@ -223,9 +223,12 @@ class House {
     std::vector<wire::CaptureCount> counts;
     if (input_.pick(4) == 0)
       counts.push_back({1 + std::uint64_t{input_.pick(4)}, input_.number() >> 8, input_.byte()});
+    std::vector<wire::WantedTrace> wanted;
+    for (unsigned count = input_.pick(4); count > 0; --count)
+      wanted.push_back({input_.number(), 1 + input_.pick(7)});
     events_ += input_.pick(3);
     wire::append_events(pdu_, kPid, 1 + events_, shared_.spans.number() - input_.pick(4), counts,
-                        body);
+                        wanted, body);
   }
 
   void hello() {

@@ -52,7 +52,7 @@ inline std::string pdu_of(const Batch& batch) {
 inline std::string pdu_of(const Events& events) {
   std::string body;
   for (const Span& span : events.spans) append_span(body, span);
-  return pdu_of(append_events, events.sequence, events.control, events.counts, body);
+  return pdu_of(append_events, events.sequence, events.control, events.counts, events.wanted, body);
 }
 
 // Gives nothing if the payload is refused. BYE stands for all types that have no decoder.
@@ -82,6 +82,8 @@ inline std::optional<std::string> written_again(PduType type, std::string_view p
       return again(append_batch_ack, decode_batch_ack(payload));
     case PduType::Control:
       return again(append_control, decode_control(payload));
+    case PduType::Wanted:
+      return again(append_wanted, decode_wanted(payload));
     case PduType::Events:
       if (!decode_events(payload, events)) return {};
       return pdu_of(events);

@@ -37,6 +37,7 @@ inline constinit std::atomic<double> seconds_per_tick{0};
 using Moment = std::uint64_t;
 
 [[gnu::noinline]] inline Moment moment_by_clock() { return now_ns() << 1 | 1; }
+constexpr std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 inline Moment moment_by_counter() { return read_counter() & ~Moment{1}; }
 
 // True if moments are counter ticks. Not "> 0": that would go through a vector register.

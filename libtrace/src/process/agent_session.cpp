@@ -67,6 +67,12 @@ bool AgentSession::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns, std::str
         return true;
       }
       return false;
+    case wire::PduType::Wanted:
+      if (const auto wanted = wire::decode_wanted(pdu.payload)) {
+        if (has_feature(wire::Feature::Wanted)) outbox_.spans.on_wanted(*wanted);
+        return true;
+      }
+      return false;
     case wire::PduType::Bye:
       if (wire::decode_bye(pdu.payload) == wire::ByeReason::Malformed) give_up_malformed();
       return false;  // the agent leaves: hang up, too
@@ -89,7 +95,8 @@ bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns
   if (!batches_.on_welcome(agent, welcome.last_sequence)) return false;
   if (!has_feature(wire::Feature::Events))
     outbox_.spans.on_welcome_without();
-  else if (!outbox_.spans.on_welcome(agent, welcome.last_events, welcome.control))
+  else if (!outbox_.spans.on_welcome(agent, welcome.last_events, welcome.control,
+                                      has_feature(wire::Feature::Wanted)))
     return false;
   agent_ = welcome.agent_instance;  // not before: if a step fails, the next welcome repeats all
   for (CountBatch& batch : batches_.in_flight()) send(batch, now_ns, out);
@@ -161,7 +168,8 @@ void AgentSession::send(CountBatch& batch, std::uint64_t now_ns, std::string& ou
 void AgentSession::send(SpanBatch& spans, std::string& out) {
   spans.nth_sent = ++sent_;
   define_tags(spans.tags, out);
-  wire::append_events(out, own_pid(), spans.sequence, spans.control, spans.counts, spans.body);
+  wire::append_events(out, own_pid(), spans.sequence, spans.control, spans.counts, spans.wanted,
+                      spans.body);
 }
 
 // A tag that was described after its definition is defined again.

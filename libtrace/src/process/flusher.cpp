@@ -157,8 +157,9 @@ std::uint64_t Flusher::next_call_ns() const {
 
 void Flusher::flush() {
   next_flush_ns_ = kNever;
-  const bool had_work = drain_and_look();
+  bool had_work = drain_and_look();
   outbox_.spans.tick(platform_.now_ns());
+  had_work |= outbox_.spans.is_watching();
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = flush_interval_;

@@ -58,7 +58,8 @@ class CaptureBooks {
   // True if this bit means this capture in the published set.
   bool is_same(std::size_t bit, std::uint64_t id) const;
 
-  enum class Outcome { Sent, NoRoom, OverLimit, WaitedTooLong, Away };
+  // Held: not decided yet, and counted when it is.
+  enum class Outcome { Sent, NoRoom, OverLimit, WaitedTooLong, Away, Held };
   void count(const CapturedSpan& span, Outcome outcome);
 
   // The agent has taken all counts that were sent.

@@ -40,6 +40,9 @@ class CaptureSet {
   // Continues the limit and the missed counts of an earlier set with this filter.
   void go_on_from(const CaptureSet& before, std::size_t bit);
 
+  // The agent tells other processes which traces are wanted.
+  void set_relayed() { is_relayed_ = true; }
+
   Epoch epoch() const { return epoch_; }
   std::uint64_t control() const { return control_; }  // the agent's number
   CaptureBits bits() const { return bits_; }
@@ -75,9 +78,11 @@ class CaptureSet {
   // its limit, and adds it to `left_out`.
   CaptureBits admit(CaptureBits bits, std::uint64_t trace_low, CaptureBits& left_out) const;
 
-  // Captures with slower=: they keep a whole tree or nothing, decided when its top ends. No limit
-  // applies before that.
+  // Captures with slower=: they keep a whole trace or nothing. No limit applies before that is
+  // decided.
   CaptureBits slow() const { return slow_; }
+  // Those that also want traces because of other processes.
+  CaptureBits relayed() const { return is_relayed_ ? slow_ : 0; }
   bool is_slow(std::size_t bit, std::uint64_t duration_ns) const {
     return duration_ns >= asked_[bit].filter.slower_ns;
   }
@@ -99,6 +104,7 @@ class CaptureSet {
 
   const Epoch epoch_;
   const std::uint64_t control_;
+  bool is_relayed_ = false;
   CaptureBits bits_ = 0;
   CaptureBits slow_ = 0;
   CaptureBits points_ = 0;

@@ -9,37 +9,12 @@
 namespace pcp::trace::client {
 namespace {
 
-// Without its notes if there is no memory for them.
-CapturedSpan copy_of(const CapturedSpan& span) {
-  return {.tag = span.tag,
-          .notes = span.notes != nullptr ? span.notes->copy() : nullptr,
-          .context = span.context,
-          .begin_ns = span.begin_ns,
-          .duration_ns = span.duration_ns,
-          .value = span.value,
-          .epoch = span.epoch,
-          .tid = span.tid,
-          .kind = span.kind,
-          .aborted = span.aborted};
-}
-
 constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 
 // For this time a trace has one fate.
 constexpr std::uint64_t kSameFateNs = 10'000'000'000;
 
 }  // namespace
-
-// Decides about a span's part for these captures. A span without other bits is then empty.
-void SlowSpans::hand_out(CapturedSpan& span, CaptureBits bits, Outcome outcome) {
-  const CaptureBits left = span.capture_bits() & ~bits;
-  bits &= span.capture_bits();
-  if (bits == 0) return;
-  CapturedSpan part = left == 0 ? std::exchange(span, {}) : copy_of(span);
-  part.context.set_capture_bits(bits);
-  span.context.set_capture_bits(left);
-  decide_(std::move(part), outcome);
-}
 
 void SlowSpans::remember(std::uint64_t id, const Fates& fates) {
   if (Fates* const known = ended_.find_or_make(id)) known->add(&fates);
@@ -78,6 +53,7 @@ void SlowSpans::Fates::add(const Fates* more) {
   kept |= more->kept;
   over_limit |= more->over_limit;
   waited |= more->waited;
+  held |= more->held;
   fast |= more->fast;
 }
 
@@ -85,10 +61,12 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
   const SpanPool::Facts facts = pool_.facts(list);
   const std::uint64_t trace = pool_.first(list).context.trace_low;
   const std::uint64_t parent = pool_.first(list).around();
-  hand_out(pool_.first(list), facts.at_once, Outcome::Sent);
+  decide_part(decide_, pool_.first(list), facts.at_once, Outcome::Sent);
   const CaptureBits waits = keep_what_waits(list, set);
   const auto take_out_slow = [&](CaptureBits slow) {
-    const Fates fates = decide(slow & waits, facts.is_torn, trace, *set, now_ns);
+    const Fates fates = facts.is_torn
+                            ? Fates{.waited = slow & waits}
+                            : decide(slow & waits, trace, pool_.crosses(list), *set, now_ns);
     take_out(list, fates, *set, now_ns);
     return fates;
   };
@@ -119,31 +97,55 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
       return;
     }
   }
-  if (list != 0) take_out(list, {.fast = waits}, *set, now_ns);
+  if (list == 0) return;
+  const CaptureBits held = pool_.crosses(list) ? waits & set->relayed() : 0;
+  take_out(list, {.held = held, .fast = waits & ~held}, *set, now_ns);
 }
 
-SlowSpans::Fates SlowSpans::decide(CaptureBits slow, bool is_torn, std::uint64_t trace,
+// A trace that is wanted stays so, and for some time one that is over the limit.
+SlowSpans::Fates SlowSpans::decide(CaptureBits slow, std::uint64_t trace, bool crosses,
                                    const CaptureSet& set, std::uint64_t now_ns) {
   Fates fates;
   if (slow == 0) return fates;
-  if (is_torn) return {.waited = slow};
-  Fates alone;
-  Fates* const noted = traces_.find_or_make(trace);
-  Fates& known = noted != nullptr ? *noted : alone;
+  OverLimit alone;
+  OverLimit* const noted = over_limit_.find_or_make(trace);
+  OverLimit& known = noted != nullptr ? *noted : alone;
   if (now_ns - known.since_ns > kSameFateNs) known = {.since_ns = now_ns};
+  const CaptureBits wanted = held_.wanted(trace, set);
   for_each_bit(slow, [&](std::size_t bit) {
     const CaptureBits mask = CaptureBits{1} << bit;
     const CaptureSet::Capture& asked = set.at(bit);
     const bool is_taken =
-        (known.kept & mask) != 0
+        (wanted & mask) != 0
             ? asked.limit.admits_the_rest(now_ns)
-            : (known.over_limit & mask) == 0 &&
+            : (known.bits & mask) == 0 &&
                   asked.limit.admits(asked.share, trace, now_ns) == SpanLimit::Answer::Taken;
     (is_taken ? fates.kept : fates.over_limit) |= mask;
   });
-  known.kept = (known.kept | fates.kept) & ~fates.over_limit;
-  known.over_limit |= fates.over_limit;
+  known.bits |= fates.over_limit;
+  if (fates.kept != 0) held_.want(trace, fates.kept, crosses || is_any_sent(), set, now_ns);
   return fates;
+}
+
+bool SlowSpans::look_at_open(const OpenEntries& entries, const CaptureSet& set,
+                             std::uint64_t now_ns) {
+  bool may_be_more = false;
+  trees_.for_each_open(entries.end_of_numbers(), [&](const SlowTrees::OpenTree& open) {
+    const OpenEntry* const entry = entries.find(open.entry);
+    if (entry == nullptr || entry->begun.load(std::memory_order_acquire) != open.begun) return;
+    const Tag* const tag = entry->tag.load(std::memory_order_acquire);
+    if (tag == nullptr || entry->begun.load(std::memory_order_relaxed) != open.begun) return;
+    const CaptureBits open_ones =
+        set.matching(*tag) & set.valid_bits(open.selected, static_cast<std::uint16_t>(open.epoch)) &
+        ~held_.wanted(open.trace_low, set);
+    CaptureBits slow = 0;
+    for_each_bit(open_ones, [&](std::size_t bit) {
+      if (set.is_slow(bit, now_ns - ns_of(open.begun))) slow |= CaptureBits{1} << bit;
+    });
+    decide(slow, open.trace_low, false, set, now_ns);
+    may_be_more |= (open_ones & ~slow) != 0;
+  });
+  return may_be_more;
 }
 
 // Takes decided spans out of the list, and their orphans.
@@ -160,9 +162,10 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
       if (found != orphans_.end() && !std::exchange(found->second.is_due, true))
         found->second.next_due = std::exchange(due, &found->second);
     }
-    hand_out(span, fates.kept, Outcome::Sent);
-    hand_out(span, fates.over_limit, Outcome::OverLimit);
-    hand_out(span, fates.waited, Outcome::WaitedTooLong);
+    decide_part(decide_, span, fates.kept, Outcome::Sent);
+    decide_part(decide_, span, fates.over_limit, Outcome::OverLimit);
+    decide_part(decide_, span, fates.waited, Outcome::WaitedTooLong);
+    decide_part(decide_, span, fates.held, Outcome::Held);
     span.context.set_capture_bits(span.capture_bits() & ~fates.fast);
     return span.capture_bits() != 0;
   };
@@ -188,7 +191,7 @@ void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* 
   const std::uint64_t trace = pool_.first(list).context.trace_low;
   for (SlowTrees::Outcome outcome; around != 0; around = outcome.around) {
     outcome = trees_.outcome(around);
-    Fates fates = decide(outcome.slow & waits, false, trace, *set, now_ns);
+    Fates fates = decide(outcome.slow & waits, trace, false, *set, now_ns);
     fates.add(ended_.find(around));
     take_out(list, fates, *set, now_ns);
     if (!outcome.is_found) break;

@@ -17,60 +17,32 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <new>
 #include <unordered_map>
 #include <utility>
 
 #include "spans/capture_books.hpp"
+#include "spans/held_traces.hpp"
+#include "spans/last_ones.hpp"
 #include "spans/slow_trees.hpp"
 
 namespace pcp::trace::client {
-
-// A map that keeps its newest entries only.
-template <typename Value, std::size_t kMost>
-class LastOnes {
- public:
-  // Null if not among them; from find_or_make() if there is no memory.
-  Value* find(std::uint64_t id) {
-    const auto found = values_.find(id);
-    return found != values_.end() ? &found->second : nullptr;
-  }
-  Value* find_or_make(std::uint64_t id) {
-    if (Value* const known = find(id)) return known;
-    try {
-      in_order_.push_back(id);  // first: an id without a value does no harm
-      Value& made = values_[id];
-      if (in_order_.size() > kMost) {
-        values_.erase(in_order_.front());
-        in_order_.pop_front();
-      }
-      return &made;
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-  }
-
- private:
-  std::unordered_map<std::uint64_t, Value> values_;
-  std::deque<std::uint64_t> in_order_;
-};
 
 class SlowSpans {
  public:
   static constexpr std::uint64_t kPatienceNs = 300'000'000'000;
   static constexpr std::size_t kMostOrphans = 4'096;
 
-  // Takes a span, with the bits of this outcome. Sent: to be sent. Must not throw.
   using Outcome = CaptureBooks::Outcome;
-  using Decide = std::function<void(CapturedSpan&&, Outcome)>;
 
-  SlowSpans(SpanPool& pool, SlowTrees& trees, Decide decide)
-      : pool_(pool), trees_(trees), decide_(std::move(decide)) {}
+  SlowSpans(SpanPool& pool, SlowTrees& trees, HeldTraces& traces, Decide decide)
+      : pool_(pool), trees_(trees), held_(traces), decide_(std::move(decide)) {}
 
   // Decides about a list, or lets it wait; without a set it never waits.
   void settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns);
+
+  // Decides about open transactions that are slow already. True if others may become slow.
+  bool look_at_open(const OpenEntries& entries, const CaptureSet& set, std::uint64_t now_ns);
 
   // Gives up lists that have waited too long, or take too much room. Call this periodically.
   // `entries`: of the open table, also below.
@@ -86,10 +58,10 @@ class SlowSpans {
     CaptureBits kept = 0;
     CaptureBits over_limit = 0;
     CaptureBits waited = 0;
-    CaptureBits fast = 0;        // dropped
-    std::uint64_t since_ns = 0;  // used for traces only
+    CaptureBits held = 0;
+    CaptureBits fast = 0;  // dropped
 
-    CaptureBits all() const { return kept | over_limit | waited | fast; }
+    CaptureBits all() const { return kept | over_limit | waited | held | fast; }
     void add(const Fates* more);
   };
   struct Orphans {
@@ -101,11 +73,15 @@ class SlowSpans {
     Orphans* next_due = nullptr;
   };
 
-  void hand_out(CapturedSpan& span, CaptureBits bits, Outcome outcome);
+  struct OverLimit {
+    CaptureBits bits = 0;
+    std::uint64_t since_ns = 0;
+  };
+
   void remember(std::uint64_t id, const Fates& fates);
   bool let_wait(SpanPool::Index list, std::uint64_t parent, bool has_ended, std::uint64_t now_ns);
   CaptureBits keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
-  Fates decide(CaptureBits slow, bool is_torn, std::uint64_t trace, const CaptureSet& set,
+  Fates decide(CaptureBits slow, std::uint64_t trace, bool crosses, const CaptureSet& set,
                std::uint64_t now_ns);
   void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
                 std::uint64_t now_ns);
@@ -117,8 +93,9 @@ class SlowSpans {
 
   SpanPool& pool_;
   SlowTrees& trees_;
+  HeldTraces& held_;
   const Decide decide_;
-  LastOnes<Fates, 4'096> traces_;  // by the low half of their ids
+  LastOnes<OverLimit, 4'096> over_limit_;  // traces by the low half of their ids
   LastOnes<Fates, 16'384> ended_;  // spans by their ids, and slow selected ones by TreeRef
   // Spans that wait for their parents, by the ids of these.
   std::unordered_map<std::uint64_t, Orphans> orphans_;

@@ -22,6 +22,7 @@ bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) 
   slot->around.store(facts.around, std::memory_order_release);
   slot->left_out.store(facts.left_out, std::memory_order_release);
   slot->epoch.store(facts.epoch, std::memory_order_release);
+  slot->trace_low.store(facts.trace_low, std::memory_order_release);
   slot->is_part.store(add_part(facts.around), std::memory_order_relaxed);
   slot->begun.store(begun, std::memory_order_release);
   return true;

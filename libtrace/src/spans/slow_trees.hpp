@@ -34,10 +34,11 @@ inline constexpr TreeRef kForgottenAround = UINT64_MAX - 1;
 // Facts about an open transaction that filters with slower= select or have as a part, or that
 // captures left out.
 struct TreeFacts {
-  CaptureBits selected = 0;     // slower= captures that select it
+  CaptureBits selected = 0;     // slower= captures that select it, or whose parts came in
   TreeRef around = 0;           // the innermost selected transaction around it
   CaptureBits left_out = 0;     // captures that left out this or an enclosing one
-  CaptureSet::Epoch epoch = 0;  // of the set that `left_out` is of
+  CaptureSet::Epoch epoch = 0;  // of the set of these bits
+  std::uint64_t trace_low = 0;  // its trace
 };
 
 class SlowTrees {
@@ -59,6 +60,29 @@ class SlowTrees {
   };
   // Also finds an ended transaction until the next one in its entry.
   Snapshot find(std::uint32_t entry, Moment begun) const;
+
+  struct OpenTree {
+    std::uint32_t entry;
+    Moment begun;
+    CaptureBits selected;
+    CaptureSet::Epoch epoch;  // of the set of these bits
+    std::uint64_t trace_low;
+  };
+  // Calls visit(open) for each selected transaction that is open. `entries`: of the open table.
+  template <typename Visit>
+  void for_each_open(std::uint32_t entries, Visit visit) const {
+    for (std::uint32_t entry = 0; entry < entries; ++entry) {
+      const Slot* const slot = slots_.find(entry);
+      if (slot == nullptr) return;
+      const std::uint64_t head = slot->head.load(std::memory_order_acquire);
+      const Moment begun = slot->begun.load(std::memory_order_acquire);
+      if (!is_open(head) || begun == 0) continue;
+      const OpenTree open{entry, begun, slot->selected.load(std::memory_order_acquire),
+                          slot->epoch.load(std::memory_order_acquire),
+                          slot->trace_low.load(std::memory_order_acquire)};
+      if (open.selected != 0 && slot->begun.load(std::memory_order_relaxed) == begun) visit(open);
+    }
+  }
 
   // Ends a selected transaction. False if another thread did that already.
   struct WaitingSpans {
@@ -113,6 +137,7 @@ class SlowTrees {
     std::atomic<CaptureBits> selected;
     std::atomic<CaptureBits> left_out;
     std::atomic<CaptureSet::Epoch> epoch;
+    std::atomic<std::uint64_t> trace_low;
     std::atomic<std::uint64_t> since_ns;  // since when its oldest span waits; orders nothing else
     std::atomic<bool> is_part;            // orders nothing else: only its end reads it
   };

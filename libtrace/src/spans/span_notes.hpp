@@ -35,6 +35,7 @@ class SpanNotes {
   void set_reason(std::string_view reason);
 
   Moment begun() const { return begun_; }
+  std::size_t bytes() const { return bytes_; }
 
   // Null if there is no memory.
   std::unique_ptr<SpanNotes> copy() const;
@@ -65,6 +66,7 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun);
 // Notes that the traceparent went out with a request. Thread: any.
 void note_sent(std::uint32_t entry, Moment begun);
 bool is_sent(std::uint32_t entry, Moment begun);
+bool is_any_sent();  // ever
 
 // At the end: hands over the notes; null: none.
 std::unique_ptr<SpanNotes> take_notes(std::uint32_t entry, Moment begun);

@@ -14,7 +14,7 @@ bool SpanPool::Share::refill() {
 
 void SpanPool::Share::give_back(Index list) {
   if (list == 0) return;
-  if (pool_.at(list).has_notes.load(std::memory_order_relaxed))
+  if ((pool_.at(list).marks.load(std::memory_order_relaxed) & kHasNotes) != 0)
     for (Index each = list; each != 0; each = pool_.at(each).next.load(std::memory_order_relaxed))
       pool_.at(each).span.notes.reset();
   const std::uint32_t size = pool_.size(list);
@@ -57,7 +57,7 @@ SpanPool::Index SpanPool::cut(Index list, std::uint32_t size) {
   Node& first_of_rest = at(rest);
   first_of_rest.last.store(first.last.load(std::memory_order_relaxed), std::memory_order_relaxed);
   first_of_rest.size.store(this->size(list) - size, std::memory_order_relaxed);
-  first_of_rest.has_notes.store(false, std::memory_order_relaxed);
+  first_of_rest.marks.store(0, std::memory_order_relaxed);
   last->next.store(0, std::memory_order_relaxed);
   first.last.store(last_index, std::memory_order_relaxed);
   first.size.store(size, std::memory_order_relaxed);
@@ -112,12 +112,12 @@ void SpanPool::free(Index list) {
 }
 
 void SpanPool::put_before(Index first, const Ends& own, Index second) {
-  const Ends other = second != 0 ? ends(second) : Ends{own.last, 0, false};
+  const Ends other = second != 0 ? ends(second) : Ends{own.last, 0, 0};
   Node& node = at(first);
   at(own.last).next.store(second, std::memory_order_relaxed);
   node.last.store(other.last, std::memory_order_relaxed);
   node.size.store(own.size + other.size, std::memory_order_relaxed);
-  node.has_notes.store(own.has_notes || other.has_notes, std::memory_order_relaxed);
+  node.marks.store(own.marks | other.marks, std::memory_order_relaxed);
 }
 
 SpanPool::Index SpanPool::next_list() {

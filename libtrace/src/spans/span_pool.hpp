@@ -40,6 +40,9 @@ struct CapturedSpan {
 
   CaptureBits capture_bits() const { return context.capture_bits(); }
 
+  // True if its trace is known in another process, too.
+  bool crosses() const { return kind == wire::SpanKind::Client || context.is_parent_elsewhere(); }
+
   // The id of the transaction around it; 0: none.
   std::uint64_t around() const {
     return wire::is_event(kind) ? context.outgoing() : context.parent;
@@ -78,12 +81,12 @@ class SpanPool {
   struct Ends {
     Index last;
     std::uint32_t size;
-    bool has_notes;
+    std::uint8_t marks;
   };
   Ends ends(Index list) const {
     const Node& first = at(list);
     return {first.last.load(std::memory_order_relaxed), size(list),
-            first.has_notes.load(std::memory_order_relaxed)};
+            first.marks.load(std::memory_order_relaxed)};
   }
   void put_before(Index first, const Ends& own, Index second);
 
@@ -162,6 +165,9 @@ class SpanPool {
   // Requires: the caller owns the list.
   const Facts& facts(Index list) const { return at(list).facts; }
   CapturedSpan& first(Index list) const { return at(list).span; }
+  bool crosses(Index list) const {
+    return (at(list).marks.load(std::memory_order_relaxed) & kCrosses) != 0;
+  }
   std::uint32_t size(Index list) const { return at(list).size.load(std::memory_order_relaxed); }
 
   // Nodes in lists, and those that threads have spare: these are few where many are in use.
@@ -186,9 +192,11 @@ class SpanPool {
     std::atomic<Index> next;
     std::atomic<Index> last;
     std::atomic<std::uint32_t> size;
-    std::atomic<bool> has_notes;  // one of the list
+    std::atomic<std::uint8_t> marks;  // of all in the list
   };
   using Nodes = std::array<Node, kMost>;
+  static constexpr std::uint8_t kHasNotes = 1;
+  static constexpr std::uint8_t kCrosses = 2;
 
   // A thread takes so many nodes at once, and keeps spare ones, unless nodes are scarce.
   static constexpr std::uint32_t kBatch = 8;
@@ -208,7 +216,9 @@ class SpanPool {
     node.next.store(0, std::memory_order_relaxed);
     node.last.store(index, std::memory_order_relaxed);
     node.size.store(1, std::memory_order_relaxed);
-    node.has_notes.store(node.span.notes != nullptr, std::memory_order_relaxed);
+    node.marks.store((node.span.notes != nullptr ? kHasNotes : 0) |
+                         (node.span.crosses() ? kCrosses : 0),
+                     std::memory_order_relaxed);
   }
   bool is_scarce() const { return taken() > kScarce; }
   Index take_free();

@@ -22,6 +22,12 @@ constexpr std::int64_t kStepNs = 1'000'000;
 // Bit of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same bit.
 constexpr std::uint32_t kBitFromStart = 0;
 
+// Most traces in one EVENTS that this process wants.
+constexpr std::size_t kMostWanted = 128;
+
+// Memory for spans that may be wanted.
+constexpr std::size_t kMostHeldBytes = 4u << 20;
+
 // Most spans moved out of the pool to reach those behind them.
 constexpr std::size_t kMostReady = 4'096;
 
@@ -43,6 +49,7 @@ void capture_from_start(PublishedCaptures& captures, const ClientOptions& option
     return;
   auto set = std::make_unique<CaptureSet>(0);
   set->add({CaptureBooks::kFromStart, kBitFromStart, options.capture}, *filter, wire::kAnyRate, 0);
+  set->set_relayed();
   captures.publish(std::move(set));
 }
 
@@ -54,7 +61,11 @@ SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
       process_(options.process),
       from_start_(options.capture),
       books_(captures_),
-      slow_(pool_, recorders.slow_trees(),
+      held_(kMostHeldBytes,
+            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome) {
+              carry_out(std::move(span), outcome);
+            }),
+      slow_(pool_, recorders.slow_trees(), held_,
             [this](CapturedSpan&& span, CaptureBooks::Outcome outcome) {
               carry_out(std::move(span), outcome);
             }) {
@@ -66,9 +77,10 @@ SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
 }
 
 bool SpanSender::on_welcome(AgentChange agent, std::uint64_t last_sequence,
-                            const std::optional<wire::Control>& asked) {
+                            const std::optional<wire::Control>& asked, bool relays) {
   if (!in_flight_.has_made(last_sequence)) return false;
   is_connected_ = true;
+  relays_ = relays;
   if (agent == AgentChange::Another) {
     if (!waits_for_first_agent_) forget_all();
   } else if (agent == AgentChange::SameThatForgot) {
@@ -135,9 +147,16 @@ void SpanSender::on_control(const wire::Control& control) {
     if (is_there) set->go_on_from(*published(), capture.bit);
     books_.open(capture.id);
   }
+  if (relays_) set->set_relayed();
   if (set->bits() == 0) set.reset();
   publish(std::move(set));
   books_.keep_only(published());  // tells nothing about removed captures
+}
+
+void SpanSender::on_wanted(const std::vector<wire::WantedTrace>& wanted) {
+  if (published() == nullptr) return;
+  const std::uint64_t now = now_ns();
+  for (const wire::WantedTrace& each : wanted) held_.want(each, *published(), now);
 }
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
@@ -177,7 +196,10 @@ void SpanSender::tick(std::uint64_t now_ns) {
     set_wall_clock();
     sort(now_ns);
     slow_.expire(recorders_.open_entries().end_of_numbers(), *published(), now_ns);
+    held_.expire(*published(), now_ns);
   }
+  is_watching_ = published() != nullptr && published()->slow() != 0 &&
+                 slow_.look_at_open(recorders_.open_entries(), *published(), now_ns);
 }
 
 void SpanSender::sort(std::uint64_t now_ns) { sort(now_ns, kMostReady); }
@@ -222,6 +244,8 @@ void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
 void SpanSender::carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome) {
   try {
     if (outcome == CaptureBooks::Outcome::Sent) return ready_.push_back(std::move(span));
+    if (outcome == CaptureBooks::Outcome::Held)
+      return held_.hold(std::move(span), *published(), now_ns());
   } catch (const std::bad_alloc&) {  // it was not moved
     outcome = CaptureBooks::Outcome::NoRoom;
   }
@@ -240,6 +264,7 @@ const CapturedSpan* SpanSender::find_ready(std::uint64_t until) {
 
 // Drops spans that wait for slower=, but no list that is still to be taken.
 void SpanSender::drop_undecided() {
+  held_.clear();
   if (recorders_.spans_in_use() > 0)
     slow_.give_up(recorders_.open_entries().end_of_numbers(), nullptr);
 }
@@ -260,7 +285,7 @@ SpanBatch* SpanSender::next() {
   if (in_flight_.empty()) {
     SpanBatch batch;
     fill(batch);
-    if (batch.spans == 0 && batch.counts.empty()) return nullptr;
+    if (batch.spans == 0 && batch.counts.empty() && batch.wanted.empty()) return nullptr;
     in_flight_.add(std::move(batch));
   }
   return &in_flight_.front();
@@ -270,8 +295,10 @@ SpanBatch* SpanSender::next() {
 // it throws: a span is packed and counted, or it stays in ready_.
 void SpanSender::fill(SpanBatch& batch) {
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
-                                    wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
+                                    wire::kMaxCaptures * wire::kMaxCaptureCountBytes -
+                                    kMostWanted * wire::kMaxWantedTraceBytes;
   batch.counts.reserve(books_.size());
+  batch.wanted.reserve(kMostWanted);
   const std::uint64_t until = captured();  // see sort()
   try {
     for (; batch.body.size() + wire::kMaxSpanBytes <= kMostBody; ready_.pop_front()) {
@@ -288,7 +315,10 @@ void SpanSender::fill(SpanBatch& batch) {
     if (batch.spans == 0) throw;
   }
   books_.tell(batch.counts);
-  if (batch.spans == 0 && published() != nullptr) batch.control = published()->control();
+  if (published() == nullptr) return;
+  if (batch.spans == 0) batch.control = published()->control();
+  if (batch.control == published()->control())
+    held_.take_news(*published(), kMostWanted, batch.wanted);
 }
 
 // Throws if there is no memory, with nothing changed.

@@ -24,6 +24,7 @@
 #include "link/client_options.hpp"
 #include "link/sequenced.hpp"
 #include "spans/capture_books.hpp"
+#include "spans/held_traces.hpp"
 #include "spans/slow_spans.hpp"
 #include "thread/recorders.hpp"
 #include "wire/events.hpp"
@@ -38,6 +39,7 @@ void capture_from_start(PublishedCaptures& captures, const ClientOptions& option
 struct SpanBatch : Numbered {
   std::uint64_t control = 0;
   std::vector<wire::CaptureCount> counts;
+  std::vector<wire::WantedTrace> wanted;
   std::string body;
   std::vector<const Tag*> tags;
   std::uint64_t spans = 0;
@@ -49,9 +51,10 @@ class SpanSender {
   SpanSender(Recorders& recorders, const ClientOptions& options);
 
   // WELCOME of an agent that takes spans: `last_sequence` is its last EVENTS, `asked` are its
-  // captures. False if it claims EVENTS that were never sent.
+  // captures, and `relays`: it tells processes which traces others want. False if it claims EVENTS
+  // that were never sent.
   bool on_welcome(AgentChange agent, std::uint64_t last_sequence,
-                  const std::optional<wire::Control>& asked);
+                  const std::optional<wire::Control>& asked, bool relays = false);
 
   // WELCOME of an agent that takes no spans.
   void on_welcome_without();
@@ -59,6 +62,7 @@ class SpanSender {
   void on_disconnected(std::uint64_t now_ns);
 
   void on_control(const wire::Control& control);
+  void on_wanted(const std::vector<wire::WantedTrace>& wanted);
 
   // False if no such EVENTS were sent.
   bool on_ack(std::uint64_t sequence);
@@ -68,6 +72,9 @@ class SpanSender {
 
   // Call this periodically.
   void tick(std::uint64_t now_ns);
+
+  // An open transaction may become slow: look again soon.
+  bool is_watching() const { return is_watching_; }
 
   // Decides about spans that threads handed over for filters with slower=.
   void sort(std::uint64_t now_ns);
@@ -115,7 +122,10 @@ class SpanSender {
 
   CaptureBooks books_;
   std::uint64_t taken_ = 0;  // spans that were handed over
+  HeldTraces held_;
   SlowSpans slow_;
+  bool relays_ = true;  // the agent; not known before it is
+  bool is_watching_ = false;
   std::deque<CapturedSpan> ready_;  // taken, to be sent
   Sequenced<SpanBatch, 1> in_flight_;
   std::uint64_t acknowledged_ = 0;

@@ -8,8 +8,6 @@
 namespace pcp::trace::client {
 namespace {
 
-std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
-
 // When a transaction begins, and when a capture's limit counts it. Types of their own, so that the
 // usual begin checks nothing.
 struct Now {
@@ -89,7 +87,9 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
   // whole.
   const CaptureBits left_out = left_out_around(*reader, parent);
   miss_part(*reader, left_out & ~inherited, context);
-  const CaptureBits tops = matching & ~inherited & ~left_out;
+  // A transaction inside of another process may be a part of what is slow there.
+  const CaptureBits selecting = matching | (context.is_parent_elsewhere() ? reader->relayed() : 0);
+  const CaptureBits tops = selecting & ~inherited & ~left_out;
   Chosen chosen{.tree = {.left_out = left_out, .epoch = reader->epoch()}};
   if ((inherited | tops) == 0) return chosen;
   if (!context.is_trace()) context = trace_.begin_trace();
@@ -113,7 +113,8 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
     chosen.bits = 0;
     return chosen;
   }
-  chosen.tree.selected = chosen.bits & matching & slow;
+  chosen.tree.selected = chosen.bits & selecting & slow;
+  chosen.tree.trace_low = context.trace_low;
   if ((inherited & slow) != 0) chosen.tree.around = selected_around(parent);
   return chosen;
 }
@@ -202,7 +203,8 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   if (reader) {
     ended.bits = reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
-    ended.slow = slow_ones(*reader, ended.tree.facts.selected & ended.bits, ended.duration_ns);
+    ended.slow = slow_ones(*reader, ended.tree.facts.selected & ended.bits & reader->matching(*open.tag),
+                           ended.duration_ns);
   }
   // With copies several threads may end it: the first one does the rest.
   const OpenTable::Ref ref = trace_.leave(open);
@@ -223,7 +225,12 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const SpanPool::Index waiting = ended.waiting.list;
   const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
   const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
-  if (is_fast && around == 0) return spans_.give_back(waiting);  // also if no capture is left
+  const bool crosses =
+      (ended.bits & set.relayed()) != 0 &&
+      (ended.kind != wire::SpanKind::Internal || ended.context.is_parent_elsewhere() ||
+       (waiting != 0 && shared_->spans().crosses(waiting)));
+  // Also if no capture is left.
+  if (is_fast && around == 0 && !crosses) return spans_.give_back(waiting);
   const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
   const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.tag;
@@ -265,7 +272,10 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
         is_part = is_part && !is_counted;
         return;
       }
-      if (facts.around == 0) return spans_.give_back(list);
+      if (facts.around == 0) {
+        if (!pool.crosses(list) || (bits & set.relayed()) == 0) return spans_.give_back(list);
+        break;  // the flusher holds it
+      }
     }
     const SlowTrees::Outcome around = trees.outcome(facts.around);
     if (!around.is_found || around.is_open) break;

@@ -40,6 +40,8 @@ std::string name_of(PduType type) {
       return "CONTROL";
     case PduType::EventsAck:
       return "EVENTSACK";
+    case PduType::Wanted:
+      return "WANTED";
   }
   return "a PDU of unknown type " + std::to_string(static_cast<std::uint32_t>(type));
 }
@@ -126,9 +128,11 @@ std::optional<Ending> Dialogue::on_hello(const wire::Frame& frame, Turn& turn, s
   welcome.max_tags = options.max_tags_per_session;
   welcome.features.set(number_of(wire::Feature::InFlight));
   welcome.features.set(number_of(wire::Feature::Events));
+  welcome.features.set(number_of(wire::Feature::Wanted));
   welcome.last_events = session_->spans.last_events;
   welcome.control = context_.spans.control_for(*session_, peer_);
   wire::append_welcome(out, context_.pid, welcome);
+  context_.spans.append_wanted(out, context_.pid, *session_, peer_);
   return {};
 }
 
@@ -265,9 +269,11 @@ std::optional<Ending> Dialogue::on_events(const wire::Frame& frame, Turn& turn, 
 
 bool Dialogue::append_control(std::string& out) {
   if (session_ == nullptr) return false;
+  const std::size_t before = out.size();
   const auto control = context_.spans.news_for(*session_, peer_);
   if (control) wire::append_control(out, context_.pid, *control);
-  return control.has_value();
+  context_.spans.append_wanted(out, context_.pid, *session_, peer_);
+  return out.size() > before;
 }
 
 std::optional<Ending> Dialogue::on_bye(const wire::Frame& frame, Turn& turn) {

@@ -62,7 +62,8 @@ class Dialogue {
   // The connection ends: the session is remembered for a while, the client is no longer shown.
   void close(Instant now);
 
-  // Appends a CONTROL if the process lacks the latest captures. False if there is no news.
+  // Appends a CONTROL if the process lacks the latest captures, and the traces that processes want.
+  // False if there is no news.
   bool append_control(std::string& out);
 
   // Appends a BYE if the peer speaks version 2.

@@ -34,6 +34,12 @@ constexpr Duration kCapturedFromStart = std::chrono::seconds(10);
 // Some megabytes of text. At this count the cache is cleared.
 constexpr std::size_t kMostNames = 10'000;
 
+// Wanted traces: remembered; of a round, from a session and from a user; told to a new connection.
+constexpr std::size_t kMostWanted = 4'096;
+constexpr std::uint32_t kMostWantedOfASession = 100;
+constexpr std::uint32_t kMostWantedOfAUser = 1'000;
+constexpr std::uint64_t kMostWantedAtFirst = wire::kMaxWanted;
+
 constexpr std::size_t kMostReasonBytes = wire::kMaxAttributeTextLength;
 
 std::shared_ptr<const SpanSource> source_of(const wire::Hello& hello, const Peer& peer) {
@@ -75,6 +81,8 @@ SpanIntake::SpanIntake(SharedSpans& spans, TagFinder& finder, std::uint32_t most
 
 void SpanIntake::introduce(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
+  const std::uint64_t end = wanted_before_ + wanted_.size();
+  session.spans.wanted_told = end - std::min(end, kMostWantedAtFirst);
 }
 
 const CaptureTable& SpanIntake::captures() {
@@ -130,6 +138,7 @@ std::optional<std::string> SpanIntake::accept(const wire::Events& events, Sessio
   if (events.sequence <= its.last_events) return {};  // already taken
   for (const wire::CaptureCount& count : events.counts)
     if (!note(count, session, peer)) return "that count more than a process can capture";
+  note_wanted(events, session, peer);
   taken_.clear();
   for (const wire::Span& span : events.spans) taken_.push_back(stored(span, session));
   its.last_events = events.sequence;
@@ -199,12 +208,68 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
   said.last = count;
   if (std::exchange(said.round, round_began_) != round_began_) said.in_round = 0;
   said.in_round += news.captured;
-  Senders& its =
-      senders_.try_emplace(session.user->name, Senders{{}, most_of_a_user_}).first->second;
-  std::uint64_t& wanted = its.wanted[session.id];
+  std::uint64_t& wanted = senders_of(session).wanted[session.id];
   wanted = std::max(wanted, std::min<std::uint64_t>(said.in_round, captures_->at(*bit).limit));
   spans_.note(news, session.user->name);
   return true;
+}
+
+void SpanIntake::note_wanted(const wire::Events& events, Session& session, const Peer& peer) {
+  SessionSpans& its = session.spans;
+  if (events.wanted.empty()) return;
+  if (std::exchange(its.wanted_round, round_began_) != round_began_) its.wanted_in_round = 0;
+  Senders& user = senders_of(session);
+  for (const wire::WantedTrace& trace : events.wanted) {
+    const CaptureBits bits = captures().valid_bits(trace.capture_bits, events.control, peer.uid);
+    if (bits == 0) continue;
+    if (its.wanted_in_round == kMostWantedOfASession || user.wanted_traces == kMostWantedOfAUser) {
+      note_missed(bits, MissedCause::Limit, session.user->name);
+      continue;
+    }
+    ++its.wanted_in_round;
+    ++user.wanted_traces;
+    wanted_.push_back({{trace.hash, bits}, events.control});
+    if (wanted_.size() <= kMostWanted) continue;
+    wanted_.pop_front();
+    ++wanted_before_;
+  }
+  if (bell_) bell_();
+}
+
+// Programs captured a transaction, but a part of its trace in another process was not asked for.
+void SpanIntake::note_missed(CaptureBits bits, MissedCause cause, const std::string& user) {
+  wire::for_each_bit(bits, [&](std::size_t bit) {
+    CaptureNews news{captures().at(bit).id};
+    news.missed[static_cast<std::size_t>(cause)] = 1;
+    spans_.note(news, user);
+  });
+}
+
+void SpanIntake::append_wanted(std::string& out, std::uint32_t pid, Session& session,
+                               const Peer& peer) {
+  SessionSpans& its = session.spans;
+  if (its.wanted_told < wanted_before_) {  // it did not read for some seconds
+    note_missed(captures().valid_bits(~CaptureBits{0}, its.told, peer.uid), MissedCause::Away,
+                session.user->name);
+    its.wanted_told = wanted_before_;
+  }
+  std::vector<wire::WantedTrace> told;
+  const auto append = [&] {
+    if (!told.empty()) wire::append_wanted(out, pid, told);
+    told.clear();
+  };
+  for (; its.wanted_told < wanted_before_ + wanted_.size(); ++its.wanted_told) {
+    const Wanted& next = wanted_[its.wanted_told - wanted_before_];
+    const CaptureBits bits = captures().valid_bits(
+        next.trace.capture_bits, std::min(next.control, its.told), peer.uid);
+    if (bits != 0) told.push_back({next.trace.hash, bits});
+    if (told.size() == wire::kMaxWanted) append();
+  }
+  append();
+}
+
+SpanIntake::Senders& SpanIntake::senders_of(const Session& session) {
+  return senders_.try_emplace(session.user->name, Senders{{}, most_of_a_user_}).first->second;
 }
 
 std::uint32_t SpanIntake::most_a_second(const Session& session) const {
@@ -243,8 +308,13 @@ void SpanIntake::share_out(Duration round) {
 bool SpanIntake::tick(Instant now) {
   if (const Duration round = now - round_began_; round >= kShortestRound) {
     share_out(round);
-    std::erase_if(senders_, [](const auto& each) { return each.second.wanted.empty(); });
-    for (auto& [user, its] : senders_) its.wanted.clear();
+    std::erase_if(senders_, [](const auto& each) {
+      return each.second.wanted.empty() && each.second.wanted_traces == 0;
+    });
+    for (auto& [user, its] : senders_) {
+      its.wanted.clear();
+      its.wanted_traces = 0;
+    }
     round_began_ = now;
   }
   if (spans_.sweep()) return true;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,6 +40,12 @@ class SpanIntake {
   std::optional<wire::Control> news_for(Session& session, const Peer& peer);
   std::optional<wire::Control> control_for(Session& session, const Peer& peer);
 
+  // Appends the PDUs of traces that processes want, of those that the session was not told yet.
+  void append_wanted(std::string& out, std::uint32_t pid, Session& session, const Peer& peer);
+
+  // Called when a process wants a trace.
+  void set_bell(std::function<void()> bell) { bell_ = std::move(bell); }
+
   // Returns the impossible part of the PDU; nothing if there is none. Requires: the session knows
   // the tags.
   std::optional<std::string> accept(const wire::Events& events, Session& session, const Peer& peer);
@@ -55,6 +62,8 @@ class SpanIntake {
   StoredSpan stored(const wire::Span& span, Session& session);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
   bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);
+  void note_wanted(const wire::Events& events, Session& session, const Peer& peer);
+  void note_missed(CaptureBits bits, MissedCause cause, const std::string& user);
   void share_out(Duration round);
   void set_share(std::uint32_t& share, std::uint32_t whole);
   std::uint32_t most_a_second(const Session& session) const;
@@ -75,12 +84,23 @@ class SpanIntake {
   std::unordered_map<std::string, std::shared_ptr<const std::string>, NameHash, std::equal_to<>>
       shown_;
 
+  // A trace that captures want whole, by a process that knew the CONTROL with this number.
+  struct Wanted {
+    wire::WantedTrace trace;
+    std::uint64_t control;
+  };
+  std::deque<Wanted> wanted_;         // the last ones
+  std::uint64_t wanted_before_ = 0;   // number of those before them
+  std::function<void()> bell_;
+
   // A user's sessions in this round, also those that have ended: how many spans each captured or
   // missed for want of a share, for the capture with most of them.
   struct Senders {
     std::map<wire::SessionId, std::uint64_t> wanted;
     std::uint32_t most_a_second = 0;  // limit for each session
+    std::uint32_t wanted_traces = 0;
   };
+  Senders& senders_of(const Session& session);
   std::map<std::string, Senders> senders_;  // by user; only users of this round and the last one
   const std::uint32_t most_of_all_;         // a second, of all users together
   std::uint32_t most_of_a_user_;

@@ -36,14 +36,20 @@ struct SlowTreesTest : Capturing {
     Outcome outcome;
   };
   std::vector<Decided> decisions;
-  SlowSpans flusher{shared.spans(), shared.slow_trees(),
-                    [this](CapturedSpan&& span, Outcome outcome) {
-                      decisions.push_back({std::move(span), outcome});
-                    }};
+  Decide note = [this](CapturedSpan&& span, Outcome outcome) {
+    if (outcome == Outcome::Held)
+      held.hold(std::move(span), captures(), now);
+    else
+      decisions.push_back({std::move(span), outcome});
+  };
+  HeldTraces held{10'000, note};
+  SlowSpans flusher{shared.spans(), shared.slow_trees(), held, note};
   std::uint64_t now = now_ns();
 
-  void ask(const std::string& of_requests, const std::string& of_queries = "") {
+  void ask(const std::string& of_requests, const std::string& of_queries = "",
+           bool is_relayed = false) {
     auto set = std::make_unique<CaptureSet>(1);
+    if (is_relayed) set->set_relayed();
     add_filter(*set, {3, 3, "tag=request*" + of_requests});
     if (!of_queries.empty()) add_filter(*set, {5, 5, "tag=query*" + of_queries});
     shared.captures().publish(std::move(set));
@@ -536,6 +542,119 @@ TEST_F(SlowTreesTest, ForgetsWhatNobodyAsksForAnyMore) {
   shared.captures().publish(nullptr);
   end(next);
   EXPECT_EQ(waiting(), 0);
+}
+
+// A process that has a part of what another one wants.
+struct HeldTracesTest : SlowTreesTest {
+  // A request's headers had this trace.
+  Open begin_from_header(std::uint64_t trace) {
+    const TraceContext header{
+        .trace_high = 1, .trace_low = trace, .parent = 2, .packed = kCameInFlag};
+    return {part, recorder.begin_in(part, {header, {}})};
+  }
+  // One with a part inside.
+  Spans run_from_header(std::uint64_t trace) {
+    const Open came_in = begin_from_header(trace);
+    const Open inner = begin(query);
+    end(inner);
+    end(came_in);
+    return {{came_in.id(), kRequest}, {inner.id(), kRequest}};
+  }
+  // Another process wants it.
+  void want(std::uint64_t trace, CaptureBits bits = kRequest) {
+    held.want({wire::hash_of_trace(trace), bits}, captures(), now);
+  }
+  std::vector<wire::WantedTrace> news() {
+    std::vector<wire::WantedTrace> all;
+    held.take_news(captures(), 100, all);
+    return all;
+  }
+};
+
+TEST_F(HeldTracesTest, PartOfAnotherProcess_IsKeptOnceWanted) {
+  ask(kFast, "", true);
+  const Spans of_seven = run_from_header(7);
+  const Spans of_eight = run_from_header(8);
+  EXPECT_EQ(kept(), Spans{});
+  EXPECT_EQ(waiting(), 0);  // the pool is for the program's threads
+  want(7);
+  EXPECT_EQ(kept(), of_seven);
+  const Spans more_of_seven = run_from_header(7);
+  EXPECT_EQ(kept(), more_of_seven);
+  want(8, kQuery);  // of no capture
+  EXPECT_EQ(kept(), Spans{});
+  EXPECT_TRUE(news().empty());
+}
+
+TEST_F(HeldTracesTest, OpenPartOfAnotherProcess_IsKeptIfWantedMeanwhile) {
+  ask(kFast, "", true);
+  const Open came_in = begin_from_header(7);
+  run(query);
+  want(7);
+  end(came_in);
+  EXPECT_EQ(kept().size(), 2U);
+}
+
+TEST_F(HeldTracesTest, WithoutAnAgentThatRelays_NothingMoreIsCaptured) {
+  ask(kFast);
+  EXPECT_EQ(begin_from_header(7).captures(), 0U);
+}
+
+TEST_F(HeldTracesTest, FastTreeThatGaveItsTraceAway_IsHeld) {
+  ask(kFast, "", true);
+  const Open top = begin(request);
+  const Open call = begin(part);
+  note_sent(OpenTable::entry_at(call.traced.begun.ref)->number, call.traced.begun.moment);
+  end(call);
+  end(top);
+  EXPECT_EQ(kept(), Spans{});
+  want(top.traced.context.trace_low);
+  EXPECT_EQ(kept(), (Spans{{top.id(), kRequest}, {call.id(), kRequest}}));
+}
+
+TEST_F(HeldTracesTest, PartThatHasGone_IsMissedOnceWanted) {
+  ask(" slower=2s", "", true);
+  run_from_header(7);
+  settle();
+  held.expire(captures(), now + 6'999'999'999);
+  run_from_header(8);
+  settle();
+  now += 7'000'000'000;
+  held.expire(captures(), now);
+  run_from_header(7);
+  for (int times = 0; times < 2; ++times) want(7);
+  EXPECT_EQ(kept().size(), 2U);
+  EXPECT_EQ(decisions.size(), 2U);
+  for (const auto& each : decisions) EXPECT_EQ(each.outcome, Outcome::WaitedTooLong);
+}
+
+TEST_F(HeldTracesTest, WithoutRoom_TheOldestGo) {
+  ask(kFast, "", true);
+  for (std::uint64_t trace = 0; trace < 100; ++trace) run_from_header(trace);
+  settle();
+  held.expire(captures(), now);
+  std::uint64_t first_kept = 0;
+  for (; first_kept < 100 && kept().empty(); ++first_kept) want(first_kept);
+  EXPECT_GT(first_kept, 20U);
+  EXPECT_LT(first_kept, 80U);
+  for (std::uint64_t trace = first_kept; trace < 100; ++trace) want(trace);
+  EXPECT_EQ(kept().size(), 2 * (100 - first_kept));
+}
+
+TEST_F(HeldTracesTest, OpenTransactionThatBecomesSlow_IsToldOnceAtOnce) {
+  ask(" slower=1ms", "", true);
+  const Open top = begin_from_header(7);
+  const Open slow = begin(request);
+  const std::uint64_t began = now_ns();
+  EXPECT_TRUE(flusher.look_at_open(shared.open_entries(), captures(), began));
+  EXPECT_FALSE(flusher.look_at_open(shared.open_entries(), captures(), began + 1'000'000));
+  const std::vector<wire::WantedTrace> told{{wire::hash_of_trace(7), kRequest}};
+  note_sent(OpenTable::entry_at(slow.traced.begun.ref)->number, slow.traced.begun.moment);
+  EXPECT_EQ(news(), told);
+  end(slow);
+  end(top);
+  EXPECT_EQ(kept().size(), 2U);
+  EXPECT_TRUE(news().empty());
 }
 
 // A random program of several threads, which all run here: transactions end in any order and on any

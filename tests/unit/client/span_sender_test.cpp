@@ -165,6 +165,39 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
 }
 
+TEST_F(SpanSenderTest, SlowTraceOfSeveralProcesses_IsToldWithItsSpansAndSentIfTold) {
+  const std::vector<wire::Capture> asked{{7, 3, "tag=request slower=1ns"}};
+  sender.on_welcome(AgentChange::Another, 0, control(1, asked), true);
+  const auto begin_from = [&](std::uint64_t trace, const Tag* its) {
+    const TraceContext header{
+        .trace_high = 1, .trace_low = trace, .parent = 2, .packed = kCameInFlag};
+    return Open{its, recorder.begin_in(its, {header, {}})};
+  };
+  const std::vector<wire::WantedTrace> wanted{{wire::hash_of_trace(5), 8}};
+  end(begin_from(5, tag));
+  EXPECT_EQ(spans_of_next(), 1U);
+  EXPECT_EQ(sender.next()->wanted, wanted);
+  sender.on_ack(1);
+  end(begin_from(6, intern_tag("part")));
+  sender.tick(now_ns());
+  EXPECT_EQ(sender.next(), nullptr);
+  EXPECT_TRUE(sender.has_settled_all());
+  sender.on_wanted({{wire::hash_of_trace(6), 8}});
+  EXPECT_EQ(spans_of_next(), 1U);
+  EXPECT_TRUE(sender.next()->wanted.empty());
+}
+
+// Nothing else happens, but the sender has to look at it.
+TEST_F(SpanSenderTest, TransactionThatMayBecomeSlow_IsWatched) {
+  ask({{7, 3, "tag=request slower=3600s"}});
+  const Open open = begin();
+  sender.tick(now_ns());
+  EXPECT_TRUE(sender.is_watching());
+  end(open);
+  sender.tick(now_ns());
+  EXPECT_FALSE(sender.is_watching());
+}
+
 TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
   ask({{7, 3, "tag=request slower=3600s"}});
   begin();
@@ -288,7 +321,7 @@ TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
   std::uint64_t spans = 0;
   for (std::uint64_t sequence = 1; const SpanBatch* const pdu = sender.next(); ++sequence) {
     std::string out;
-    wire::append_events(out, 1, pdu->sequence, pdu->control, pdu->counts, pdu->body);
+    wire::append_events(out, 1, pdu->sequence, pdu->control, pdu->counts, pdu->wanted, pdu->body);
     EXPECT_LE(out.size(), wire::kMaxEventsPduBytes);
     spans += pdu->spans;
     EXPECT_TRUE(sender.on_ack(sequence));

@@ -27,7 +27,7 @@ struct Arrival {
   bool is_taken = false;
 
   explicit Arrival(const std::string& body, const std::vector<CaptureCount>& counts = {})
-      : pdu(pdu_of(append_events, 1, 1, counts, body)) {
+      : pdu(pdu_of(append_events, 1, 1, counts, {}, body)) {
     is_taken = decode_events(payload_of(pdu), events);
   }
   explicit Arrival(const std::vector<Span>& spans, const std::vector<CaptureCount>& counts = {})
@@ -64,7 +64,7 @@ TEST(Events, LeaveNothingOfTheOnesBeforeButTheirMemory) {
   };
   const auto before = capacities();
   EXPECT_FALSE(decode_events("", events));
-  const std::string empty = pdu_of(append_events, 6, 3, {}, {});
+  const std::string empty = pdu_of(append_events, 6, 3, {}, {}, {});
   ASSERT_TRUE(decode_events(payload_of(empty), events));
   EXPECT_EQ(pdu_of(events), empty);
   EXPECT_TRUE(events.attributes.empty());
@@ -93,8 +93,8 @@ TEST(Events, GiveEachSpanItsAttributesAndLinks) {
 
 TEST(Events, NeedASequenceAndAControl) {
   Events events;
-  EXPECT_FALSE(decode_events(payload_of(pdu_of(append_events, 1, 0, {}, {})), events));
-  EXPECT_FALSE(decode_events(payload_of(pdu_of(append_events, 0, 1, {}, {})), events));
+  EXPECT_FALSE(decode_events(payload_of(pdu_of(append_events, 1, 0, {}, {}, {})), events));
+  EXPECT_FALSE(decode_events(payload_of(pdu_of(append_events, 0, 1, {}, {}, {})), events));
 }
 
 TEST(Events, AreRefusedBeyond64KiB) {
@@ -102,7 +102,7 @@ TEST(Events, AreRefusedBeyond64KiB) {
   const auto pdu_with_padding = [](std::size_t padding) {
     std::string body;
     protozero::pbf_writer(body).add_bytes(1000, std::string(padding, 'x'));
-    return pdu_of(append_events, 1, 1, {}, body);
+    return pdu_of(append_events, 1, 1, {}, {}, body);
   };
   std::size_t padding = kMaxEventsPduBytes;
   while (pdu_with_padding(padding).size() > kMaxEventsPduBytes) --padding;
@@ -117,7 +117,7 @@ TEST(Events, AddNoMoreToTheirBodyThanPromised) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const std::vector<CaptureCount> counts(kMaxCaptures,
                                          {kMost, kMost, kMost, kMost, kMost, kMost, kAllIds});
-  const std::string pdu = pdu_of(append_events, kMost, kMost, counts, {});
+  const std::string pdu = pdu_of(append_events, kMost, kMost, counts, {}, {});
   EXPECT_LE(pdu.size(), kEventsOverheadBytes + kMaxCaptures * kMaxCaptureCountBytes);
 }
 
@@ -332,6 +332,24 @@ TEST(Control, IsRefusedIfACaptureBreaksALimit) {
   EXPECT_FALSE(takes({0, 1, "tag=*"}));
   EXPECT_FALSE(decode_control({"\x08\x01\x12\x08\x08\x01\x10\x83\x80\x80\x80\x10", 12}))
       << "a place of more than 32 bits";
+}
+
+TEST(Wanted, IsRefusedIfItBreaksALimit) {
+  const auto is_taken = [](const std::vector<WantedTrace>& wanted) {
+    Events events;
+    const bool in_events = decode_events(payload_of(pdu_of(append_events, 1, 1, {}, wanted, "")), events);
+    EXPECT_EQ(decode_wanted(payload_of(pdu_of(append_wanted, wanted))).has_value(), in_events);
+    return in_events;
+  };
+  EXPECT_TRUE(is_taken(std::vector<WantedTrace>(kMaxWanted, {1, 1})));
+  EXPECT_FALSE(is_taken(std::vector<WantedTrace>(kMaxWanted + 1, {1, 1})));
+  EXPECT_FALSE(is_taken({{1, 0}}));
+}
+
+// Libraries and agents of other languages and processors need the same number.
+TEST(HashOfTrace, IsSipHashOfTheLowHalf) {
+  EXPECT_EQ(hash_of_trace(1), 0x78f71c4b4bba13e0);
+  EXPECT_EQ(hash_of_trace(0xa3ce929d0e0e4736), 0xe32ee28a4848f383);
 }
 
 }  // namespace

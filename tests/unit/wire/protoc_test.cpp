@@ -92,6 +92,12 @@ counts {
   threshold: 18014398509481984
 }
 counts { capture: 9 captured: 2 }
+wanted { hash: 1234605616436508552 capture_bits: 5 }
+wanted { hash: 1 capture_bits: 1 }
+)");
+  expect_read("Wanted", wanted_pdu(), R"(
+wanted { hash: 1234605616436508552 capture_bits: 5 }
+wanted { hash: 1 capture_bits: 1 }
 )");
   expect_read("EventsAck", events_ack_pdu(), "sequence: 5\n");
   expect_read("Bye", bye_pdu(), "reason: MALFORMED\n");
@@ -101,7 +107,7 @@ TEST(Protoc, KnowsEveryKindOfSpanByOurNumber) {
   std::string body;
   for (std::uint8_t kind = 1; kind < 7; ++kind)  // 0 is not written
     append_span(body, {.kind = SpanKind{kind}, .trace = {0, 1}, .span = 1, .capture_bits = 1});
-  const std::string pdu = pdu_of(append_events, 1, 1, {}, body);
+  const std::string pdu = pdu_of(append_events, 1, 1, {}, {}, body);
   const std::string text = read_by_protoc("trace.proto", "pcp.trace.Events", payload_of(pdu));
   std::size_t at = 0;
   for (const char* name : {"SERVER", "CLIENT", "POINT", "OBSERVE", "COUNTER", "ADD"}) {

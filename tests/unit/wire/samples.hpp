@@ -161,9 +161,11 @@ inline std::string capturing_welcome_pdu() {
   return pdu_of(append_welcome, sample_capturing_welcome());
 }
 inline std::string control_pdu() { return pdu_of(append_control, sample_control()); }
+inline std::vector<WantedTrace> sample_wanted() { return {{0x1122334455667788, 5}, {1, 1}}; }
 inline std::string events_pdu() {
-  return pdu_of(append_events, 5, 3, sample_counts(), sample_events_body());
+  return pdu_of(append_events, 5, 3, sample_counts(), sample_wanted(), sample_events_body());
 }
+inline std::string wanted_pdu() { return pdu_of(append_wanted, sample_wanted()); }
 inline std::string events_ack_pdu() { return pdu_of(append_events_ack, 5); }
 
 inline std::string bye_pdu() { return pdu_of(append_bye, ByeReason::Malformed); }
@@ -175,7 +177,7 @@ inline std::string ack_pdu() { return pdu_of(append_ack, -12010); }
 inline std::vector<std::string> all_pdus() {
   return {data_pdu(),    ack_pdu(),       hello_pdu(),     welcome_pdu(), tags_pdu(),
           batch_pdu(),   in_flight_pdu(), batch_ack_pdu(), bye_pdu(),     capturing_welcome_pdu(),
-          control_pdu(), events_pdu(),    events_ack_pdu()};
+          control_pdu(), events_pdu(),    events_ack_pdu(), wanted_pdu()};
 }
 
 }  // namespace pcp::trace::wire

@@ -37,7 +37,7 @@ void AgentSide::pass(Duration time) {
     Turn turn(parts_->shared, clock);
     parts_->context.sessions.forget_old(now_, turn);
   }
-  while (enter_again(1)) continue;
+  while (enter_again(1) || parts_->context.spans.tick(now_)) continue;
 }
 
 void AgentSide::tell_captures() {

@@ -38,10 +38,11 @@ wire::Span span_at(std::uint32_t bits, std::uint64_t id) {
 
 std::string events_pdu(std::uint64_t sequence, std::uint64_t control,
                        const std::vector<wire::Span>& spans,
-                       const std::vector<wire::CaptureCount>& counts = {}) {
+                       const std::vector<wire::CaptureCount>& counts = {},
+                       const std::vector<wire::WantedTrace>& wanted = {}) {
   std::string body;
   for (const wire::Span& span : spans) wire::append_span(body, span);
-  return wire::pdu_of(wire::append_events, sequence, control, counts, body);
+  return wire::pdu_of(wire::append_events, sequence, control, counts, wanted, body);
 }
 
 // Reads until the next CONTROL. Gives nothing at the end.
@@ -282,6 +283,70 @@ TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
   const auto everybodys = capture("tag=a");
   program(1, tcp());
   EXPECT_EQ(filters(), std::vector<std::string>{"tag=a"});
+}
+
+// Reads until the next WANTED. Gives nothing at the end.
+std::vector<wire::WantedTrace> next_wanted(PduStream& peer) {
+  auto pdu = peer.next();
+  while (pdu && pdu->type != PduType::Wanted) pdu = peer.next();
+  return pdu ? wire::decode_wanted(pdu->payload).value() : std::vector<wire::WantedTrace>{};
+}
+
+using Wanted = std::vector<wire::WantedTrace>;
+
+TEST_F(SpansThatAreAskedFor, AreOfTracesThatOtherProgramsWant) {
+  PduStream& other = program(2);
+  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, {{77, 0b11}, {78, 0b10}})));
+  tell_captures();
+  EXPECT_EQ(next_wanted(other), (Wanted{{77, 1}}));
+  tell_captures();
+  EXPECT_EQ(next_wanted(other), Wanted{});
+  EXPECT_EQ(next_wanted(program(3)), (Wanted{{77, 1}}));  // one that begins later
+}
+
+TEST_F(SpansOfPrograms, AreNotOfTracesThatOtherUsersWant) {
+  const auto own = capture("tag=b", {::getuid()});
+  const auto everybodys = capture("tag=a");
+  PduStream& peer = program();
+  PduStream& stranger = program(2, tcp());
+  const std::uint64_t number = control_.value().number;
+  EXPECT_TRUE(deliver_events(stranger, 1, events_pdu(1, number, {}, {}, {{77, 0b11}})));
+  EXPECT_TRUE(deliver_events(peer, 1, events_pdu(1, number, {}, {}, {{78, 0b11}})));
+  tell_captures();
+  EXPECT_EQ(next_wanted(peer), (Wanted{{77, 0b10}, {78, 0b11}}));
+  EXPECT_EQ(next_wanted(stranger), (Wanted{{77, 0b10}, {78, 0b10}}));
+}
+
+TEST_F(SpansThatAreAskedFor, AreNotOfTracesThatAnEarlierMonitorWanted) {
+  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, {{77, 1}})));
+  monitor_.reset();
+  const auto next = capture("tag=b");
+  PduStream& other = program(2);
+  EXPECT_EQ(control_.value().captures[0].bit, 0u);
+  EXPECT_EQ(next_wanted(other), Wanted{});
+}
+
+TEST_F(SpansThatAreAskedFor, AreOfAHundredWantedTracesASecond) {
+  PduStream& other = program(2);
+  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, Wanted(101, {77, 1}))));
+  tell_captures();
+  EXPECT_EQ(next_wanted(other).size(), 100u);
+  EXPECT_EQ(monitor_->read(1).missed(0), 1u);
+  EXPECT_EQ(next_wanted(peer_).size(), 100u);
+  pass(1s);
+  EXPECT_TRUE(deliver_events(peer_, 2, events_pdu(2, number_, {}, {}, Wanted(1, {77, 1}))));
+  tell_captures();
+  EXPECT_EQ(next_wanted(other).size(), 1u);
+}
+
+TEST_F(SpansThatAreAskedFor, AreMissedIfAProgramWasNotToldInTime) {
+  PduStream& other = program(2);
+  for (std::uint64_t sequence = 1; sequence <= 42; ++sequence, pass(1s))
+    EXPECT_TRUE(deliver_events(peer_, sequence,
+                               events_pdu(sequence, number_, {}, {}, Wanted(100, {77, 1}))));
+  tell_captures();
+  EXPECT_EQ(next_wanted(other).size(), wire::kMaxWanted);
+  EXPECT_EQ(monitor_->read(1).missed(0), 2u);  // the first program was not told either
 }
 
 // Programs that say how much they would like to send, and rounds of one second.
