@@ -145,7 +145,7 @@ struct WantedTrace {
 
 std::uint64_t hash_of_trace(std::uint64_t trace_low);
 
-inline constexpr std::size_t kMaxWanted = 1'024;       // in EVENTS, or in WANTED
+inline constexpr std::size_t kMaxWanted = 1'024;  // in EVENTS, or in WANTED
 inline constexpr std::size_t kMaxWantedTraceBytes = 17;
 
 inline constexpr std::uint64_t kMaxCaptureCount = std::uint64_t{1} << 60;  // each of its counts

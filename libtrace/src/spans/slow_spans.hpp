@@ -96,7 +96,7 @@ class SlowSpans {
   HeldTraces& held_;
   const Decide decide_;
   LastOnes<OverLimit, 4'096> over_limit_;  // traces by the low half of their ids
-  LastOnes<Fates, 16'384> ended_;  // spans by their ids, and slow selected ones by TreeRef
+  LastOnes<Fates, 16'384> ended_;          // spans by their ids, and slow selected ones by TreeRef
   // Spans that wait for their parents, by the ids of these.
   std::unordered_map<std::uint64_t, Orphans> orphans_;
   std::size_t orphaned_ = 0;  // spans in orphans_

@@ -34,7 +34,7 @@ inline constexpr TreeRef kForgottenAround = UINT64_MAX - 1;
 // Facts about an open transaction that filters with slower= select or have as a part, or that
 // captures left out.
 struct TreeFacts {
-  CaptureBits selected = 0;     // slower= captures that select it, or whose parts came in
+  CaptureBits selected = 0;     // slower= captures with a list here
   TreeRef around = 0;           // the innermost selected transaction around it
   CaptureBits left_out = 0;     // captures that left out this or an enclosing one
   CaptureSet::Epoch epoch = 0;  // of the set of these bits

@@ -216,9 +216,9 @@ class SpanPool {
     node.next.store(0, std::memory_order_relaxed);
     node.last.store(index, std::memory_order_relaxed);
     node.size.store(1, std::memory_order_relaxed);
-    node.marks.store((node.span.notes != nullptr ? kHasNotes : 0) |
-                         (node.span.crosses() ? kCrosses : 0),
-                     std::memory_order_relaxed);
+    node.marks.store(
+        (node.span.notes != nullptr ? kHasNotes : 0) | (node.span.crosses() ? kCrosses : 0),
+        std::memory_order_relaxed);
   }
   bool is_scarce() const { return taken() > kScarce; }
   Index take_free();

@@ -87,8 +87,9 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
   // whole.
   const CaptureBits left_out = left_out_around(*reader, parent);
   miss_part(*reader, left_out & ~inherited, context);
-  // A transaction inside of another process may be a part of what is slow there.
-  const CaptureBits selecting = matching | (context.is_parent_elsewhere() ? reader->relayed() : 0);
+  // A transaction with a trace may be a part of what is slow in another process.
+  const bool has_trace = matching != 0 || context.is_trace() || trace_.always_begins_traces();
+  const CaptureBits selecting = matching | (has_trace ? reader->relayed() : 0);
   const CaptureBits tops = selecting & ~inherited & ~left_out;
   Chosen chosen{.tree = {.left_out = left_out, .epoch = reader->epoch()}};
   if ((inherited | tops) == 0) return chosen;
@@ -203,8 +204,9 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   if (reader) {
     ended.bits = reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
-    ended.slow = slow_ones(*reader, ended.tree.facts.selected & ended.bits & reader->matching(*open.tag),
-                           ended.duration_ns);
+    ended.slow =
+        slow_ones(*reader, ended.tree.facts.selected & ended.bits & reader->matching(*open.tag),
+                  ended.duration_ns);
   }
   // With copies several threads may end it: the first one does the rest.
   const OpenTable::Ref ref = trace_.leave(open);

@@ -119,8 +119,8 @@ struct SessionSpans {
   std::uint32_t most_a_second = 0;  // the limit in that CONTROL
   std::shared_ptr<const SpanSource> source;
   std::map<std::uint64_t, CaptureSaid> said;  // by the capture's id
-  std::uint64_t wanted_told = 0;  // number of the last wanted trace that it was told
-  Instant wanted_round = Instant::min();  // SpanIntake's round in which it last wanted some
+  std::uint64_t wanted_told = 0;              // number of the last wanted trace that it was told
+  Instant wanted_round = Instant::min();      // SpanIntake's round in which it last wanted some
   std::uint32_t wanted_in_round = 0;
 };
 

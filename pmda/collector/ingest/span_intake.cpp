@@ -260,8 +260,8 @@ void SpanIntake::append_wanted(std::string& out, std::uint32_t pid, Session& ses
   };
   for (; its.wanted_told < wanted_before_ + wanted_.size(); ++its.wanted_told) {
     const Wanted& next = wanted_[its.wanted_told - wanted_before_];
-    const CaptureBits bits = captures().valid_bits(
-        next.trace.capture_bits, std::min(next.control, its.told), peer.uid);
+    const CaptureBits bits =
+        captures().valid_bits(next.trace.capture_bits, std::min(next.control, its.told), peer.uid);
     if (bits != 0) told.push_back({next.trace.hash, bits});
     if (told.size() == wire::kMaxWanted) append();
   }

@@ -89,8 +89,8 @@ class SpanIntake {
     wire::WantedTrace trace;
     std::uint64_t control;
   };
-  std::deque<Wanted> wanted_;         // the last ones
-  std::uint64_t wanted_before_ = 0;   // number of those before them
+  std::deque<Wanted> wanted_;        // the last ones
+  std::uint64_t wanted_before_ = 0;  // number of those before them
   std::function<void()> bell_;
 
   // A user's sessions in this round, also those that have ended: how many spans each captured or

@@ -17,6 +17,7 @@ struct SpanTrace {
   std::vector<SpanEvent> spans;      // including events, without duplicates
   std::uint64_t spans_left_out = 0;  // beyond the limit
   bool is_late = false;              // the rest was handed out before
+  std::uint64_t slow_span = 0;       // for which slower= selects the trace; 0: not said
 
   // By span: where its parent ran, which was not captured although other parts of the trace were.
   // Empty: unknown. See torn_spans.hpp.

@@ -82,6 +82,7 @@ void write_trace(JsonWriter& json, const SpanTrace& trace) {
     trace.id.is_set() ? json.text(text_of(trace.id)) : json.null();
     write_time(json, "begin", begin_ns);
     json.number("duration_ns", trace.end_ns() - begin_ns);
+    if (trace.slow_span != 0) write_id(json, "slow_span", trace.slow_span);
     json.truth("has_root", has_root);
     json.truth("is_torn", is_torn);
     json.truth("is_late", trace.is_late);

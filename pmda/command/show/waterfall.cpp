@@ -77,6 +77,7 @@ class Waterfall {
  private:
   std::vector<bool> longest(const std::vector<Node>& nodes) const;
   std::string head(const Node& first) const;
+  std::string reason(const std::vector<Node>& nodes) const;
   std::string line(const Node& node) const;
   std::string notes(const Node& node) const;
   std::string end(std::size_t not_shown) const;
@@ -111,7 +112,7 @@ class Waterfall {
 
 std::string Waterfall::text() {
   const std::vector<Node> nodes = nodes_of(trace_);
-  std::string text = head(nodes.front());
+  std::string text = head(nodes.front()) + reason(nodes);
   std::size_t not_shown = 0;
   const std::vector<bool> shows = longest(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -158,6 +159,20 @@ std::string Waterfall::head(const Node& first) const {
   if (std::min(columns_of(tag), kLeastTag) + id.size() > room) id.clear();
   return shown_.bold(shown_.name(first.span->tag, room_after(room, id.size())) + rest) +
          shown_.faint(id) + "\n";
+}
+
+// The transaction that was slow, if not that of the head.
+std::string Waterfall::reason(const std::vector<Node>& nodes) const {
+  const auto slow = std::ranges::find_if(nodes, [&](const Node& node) {
+    return !node.span->is_event() && node.span->span == trace_.slow_span;
+  });
+  if (slow == nodes.begin() || slow == nodes.end()) return {};
+  const SpanEvent& span = *slow->span;
+  const std::string text =
+      "slow: " + span.tag + "  " + shown_.duration(seconds(span.duration_ns)) +
+      (span.service.empty() ? "" : "  in " + span.service + " " + std::to_string(span.pid)) +
+      (has_hosts_ ? "@" + span.host : "");
+  return "  " + shown_.name(text, room_after(shown_.terminal().columns, 2)) + "\n";
 }
 
 std::string Waterfall::line(const Node& node) const {

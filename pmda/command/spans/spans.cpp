@@ -44,6 +44,7 @@ int show_recorded(const SpansOptions& options) {
   std::uint64_t matching = 0;
   const auto read = read_recorded(options, Marks::Torn, [&](SpanTrace&& trace) {
     ++matching;
+    if (options.wanted.captured) trace.slow_span = slow_span(trace, *options.wanted.captured);
     return print(options.is_json ? trace_json(trace) : waterfall(trace, shown) + "\n");
   });
   if (!read) {

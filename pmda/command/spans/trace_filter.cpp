@@ -72,6 +72,12 @@ std::string text_of(const ShownAttribute& attribute) {
   return {text.begin(), end};
 }
 
+bool is_selected(const SpanEvent& span, const wire::CaptureFilter& filter) {
+  const std::string& process = span.process.empty() ? span.service : span.process;
+  return wire::matches_tag(filter, span.tag) && span.duration_ns >= filter.slower_ns &&
+         wire::matches_process(filter, span.pid, span.service, process);
+}
+
 }  // namespace
 
 Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
@@ -98,6 +104,15 @@ Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   return {};
 }
 
+std::uint64_t slow_span(const SpanTrace& trace, const wire::CaptureFilter& filter) {
+  const SpanEvent* first = nullptr;
+  for (const SpanEvent& span : trace.spans)
+    if (filter.slower_ns > 0 && !span.is_event() && is_selected(span, filter) &&
+        (first == nullptr || span.begin_ns < first->begin_ns))
+      first = &span;
+  return first != nullptr ? first->span : 0;
+}
+
 TraceFilter::Marks TraceFilter::all_marks() const {
   return (Marks{1} << (notes.size() + 1)) - (failed ? 1 : 2);
 }
@@ -118,11 +133,8 @@ TraceFilter::Marks TraceFilter::marks_of(const SpanEvent& span) const {
 }
 
 bool TraceFilter::may_be_of(const SpanEvent& span) const {
-  const std::string& process = span.process.empty() ? span.service : span.process;
-  return !captured ||
-         (wire::matches_tag(*captured, span.tag) && span.duration_ns >= captured->slower_ns &&
-          wire::matches_process(*captured, span.pid, span.service, process) &&
-          wire::reaches_threshold(span.trace.low, wire::share_threshold(*captured)));
+  return !captured || (is_selected(span, *captured) &&
+                       wire::reaches_threshold(span.trace.low, wire::share_threshold(*captured)));
 }
 
 bool TraceFilter::matches(const SpanTrace& trace) const {

@@ -14,6 +14,10 @@
 
 namespace pcp::trace::command {
 
+// The transaction for which a filter with slower= selects this trace: the first one to begin; 0:
+// none, or another filter.
+std::uint64_t slow_span(const SpanTrace& trace, const wire::CaptureFilter& filter);
+
 struct TraceFilter {
   struct Note {
     bool is_label = false;  // of the tag at its end

@@ -75,6 +75,7 @@ class Watch {
       if (is_enough_) return;
       torn_.learn(trace);
       torn_.mark(trace);
+      trace.slow_span = slow_span(trace, options_.filter);
       if (!options_.wanted.matches(trace)) continue;
       ++watched_.traces;
       watched_.spans += trace.spans.size() + trace.spans_left_out;

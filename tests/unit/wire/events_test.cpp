@@ -337,7 +337,8 @@ TEST(Control, IsRefusedIfACaptureBreaksALimit) {
 TEST(Wanted, IsRefusedIfItBreaksALimit) {
   const auto is_taken = [](const std::vector<WantedTrace>& wanted) {
     Events events;
-    const bool in_events = decode_events(payload_of(pdu_of(append_events, 1, 1, {}, wanted, "")), events);
+    const bool in_events =
+        decode_events(payload_of(pdu_of(append_events, 1, 1, {}, wanted, "")), events);
     EXPECT_EQ(decode_wanted(payload_of(pdu_of(append_wanted, wanted))).has_value(), in_events);
     return in_events;
   };

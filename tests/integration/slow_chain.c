@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Three processes that pass requests on: front, middle and back. Each request is a transaction in
+ * each of them, "checkout", "stock" and "query". A line of standard input,
+ *
+ *   COUNT EVERY PLACE MS
+ *
+ * makes so many requests, of which each EVERYth waits in process PLACE, 0 to 2, for so long. Prints
+ * the headers of those that waited, and an empty line. With PLACE -1 each process begins anew until
+ * the transaction is captured.
+ */
+#define _GNU_SOURCE
+#include <pcp/trace.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct request {
+  char traceparent[PMTRACE_CONTEXT_SIZE];
+  int place;
+  int ms;
+};
+
+static const char* const kServices[] = {"front", "middle", "back"};
+static const char* const kTags[] = {"checkout", "stock", "query"};
+
+static void wait_ms(int ms) {
+  const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
+  nanosleep(&pause, NULL); /* what is measured, or between two looks */
+}
+
+static void begin(int place, pmtrace_handle tag, pmtrace_tx* tx, const struct request* request) {
+  if (place == 0)
+    pmtrace_begin(tag, tx);
+  else
+    pmtrace_begin_from(tag, tx, request->traceparent, NULL);
+}
+
+/* Begins inside the headers, asks the next process, and ends. */
+static int serve(int place, pmtrace_handle tag, struct request* request, int next) {
+  pmtrace_tx tx;
+  char answer;
+  begin(place, tag, &tx, request);
+  for (; request->place < 0 && !pmtrace_is_captured(&tx); begin(place, tag, &tx, request)) {
+    pmtrace_end(&tx);
+    wait_ms(1);
+  }
+  if (request->place == place) wait_ms(request->ms);
+  if (next >= 0) {
+    pmtrace_context(&tx, request->traceparent, sizeof request->traceparent);
+    if (write(next, request, sizeof *request) != sizeof *request || read(next, &answer, 1) != 1)
+      return -1;
+  }
+  return pmtrace_end(&tx);
+}
+
+static void be(int place, int from, int next) {
+  struct request request;
+  pmtrace_handle tag;
+  setenv("PCP_TRACE_SERVICE", kServices[place], 1);
+  tag = pmtrace_tag(kTags[place]);
+  while (read(from, &request, sizeof request) == sizeof request) {
+    if (serve(place, tag, &request, next) < 0) break;
+    if (write(from, "", 1) != 1) break;
+  }
+  exit(0);
+}
+
+int main(void) {
+  int to_middle[2], to_back[2], count, every, place, ms;
+  pmtrace_handle tag;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_middle) != 0 ||
+      socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_back) != 0)
+    return 1;
+  if (fork() == 0) {
+    close(to_middle[0]);
+    close(to_back[1]);
+    be(1, to_middle[1], to_back[0]);
+  }
+  if (fork() == 0) {
+    close(to_middle[0]);
+    close(to_middle[1]);
+    close(to_back[0]);
+    be(2, to_back[1], -1);
+  }
+  close(to_middle[1]);
+  close(to_back[0]);
+  close(to_back[1]);
+  setenv("PCP_TRACE_SERVICE", kServices[0], 1);
+  tag = pmtrace_tag(kTags[0]);
+  while (scanf("%d %d %d %d", &count, &every, &place, &ms) == 4) {
+    for (int i = 1; i <= count; ++i) {
+      struct request request = {"", place, i % every == 0 ? ms : 0};
+      if (serve(0, tag, &request, to_middle[0]) < 0) return 1;
+      if (request.ms > 0) puts(request.traceparent);
+    }
+    puts("");
+    fflush(stdout);
+  }
+  close(to_middle[0]);
+  while (wait(NULL) > 0) continue;
+  return 0;
+}

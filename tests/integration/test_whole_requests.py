@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pcp trace spans with slower=: slow requests come with their parts in all processes, wherever they were slow."""
+
+import json
+import subprocess
+
+from test_spans import SpansTestCase
+from trace_test import program
+
+PLACES = range(3)  # of slow_chain.c's processes
+
+
+class Slow(SpansTestCase):
+    def chain(self, **variables):
+        return self.start_process(program("slow_chain"), stdin=subprocess.PIPE, env=self.environment(**variables))
+
+    @staticmethod
+    def request(chain, count, every, place, ms):
+        """Gives the traces of those that waited."""
+        chain.stdin.write(f"{count} {every} {place} {ms}\n")
+        chain.stdin.flush()
+        return {line.split("-")[1] for line in iter(chain.stdout.readline, "\n")}
+
+    def assert_whole(self, process, traces, slow_tag="checkout"):
+        """Reads until all these are shown. Any other was slow, too, on a busy machine."""
+        left = set(traces)
+        while left:
+            trace = json.loads(process.stdout.readline())
+            self.assertEqual({span["service"] for span in trace["spans"]}, {"front", "middle", "back"}, trace)
+            slow = next(span for span in trace["spans"] if span["span"] == trace["slow_span"])
+            self.assertEqual(slow["tag"], slow_tag)
+            self.assertGreaterEqual(slow["duration_ns"], 50_000_000)
+            left.discard(trace["trace"])
+
+    def watch(self, chain, *words):
+        process = self.start("--json", *words)
+        self.request(chain, 1, 1, -1, 0)
+        return process
+
+    def test_requests_are_whole_and_no_others_come(self):
+        chain = self.chain()
+        process = self.watch(chain, "tag=checkout slower=50ms limit=100000/s")
+        for place in PLACES:
+            self.assert_whole(process, self.request(chain, 2_000, 500, place, 60))
+        self.assertEqual(self.interrupt(process)[1], "")
+
+    # Only the last process knows that the request is slow.
+    def test_requests_are_whole_if_only_a_part_was_slow(self):
+        chain = self.chain(PCP_TRACE_IDS="always")
+        process = self.watch(chain, "tag=query slower=50ms")
+        self.assert_whole(process, self.request(chain, 10, 10, 2, 60), "query")
