@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "command/pcp/pcp_values.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -112,24 +113,37 @@ std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filte
   return text + (filter.pid != 0 ? "; pids: " : "; services: ") + listed(there, shown) + "\n";
 }
 
-// Empty if the filter matches one of the tags.
-std::string unmatched(const wire::CaptureFilter& filter, const std::set<std::string>& tags,
-                      const Shown& shown) {
-  const bool matches_some = std::any_of(
-      tags.begin(), tags.end(), [&](const auto& tag) { return wire::matches_tag(filter, tag); });
-  if (matches_some) return "";
+// Programs compare tag= with the tag of the begin, which may have fewer labels than the tags there.
+constexpr const char* kOfLateLabels =
+    "tag= does not know labels that come after the begin: write tag=NAME, and choose with"
+    " label.KEY=VALUE of pcp-trace spans\n";
+
+enum class Match { None, OnlyWithLabels, Some };
+
+Match match_of(const wire::CaptureFilter& filter, const std::set<std::string>& tags) {
+  const auto matches = [&](const auto& tag) { return wire::matches_tag(filter, tag); };
+  if (std::ranges::none_of(tags, matches)) return Match::None;
+  return std::ranges::any_of(tags, matches, bare_name) ? Match::Some : Match::OnlyWithLabels;
+}
+
+std::string unmatched(const std::set<std::string>& tags, const Shown& shown) {
   return "the filter matches none of the tags there: " + listed(tags, shown) + "\n";
 }
 
 std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, const Shown& shown) {
   if (facts.tags.empty()) return "no transaction has been traced there yet\n";
-  std::string line = unmatched(filter, {facts.tags.begin(), facts.tags.end()}, shown);
-  if (!line.empty()) return line;
+  const std::set<std::string> tags(facts.tags.begin(), facts.tags.end());
+  const Match match = match_of(filter, tags);
+  if (match == Match::None) return unmatched(tags, shown);
+  const bool is_some = match == Match::Some;
   // Tags also match for another user's programs.
   return std::string(facts.only_user.empty() ? "tags match; " : "") +
          "transactions are shown when they end" +
-         (filter.slower_ns != 0 ? ", and none was slow enough" : "") +
-         (filter.share < wire::kWholeShare ? ", and share= takes few of them" : "") + "\n";
+         (filter.slower_ns == 0 ? ""
+          : is_some             ? ", and none was slow enough"
+                                : ", if they were slow enough") +
+         (filter.share < wire::kWholeShare ? ", and share= takes few of them" : "") + "\n" +
+         (is_some ? "" : kOfLateLabels);
 }
 
 }  // namespace
@@ -172,7 +186,9 @@ std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& 
   std::set<std::string> names;
   for (const Tag& tag : tags)
     if (tag.type == TraceType::Transact) names.insert(tag.name);
-  return parsed && !names.empty() ? unmatched(*parsed, names, shown) : "";
+  if (!parsed || names.empty()) return "";
+  const Match match = match_of(*parsed, names);
+  return match == Match::None ? unmatched(names, shown) : match == Match::Some ? "" : kOfLateLabels;
 }
 
 }  // namespace pcp::trace::command

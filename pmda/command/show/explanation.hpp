@@ -35,8 +35,8 @@ HostFacts read_facts(const PcpHost& host);
 std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filter,
                         const Shown& shown);
 
-// A line with names of a recording's tags. Empty if the filter matches one of them, or if there are
-// none.
+// A line with names of a recording's tags, or on labels if the filter matches none without them.
+// Empty if the names are not the cause, or if there are none.
 std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& tags,
                              const Shown& shown);
 

@@ -71,6 +71,10 @@ TEST(Explanation, IsThatNoneHasEnded) {
   EXPECT_TRUE(has(explained(a_shop(), "tag=pay slower=1s share=1%"),
                   "\n  tags match; transactions are shown when they end, and none was slow "
                   "enough, and share= takes few of them\n"));
+  EXPECT_TRUE(has(explained(a_shop(), "tag=pay{zone=*} slower=1s"),
+                  "\n  tags match; transactions are shown when they end, if they were slow enough\n"
+                  "  tag= does not know labels that come after the begin: write tag=NAME, and "
+                  "choose with label.KEY=VALUE of pcp-trace spans\n"));
   HostFacts facts = a_shop();
   facts.tags.clear();
   EXPECT_TRUE(has(explained(facts, "tag=pay"), "\n  no transaction has been traced there yet\n"));
@@ -101,6 +105,11 @@ std::string why_unmatched(const std::string& filter, const std::vector<std::stri
 TEST(UnmatchedFilter, NamesTheTagsThatThereAre) {
   EXPECT_EQ(why_unmatched("tag=nosuch", {"request{route=/}", "query"}),
             "the filter matches none of the tags there: query, request{route=/}\n");
+}
+
+TEST(UnmatchedFilter, SaysThatLabelsMayHaveComeLate) {
+  EXPECT_TRUE(
+      has(why_unmatched("tag=request{route=/}", {"request{route=/}"}), " label.KEY=VALUE of "));
 }
 
 TEST(UnmatchedFilter, IsSilentIfNamesAreNotTheCause) {
