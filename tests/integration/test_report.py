@@ -243,9 +243,11 @@ class OfARecording(ReportTestCase):
 
     def test_can_be_a_page(self):
         page = self.path("page.html")
-        done = report("--html", page, self.record(*CALLS))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"page     {page}\n", done.stdout)
+        folder = self.record(*CALLS)
+        for runs in ([folder], ["--compare", self.record(*CALLS, name="before.trace"), folder]):
+            done = report("--html", page, *runs)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"\npage     {page}\n", done.stdout)
         with open(page, encoding="utf-8") as file:
             self.assertIn("<html", file.read())
         done = completed("sh", "-c", 'ulimit -f 1; exec "$0" report --html "$1" "$2"', recorded.COMMAND, page,

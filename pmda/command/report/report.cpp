@@ -110,7 +110,8 @@ void show(const Report& report, const ReportOptions& options, const Findings& fi
   const Terminal terminal = terminal_of(STDOUT_FILENO);
   if (comparison)
     std::cout << shown_comparison(*model.base, model, *comparison, terminal,
-                                  options.table.by.value_or(std::vector<std::string>{}));
+                                  options.table.by.value_or(std::vector<std::string>{}))
+              << page_line(options.page, Shown(terminal));
   else
     std::cout << summary(model, options.page, terminal, options.table);
   std::cout << host_table(model.host_values, Shown(terminal));

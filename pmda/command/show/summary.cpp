@@ -139,8 +139,7 @@ std::string files(const Run& run, const std::string& page, const Shown& shown) {
     lines += labelled(shown, i == 0 ? "archive" : "",
                       shown.name(run.archives[i], room_after(room, rest.size())) + rest);
   }
-  if (!page.empty()) lines += labelled(shown, "page", shown.name(page, room));
-  return lines;
+  return lines + page_line(page, shown);
 }
 
 std::size_t lines_of(const std::string& text) {
@@ -169,6 +168,12 @@ std::string folded_line(const Run& run, const Shown& shown, const std::string& w
 }
 
 }  // namespace
+
+std::string page_line(const std::string& page, const Shown& shown) {
+  return page.empty() ? ""
+                      : labelled(shown, "page",
+                                 shown.name(page, room_after(shown.terminal().columns, kLabel)));
+}
 
 std::vector<Note> notes_of(const std::vector<const Tag*>& rows, const Shown& shown) {
   const char* unknown = nullptr;

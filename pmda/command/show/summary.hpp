@@ -18,6 +18,9 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
 // The first lines: what was recorded, where and when.
 std::string summary_head(const Run& run, const Shown& shown);
 
+// Where the page is; empty if there is none.
+std::string page_line(const std::string& page, const Shown& shown);
+
 // Why calls may be missing, a line per archive; empty if none are.
 std::string incompleteness(const Run& run, const Shown& shown, const std::string& where = "");
 
