@@ -109,8 +109,7 @@ void show(const Report& report, const ReportOptions& options, const Findings& fi
   }
   const Terminal terminal = terminal_of(STDOUT_FILENO);
   if (comparison)
-    std::cout << shown_comparison(*model.base, model, *comparison, terminal,
-                                  options.table.by.value_or(std::vector<std::string>{}))
+    std::cout << shown_comparison(*model.base, model, *comparison, terminal)
               << page_line(options.page, Shown(terminal));
   else
     std::cout << summary(model, options.page, terminal, options.table);

@@ -84,12 +84,11 @@ std::vector<Imbalance> imbalances_of(const std::vector<Tag>& tags) {
   return found;
 }
 
-bool is_uneven(const Imbalance& imbalance, const std::vector<std::string>& asked_for) {
+bool is_uneven(const Imbalance& imbalance) {
   constexpr double kLeastRatio = 1.1;
   constexpr std::array<std::string_view, 3> kOfProcesses{"rank", "host", "pid"};
   return imbalance.ratio() >= kLeastRatio &&
-         (std::ranges::find(kOfProcesses, imbalance.label) != kOfProcesses.end() ||
-          std::ranges::find(asked_for, imbalance.label) != asked_for.end());
+         std::ranges::find(kOfProcesses, imbalance.label) != kOfProcesses.end();
 }
 
 }  // namespace pcp::trace::command

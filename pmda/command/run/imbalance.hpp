@@ -15,8 +15,8 @@ namespace pcp::trace::command {
 // negative or all zero, have none. The greatest loss comes first.
 std::vector<Imbalance> imbalances_of(const std::vector<Tag>& tags);
 
-// True if a report should tell of it: one process, or one value of a label that was asked for, has
-// much more than the others. Routes and answers are never alike.
-bool is_uneven(const Imbalance& imbalance, const std::vector<std::string>& asked_for = {});
+// True if a report should tell of it: one process has much more than the others. Routes and answers
+// are never alike, whoever asks for them.
+bool is_uneven(const Imbalance& imbalance);
 
 }  // namespace pcp::trace::command

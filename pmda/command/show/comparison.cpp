@@ -176,8 +176,7 @@ std::string only_in(const std::string& label, const std::vector<const Tag*>& tag
 }
 
 // The names that are uneven in one of the runs, with the greatest value of the label in both.
-std::string uneven_lines(const Totals& base, const Totals& now, const Shown& shown,
-                         const std::vector<std::string>& by) {
+std::string uneven_lines(const Totals& base, const Totals& now, const Shown& shown) {
   constexpr std::size_t kMost = 3;
   constexpr std::size_t kLeastName = 12;
   constexpr std::size_t kMostOfLabel = 12;
@@ -192,7 +191,7 @@ std::string uneven_lines(const Totals& base, const Totals& now, const Shown& sho
     const auto was = std::ranges::find_if(base.imbalances, [&](const Imbalance& other) {
       return other.type == each.type && other.name == each.name && other.label == each.label;
     });
-    if (was == base.imbalances.end() || !(is_uneven(*was, by) || is_uneven(each, by))) continue;
+    if (was == base.imbalances.end() || !(is_uneven(*was) || is_uneven(each))) continue;
     if (++count > kMost) break;
     const std::string what = " by " + shown.name(each.label, kMostOfLabel) + ": was " + text(*was) +
                              ", now " + text(each);
@@ -251,7 +250,7 @@ TablesOf<ComparedTag> by_kind(const Comparison& comparison, std::size_t most) {
 }
 
 std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
-                             const Terminal& terminal, const std::vector<std::string>& by) {
+                             const Terminal& terminal) {
   const Shown shown(terminal);
   std::string text = incompleteness(base.run, shown, " in the older run") +
                      incompleteness(now.run, shown, " in the newer run") + shown.faint("was: ") +
@@ -280,7 +279,7 @@ std::string shown_comparison(const Totals& base, const Totals& now, const Compar
                         " more: see the page (--html FILE), or --json") +
             "\n";
   if (rows > 0) text += "\n";
-  return text + table.notes() + uneven_lines(base, now, shown, by) +
+  return text + table.notes() + uneven_lines(base, now, shown) +
          only_in("only before", comparison.only_before, shown) +
          only_in("only now", comparison.only_now, shown);
 }

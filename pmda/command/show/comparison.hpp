@@ -16,9 +16,9 @@
 namespace pcp::trace::command {
 
 // Shows what became slower or faster than in an older run, and by how much. Lines end with a
-// newline. `by`: the labels of --by.
+// newline.
 std::string shown_comparison(const Totals& base, const Totals& now, const Comparison& comparison,
-                             const Terminal& terminal, const std::vector<std::string>& by = {});
+                             const Terminal& terminal);
 
 // The figure of this column for a tag: a counter has the added amount where others have the total
 // time. Nothing: a comparison has none there.

@@ -90,14 +90,12 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   return labelled(shown, "open", text);
 }
 
-// The first totals that are spread unevenly over the values of a label.
-std::vector<Imbalance> uneven_totals(const std::vector<Imbalance>& imbalances,
-                                     const TableChoice& choice) {
+// The first totals that are spread unevenly over processes.
+std::vector<Imbalance> uneven_totals(const std::vector<Imbalance>& imbalances) {
   constexpr std::size_t kMost = 3;
   std::vector<Imbalance> found;
   for (const Imbalance& each : imbalances)
-    if (found.size() < kMost && is_uneven(each, choice.by.value_or(std::vector<std::string>{})))
-      found.push_back(each);
+    if (found.size() < kMost && is_uneven(each)) found.push_back(each);
   return found;
 }
 
@@ -267,7 +265,7 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
   const auto& [run, tags, imbalances] = totals;
   const Shown shown(terminal);
   const std::string head = incompleteness(run, shown) + summary_head(run, shown) + "\n";
-  const std::vector<Imbalance> uneven = uneven_totals(imbalances, choice);
+  const std::vector<Imbalance> uneven = uneven_totals(imbalances);
   std::string tail = uneven_lines(uneven, shown) + slowest_line(run, tags, shown) +
                      open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
