@@ -106,9 +106,8 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   if (model->spans) {
     text += span_counts(*model->spans, shown);
     text += why_slow(*model->spans, shown, 1);
-    text += slowest_trees(*model->spans, shown);
-    if (model->spans->traces > kSlowestTrees)
-      text += "more of them: pcp-trace report " + printed_name(folder.path()) + "\n";
+    text += slowest_trees(*model->spans, shown,
+                          "more of them: pcp-trace report " + printed_name(folder.path()) + "\n");
     if (model->spans->traces == 0 && model->spans->missed == 0)
       text += unmatched_filter(options.spans, model->tags, shown);
   }

@@ -281,10 +281,16 @@ std::string span_counts(const RecordedSpans& spans, const Shown& shown) {
          (is_all ? "" : "; " + Shown::missed(spans.missed, spans.has_gap)) + "\n";
 }
 
-// Each gets as many spans as its lines allow: a span may have lines of its own below it.
-std::string slowest_trees(const RecordedSpans& spans, const Shown& shown) {
+// Each gets as many spans as its lines allow: a span may have lines of its own below it. One tree
+// that shows where its time went is better than two that break off above this.
+std::string slowest_trees(const RecordedSpans& spans, const Shown& shown, const std::string& more) {
   constexpr std::size_t kMostLines = 19;  // and an empty one at the end
-  const std::size_t trees = std::min(spans.slowest.size(), kSlowestTrees);
+  constexpr std::size_t kMostTrees = 2;
+  const auto has_room = [&](const SpanTrace& trace) {
+    return line_count(waterfall(trace, shown)) < kMostLines / kMostTrees;
+  };
+  std::size_t trees = std::min(spans.slowest.size(), kMostTrees);
+  if (!std::ranges::all_of(std::span(spans.slowest).first(trees), has_room)) trees = 1;
   std::string text;
   for (std::size_t i = 0; i < trees; ++i) {
     const std::size_t most_lines = kMostLines / trees - 1;
@@ -295,7 +301,7 @@ std::string slowest_trees(const RecordedSpans& spans, const Shown& shown) {
     }
     text += "\n" + first_lines(tree, most_lines);
   }
-  return text.empty() ? "" : text + "\n";
+  return text.empty() ? "" : text + "\n" + (spans.traces > trees ? more : "");
 }
 
 std::string span_summary(const RecordedSpans& spans, const Shown& shown) {

@@ -114,7 +114,7 @@ TEST(Waterfall, MarksWhatWasNotCaptured) {
 
 TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
   RecordedSpans spans;
-  EXPECT_EQ(slowest_trees(spans, kPlain), "");
+  EXPECT_EQ(slowest_trees(spans, kPlain, ""), "");
   std::vector<SpanEvent> many{span_of("root", 1, 0)};
   for (std::uint64_t i = 2; i <= 101; ++i) {
     many.push_back(span_of("step", i, 1));
@@ -124,14 +124,27 @@ TEST(Waterfall, OfTheSlowestTakesTwentyLinesAtMost) {
   const auto lines = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
   };
-  for (const std::ptrdiff_t most : {20, 19, 19}) {
+  for (int trees = 1; trees <= 3; ++trees) {
     spans.slowest.push_back(trace_of(many));
-    const std::string text = slowest_trees(spans, kPlain);
-    EXPECT_LE(lines(text), most);
+    const std::string text = slowest_trees(spans, kPlain, "");
+    EXPECT_LE(lines(text), 20);
     EXPECT_GE(lines(text), 15);
     EXPECT_TRUE(begins(text, "\nroot "));
     EXPECT_TRUE(text.ends_with("\n\n")) << text;
     EXPECT_TRUE(has(text, " more span"));
+  }
+}
+
+TEST(Waterfall, OfTheSlowestTwoIsOneIfBothCannotBeWhole) {
+  for (const std::uint64_t depth : {7U, 8U}) {
+    std::vector<SpanEvent> chain;
+    for (std::uint64_t i = 1; i <= depth; ++i) chain.push_back(span_of("step", i, i - 1));
+    RecordedSpans spans;
+    spans.slowest = {trace_of(chain), trace_of(chain)};
+    spans.traces = 2;
+    const std::string text = slowest_trees(spans, kPlain, "more");
+    EXPECT_FALSE(has(text, " more span"));
+    EXPECT_EQ(text.ends_with("\n\nmore"), depth == 8) << text;
   }
 }
 
