@@ -257,15 +257,18 @@ class OfARecording(ReportTestCase):
 
     def test_fails_if_it_shall(self):
         folder = self.record(*CALLS)
-        for condition, status in (("a calls != 1", 0), ("b calls > 0", 2), ("a max > 1h", 2), ("a max > 50s", 0)):
-            self.assertEqual(report("--fail-if", condition, folder).returncode, status, condition)
+        for condition, status, line in (("a calls != 1", 0, "passed: a calls != 1: a has 1"),
+                                        ("b calls > 0", 2, "unknown: b calls > 0: no tag matches"),
+                                        ("a max > 1h", 2, ""), ("a max > 50s", 0, "passed: a max > 50s: a has ")):
+            done = report("--fail-if", condition, folder)
+            self.assertEqual(done.returncode, status, condition)
+            self.assertIn(line, (done.stdout + done.stderr).splitlines()[-1])
         conditions = [word for text in ("a calls > 0", "a calls > 1", "b calls > 0")
                       for word in ("--fail-if", text)]
-        lines = "true: a calls > 0: a has 1\nunknown: b calls > 0: no tag matches\n"
+        lines = "true: a calls > 0: a has 1\npassed: a calls > 1: a has 1\nunknown: b calls > 0: no tag matches\n"
         done = report(*conditions, folder)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stdout.endswith("\n" + lines), done.stdout)
-        self.assertNotIn("passed", done.stdout)
         done = report("--json", *conditions, folder)
         self.assertEqual((done.returncode, done.stderr), (1, lines))
         self.assertEqual([each["outcome"] for each in json.loads(done.stdout)["conditions"]],

@@ -77,9 +77,7 @@ int status_of(const Findings& findings) {
 }
 
 void print(const Findings& findings, std::ostream& out) {
-  for (const Condition::Finding& finding : in_short(findings))
-    if (finding.outcome != Condition::Outcome::Passed || finding.is_noise)
-      out << finding.line << '\n';
+  for (const Condition::Finding& finding : in_short(findings)) out << finding.line << '\n';
 }
 
 Result<void> read(const ReportOptions& options, Report& report) {

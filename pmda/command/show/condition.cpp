@@ -27,6 +27,30 @@ std::string how_to_add_up(const Tag& tag, const std::vector<Tag>& tags) {
   return "; --by " + (keys.empty() ? "name" : keys) + " adds those that ended with more labels";
 }
 
+std::string condition_of(const Condition::Finding& finding) {
+  return finding.about.substr(0, finding.about.size() - finding.tag.size());
+}
+
+// The tags that pass a condition, but for those with noise.
+struct Passed {
+  const Condition::Finding* nearest = nullptr;
+  std::size_t count = 0;
+  bool by_all = true;
+
+  void take(const Condition::Finding& finding) {
+    by_all = by_all && finding.outcome == Condition::Outcome::Passed;
+    if (finding.is_noise) return;
+    ++count;
+    if (nearest == nullptr || finding.distance < nearest->distance) nearest = &finding;
+  }
+
+  std::string others() const {
+    if (count == 1) return "";
+    return "; " + Shown::counted(count - 1, "more tag") + (count == 2 ? " is" : " are") +
+           " not nearer to the limit";
+  }
+};
+
 }  // namespace
 
 const char* word_for(Condition::Outcome outcome) {
@@ -37,15 +61,21 @@ const char* word_for(Condition::Outcome outcome) {
 std::vector<Condition::Finding> in_short(const std::vector<Condition::Finding>& findings) {
   constexpr std::size_t kMostNamed = 3;
   using Finding = Condition::Finding;
-  const auto reason_of = [](const Finding& of) {
-    return std::pair(of.about.substr(0, of.about.size() - of.tag.size()), of.why);
-  };
+  const auto reason_of = [](const Finding& of) { return std::pair(condition_of(of), of.why); };
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> unknown;
-  for (const Finding& each : findings)
+  std::map<std::string, Passed> passed;
+  for (const Finding& each : findings) {
+    passed[condition_of(each)].take(each);
     if (each.outcome == Condition::Outcome::Unknown && !each.why.empty())
       unknown[reason_of(each)].push_back(&each);
+  }
   std::vector<Finding> all;
   for (const Finding& each : findings) {
+    if (each.outcome == Condition::Outcome::Passed && !each.is_noise) {
+      const Passed& its = passed[condition_of(each)];
+      if (its.by_all && &each == its.nearest) all.emplace_back(each).line += its.others();
+      continue;
+    }
     const auto& same = unknown[reason_of(each)];
     const bool are_many = each.outcome == Condition::Outcome::Unknown && same.size() > kMostNamed;
     if (are_many && &each != same.front()) continue;
@@ -217,11 +247,13 @@ Condition::Finding Condition::finding_of(const std::string& name,
                                          const std::optional<ValueRange>& range,
                                          const std::string& shown, const std::string& why) const {
   const std::optional<bool> is_met = range ? holds(*range) : std::nullopt;
-  return finding_of(name,
-                    !is_met   ? Outcome::Unknown
-                    : *is_met ? Outcome::True
-                              : Outcome::Passed,
-                    shown, why);
+  Finding its = finding_of(name,
+                           !is_met   ? Outcome::Unknown
+                           : *is_met ? Outcome::True
+                                     : Outcome::Passed,
+                           shown, why);
+  if (range) its.distance = distance_of(*range);
+  return its;
 }
 
 // `why`: the reason why the value is unknown, without the value. Empty: as shown.
@@ -250,25 +282,29 @@ std::optional<ValueRange> Condition::known_without_missing(const Tag& tag) const
   return range;
 }
 
+double Condition::distance_of(const ValueRange& range) const {
+  return std::max({range.least - limit(), limit() - range.greatest, 0.0});
+}
+
 // Nothing if the condition holds for only some values of the range.
 std::optional<bool> Condition::holds(const ValueRange& range) const {
   const auto [least, greatest] = range;
-  const double limit = is_relative_ ? 100 + number_ : number_;  // see percent_of()
+  const double number = limit();
   const auto decide = [](bool for_all, bool for_some) -> std::optional<bool> {
     if (for_all == for_some) return for_all;
     return {};
   };
-  const bool is_number = least == limit && greatest == limit;
-  const bool may_be_number = least <= limit && limit <= greatest;
+  const bool is_number = least == number && greatest == number;
+  const bool may_be_number = least <= number && number <= greatest;
   switch (operator_) {
     case Operator::Less:
-      return decide(greatest < limit, least < limit);
+      return decide(greatest < number, least < number);
     case Operator::LessOrEqual:
-      return decide(greatest <= limit, least <= limit);
+      return decide(greatest <= number, least <= number);
     case Operator::Greater:
-      return decide(least > limit, greatest > limit);
+      return decide(least > number, greatest > number);
     case Operator::GreaterOrEqual:
-      return decide(least >= limit, greatest >= limit);
+      return decide(least >= number, greatest >= number);
     case Operator::Equal:
       return decide(is_number, may_be_number);
     case Operator::NotEqual:

@@ -3,6 +3,7 @@
 // Unknown: a check must not pass by accident.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ class Condition {
     bool is_noise = false;  // passed only because several runs show that the change is noise
     std::string tag{};      // the end of `about`
     std::string why{};      // the tag has this, and other tags may have it, too
+    double distance = std::numeric_limits<double>::infinity();  // of a value from the number
   };
 
   struct Checked {
@@ -67,6 +69,8 @@ class Condition {
   bool is_percent() const;
   bool applies_to(TraceType type) const;
   std::optional<ValueRange> known_without_missing(const Tag& tag) const;
+  double limit() const { return is_relative_ ? 100 + number_ : number_; }  // see percent_of()
+  double distance_of(const ValueRange& range) const;
   std::optional<bool> holds(const ValueRange& range) const;
 
   Finding finding(const Tag& tag, bool is_complete) const;
@@ -106,7 +110,8 @@ class Condition {
 // "passed", "true" or "unknown".
 const char* word_for(Condition::Outcome outcome);
 
-// Has one line for the tags of a condition that are unknown for the same reason, if they are many.
+// Has one line for the tags of a condition that are unknown for the same reason, if they are many,
+// and one for a condition that all tags pass: of the tag that is nearest to the number.
 std::vector<Condition::Finding> in_short(const std::vector<Condition::Finding>& findings);
 
 }  // namespace pcp::trace::command

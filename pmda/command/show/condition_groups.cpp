@@ -231,7 +231,11 @@ Condition::Finding Condition::change_of(const ComparedTag& tag,
   const std::optional<ValueRange> to = undivided(*tag.now, comparison.divisors.before);
   const std::optional<ValueRange> range = from && to ? percent_of(*from, *to) : std::nullopt;
   const std::optional<bool> is_beyond = range ? holds(*range) : std::nullopt;
-  if (is_beyond && !*is_beyond) return finding(Outcome::Passed);
+  if (is_beyond && !*is_beyond) {
+    Finding passed = finding(Outcome::Passed);
+    passed.distance = distance_of(*range);
+    return passed;
+  }
   // Judged alone: other tags must not decide whether a gate is open.
   const bool is_judged = comparison.is_over_runs && !is_count(figure_) && chance;
   const bool is_noise = is_judged && *chance > kLeastChanceOfNoise;

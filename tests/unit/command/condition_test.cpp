@@ -384,6 +384,23 @@ TEST(Condition, ThatIsUnknownForManyTagsForOneReasonHasOneLineInShort) {
   EXPECT_EQ(in_short({5, of_no_tag}).size(), 5U);
 }
 
+TEST(Condition, ThatAllTagsPassHasTheNearestInShort) {
+  Totals run;
+  for (const double calls : {7, 400, 300}) {
+    run.tags.push_back(checkout("of" + std::to_string(static_cast<int>(calls))));
+    run.tags.back().calls = calls;
+  }
+  const auto line = [&](const std::string& condition) {
+    const auto lines = in_short(Condition::parse(condition)->check({run, true, nullptr}));
+    return lines.size() == 1 ? lines[0].line : "";
+  };
+  EXPECT_EQ(line("* calls > 400"),
+            "passed: * calls > 400: of400 has 400; 2 more tags are not nearer to the limit");
+  EXPECT_EQ(line("* calls < 6"),
+            "passed: * calls < 6: of7 has 7; 2 more tags are not nearer to the limit");
+  EXPECT_EQ(line("* calls > 300"), "true: * calls > 300: of400 has 400");
+}
+
 TEST(Condition, SharesOfNothingAreUnknown) {
   Tag tag = checkout();
   tag.calls = 0;
