@@ -108,13 +108,15 @@ std::string cut(const std::vector<Piece>& pieces, std::size_t head, std::size_t 
   return end < pieces.size() ? shown + mark : shown;
 }
 
-// The cut is in the middle, because names often differ at their ends, where labels are.
+// A quarter of the columns is for the name's beginning, because names often differ at their ends:
+// labels are there, and the end of a route is before its status.
 std::string without_middle(const std::vector<Piece>& pieces, std::size_t columns,
                            const std::string& mark) {
   std::size_t room = room_after(columns, columns_of(mark));
   std::size_t head = 0;
   std::size_t tail = pieces.size();
-  for (bool is_head = true; head < tail; is_head = !is_head) {
+  for (int turn = 0; head < tail; ++turn) {
+    const bool is_head = turn % 4 == 0;
     const Piece& next = is_head ? pieces[head] : pieces[tail - 1];
     if (next.columns > room) break;
     room -= next.columns;
@@ -123,8 +125,8 @@ std::string without_middle(const std::vector<Piece>& pieces, std::size_t columns
   return cut(pieces, head, tail, pieces.size(), mark);
 }
 
-// The cut is before piece `begin`, where the name differs from others. A quarter of the columns is
-// for the name's beginning.
+// The cut is before piece `begin`, where the name differs from others. The name's beginning has a
+// quarter of the columns here, too.
 std::string cut_before(const std::vector<Piece>& pieces, std::size_t begin, std::size_t columns,
                        const std::string& mark) {
   std::size_t room = room_after(columns, 2 * columns_of(mark));

@@ -157,7 +157,7 @@ TEST(Summary, ShowsTheUnitOfValues) {
        of_type(TraceType::Observe, std::string(100, 'x'), "\033[31mred and far too long"),
        of_type(TraceType::Point, "point", "none of its own")}));
   for (const char* const beginning : {"queue [job]       ", "sent [KiB]        ",
-                                      "point             ", "xxxxxx..xxxxx [\\x1b[..g] "})
+                                      "point             ", "xxx..xxxxxxxx [\\x1b..ng] "})
     EXPECT_TRUE(has_line(lines, beginning)) << beginning;
   for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
 }
