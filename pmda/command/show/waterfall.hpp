@@ -20,8 +20,8 @@ std::string waterfall(const SpanTrace& trace, const Shown& shown,
 // The number of a run's single transactions, in one line.
 std::string span_counts(const RecordedSpans& spans, const Shown& shown);
 
-// The two slowest ones as trees, or the slowest one if there is no room for both as a whole: at most
-// 20 lines. The first and the last line are empty. Then comes `more` if there are others.
+// The two slowest ones as trees, or the slowest one if there is no room for both as a whole: at
+// most 20 lines. The first and the last line are empty. Then comes `more` if there are others.
 std::string slowest_trees(const RecordedSpans& spans, const Shown& shown, const std::string& more);
 
 // The number, and the slowest as larger trees.
