@@ -5,7 +5,7 @@
  *
  *   COUNT EVERY PLACE MS
  *
- * makes so many requests, of which each EVERYth waits in process PLACE, 0 to 2, for so long. Prints
+ * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front prints
  * the headers of those that waited, and an empty line. With PLACE -1 each process begins anew until
  * the transaction is captured.
  */
@@ -30,7 +30,7 @@ static const char* const kTags[] = {"checkout", "stock", "query"};
 
 static void wait_ms(int ms) {
   const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
-  nanosleep(&pause, NULL); /* what is measured, or between two looks */
+  nanosleep(&pause, NULL); /* load: the slowness */
 }
 
 static void begin(int place, pmtrace_handle tag, pmtrace_tx* tx, const struct request* request) {
@@ -42,12 +42,13 @@ static void begin(int place, pmtrace_handle tag, pmtrace_tx* tx, const struct re
 
 /* Begins inside the headers, asks the next process, and ends. */
 static int serve(int place, pmtrace_handle tag, struct request* request, int next) {
+  static const struct timespec between_looks = {0, 1000000};
   pmtrace_tx tx;
   char answer;
   begin(place, tag, &tx, request);
   for (; request->place < 0 && !pmtrace_is_captured(&tx); begin(place, tag, &tx, request)) {
     pmtrace_end(&tx);
-    wait_ms(1);
+    nanosleep(&between_looks, NULL); /* poll: until the process has the filter */
   }
   if (request->place == place) wait_ms(request->ms);
   if (next >= 0) {

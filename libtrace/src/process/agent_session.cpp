@@ -96,7 +96,7 @@ bool AgentSession::on_welcome(const wire::Welcome& welcome, std::uint64_t now_ns
   if (!has_feature(wire::Feature::Events))
     outbox_.spans.on_welcome_without();
   else if (!outbox_.spans.on_welcome(agent, welcome.last_events, welcome.control,
-                                      has_feature(wire::Feature::Wanted)))
+                                     has_feature(wire::Feature::Wanted)))
     return false;
   agent_ = welcome.agent_instance;  // not before: if a step fails, the next welcome repeats all
   for (CountBatch& batch : batches_.in_flight()) send(batch, now_ns, out);

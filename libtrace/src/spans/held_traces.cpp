@@ -9,7 +9,7 @@ namespace {
 
 using Outcome = CaptureBooks::Outcome;
 
-// Of traces that the agent was not told of, for want of a connection.
+// The limit of traces that the agent was not told of, for want of a connection.
 constexpr std::size_t kMostNews = 1'024;
 
 // Estimated memory of a trace besides its spans.

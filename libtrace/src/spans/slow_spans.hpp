@@ -8,7 +8,8 @@
 // parent had ended before, and no older list waits any more, the parent's tree was fast: nobody
 // reports that here. If too many lists wait, the oldest are given up.
 //
-// The limit decides about whole traces: for some time, all slow lists of a trace have one fate.
+// A trace with a slow list is wanted in all processes, unless it is over the limit: then it stays
+// so for some time. A fast list of a trace that crosses processes is held (HeldTraces).
 //
 // Nothing here throws. Without memory a fate is forgotten, and a list that cannot wait is given up.
 //
