@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "collector/spans/capture_table.hpp"
+#include "collector/spans/span_text.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
@@ -21,6 +25,10 @@ constexpr std::size_t kMostFetch = 8u << 20;    // PCP's values have a 24-bit le
 constexpr std::size_t kMostThroughSocket = 160 * 1024;
 
 constexpr std::uint64_t kLeastMemory = 1u << 20;
+
+// Traces in a value of tracing.wanted.
+constexpr std::size_t kMostWanted = 1'000;
+constexpr std::size_t kMostWantedASecond = 2'000;  // that a monitor stores
 
 // pmlogger fetches every minute by default.
 constexpr std::uint32_t kUsualIdle = 90;
@@ -88,6 +96,39 @@ SpanControls SpanMonitors::controls() const {
   if (found->second.monitor != nullptr)
     controls.backlog = static_cast<std::uint32_t>(found->second.monitor->waiting());
   return controls;
+}
+
+std::string SpanMonitors::take_wanted() {
+  const auto found = monitors_.find(asking_);
+  if (found == monitors_.end() || found->second.monitor == nullptr) return {};
+  std::string text;
+  for (const std::uint64_t hash : found->second.monitor->take_wanted(kMostWanted)) {
+    if (!text.empty()) text += ' ';
+    text += hex_of(hash).data();
+  }
+  return text;
+}
+
+int SpanMonitors::store_wanted(int context, std::string_view text, Instant now) {
+  const auto found = monitors_.find(context);
+  if (found == monitors_.end() || found->second.monitor == nullptr) return PM_ERR_PERMISSION;
+  std::vector<std::uint64_t> hashes;
+  while (!text.empty()) {
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), hashes.emplace_back(), 16);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (error != std::errc() || hashes.size() > kMostWanted) return PM_ERR_BADSTORE;
+    if (text.starts_with(' ')) text.remove_prefix(1);
+  }
+  Asking& asking = found->second;
+  if (now - asking.wanted_since >= std::chrono::seconds(1)) {
+    asking.wanted_since = now;
+    asking.wanted = 0;
+  }
+  asking.wanted += hashes.size();
+  if (asking.wanted > kMostWantedASecond) return -EDQUOT;
+  asking.monitor->want(hashes);
+  return 0;
 }
 
 int SpanMonitors::store_own_filter(int context, const std::string& text, Instant now) {

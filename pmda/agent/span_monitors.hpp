@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "agent/privileges.hpp"
 #include "base/result.hpp"
@@ -31,11 +32,13 @@ class SpanMonitors final : public SpanDesk {
 
   SpanAsker asker(Instant now) override;
   SpanControls controls() const override;
+  std::string take_wanted() override;
 
   // The values that may be stored. Each function returns 0 or a PCP error; the log says what is
   // wrong with a filter. With an empty own filter a monitor uses the common one.
   int store_own_filter(int context, const std::string& text, Instant now);
   int store_common_filter(const std::string& text, Instant now);
+  int store_wanted(int context, std::string_view text, Instant now);
   int store_fetch_bytes(std::uint64_t bytes);
   int store_memory(std::uint64_t bytes);
   int store_idle(std::uint64_t seconds);
@@ -55,6 +58,8 @@ class SpanMonitors final : public SpanDesk {
     std::string captured{};  // the filter of `monitor`
     Audience audience{};
     Instant asked_at{};
+    Instant wanted_since{};  // the second in which it has stored so many wanted traces
+    std::size_t wanted = 0;
     std::uint32_t lapses = 0;  // captures that end_idle() has ended
   };
 

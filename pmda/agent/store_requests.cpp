@@ -39,7 +39,8 @@ int StoreRequests::store(const pmValueSet& values, int context, Instant now) {
   const Metric* const metric = metrics_.find(values.pmid);
   if (!metric) return PM_ERR_PMID;
   // SpanMonitors decides what filter a monitor may set for itself.
-  const bool may_store = metric->store == Store::OwnFilter || privileges_.may_store(context);
+  const bool is_its_own = metric->store == Store::OwnFilter || metric->store == Store::Wanted;
+  const bool may_store = is_its_own || privileges_.may_store(context);
   if (metric->store == Store::Refused || !may_store) return PM_ERR_PERMISSION;
   if (values.numval != 1) return PM_ERR_BADSTORE;
   switch (metric->store) {
@@ -53,6 +54,7 @@ int StoreRequests::store(const pmValueSet& values, int context, Instant now) {
       return replace_debug_options(values, metric->type());
     case Store::OwnFilter:
     case Store::CommonFilter:
+    case Store::Wanted:
       return store_filter(*metric, values, context, now);
     case Store::FetchBytes:
     case Store::SpanBytes:
@@ -66,6 +68,7 @@ int StoreRequests::store_filter(const Metric& metric, const pmValueSet& values, 
                                 Instant now) {
   const std::optional<std::string> text = text_in(values);
   if (!text) return PM_ERR_BADSTORE;
+  if (metric.store == Store::Wanted) return monitors_.store_wanted(context, *text, now);
   return metric.store == Store::OwnFilter ? monitors_.store_own_filter(context, *text, now)
                                           : monitors_.store_common_filter(*text, now);
 }

@@ -30,6 +30,7 @@ struct AgentStatus {
   std::uint64_t histograms_left_out = 0;  // values in all answers so far
   SpanTotals spans;
   SpanControls span_controls;
+  SpanDesk* span_desk = nullptr;  // null: none
 
   double period_s() const { return static_cast<double>(options.period.count()) / 1e9; }
   double interval_s() const { return period_s() / options.buckets; }

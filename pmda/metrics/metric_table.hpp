@@ -156,6 +156,7 @@ enum class Store {
   DebugOptions,
   OwnFilter,  // of the storing monitor
   CommonFilter,
+  Wanted,  // traces, for the storing monitor
   FetchBytes,
   SpanBytes,
   IdleSeconds

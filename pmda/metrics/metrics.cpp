@@ -107,6 +107,7 @@ AgentStatus Metrics::status(Instant now) const {
   status.histograms_left_out = fetcher_.histograms_left_out();
   status.spans = reader_.span_totals();
   if (desk_ != nullptr) status.span_controls = desk_->controls();
+  status.span_desk = desk_;
   return status;
 }
 

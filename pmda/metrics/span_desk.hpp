@@ -32,6 +32,8 @@ class SpanDesk {
   // For the fetch being answered.
   virtual SpanAsker asker(Instant now) = 0;
   virtual SpanControls controls() const = 0;
+  // The traces that programs want whole for this monitor, as text; each once.
+  virtual std::string take_wanted() { return {}; }
 
  protected:
   ~SpanDesk() = default;

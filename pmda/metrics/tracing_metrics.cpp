@@ -72,6 +72,11 @@ std::vector<Metric> tracing_metrics() {
        control<&SpanControls::backlog>},
       {5, kBacklog + 1, "tracing.lapses", kNoIndom, PM_SEM_COUNTER, kCount,
        control<&SpanControls::lapses>},
+      {5, kBacklog + 2, "tracing.wanted", kNoIndom, PM_SEM_INSTANT, kNoUnits,
+       [](const AgentStatus& status) {
+         return status.span_desk != nullptr ? status.span_desk->take_wanted() : std::string();
+       },
+       Store::Wanted},
 
       {5, kFirstOfAgent, "tracing.agent.captures", kNoIndom, PM_SEM_INSTANT, kCount,
        [](const AgentStatus& status) { return status.spans.captures; }},

@@ -5,9 +5,10 @@
  *
  *   COUNT EVERY PLACE MS
  *
- * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front prints
- * the headers of those that waited, and an empty line. With PLACE -1 each process begins anew until
- * the transaction is captured.
+ * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front
+ * prints the headers of those that waited, and an empty line. With PLACE -1 each process begins
+ * anew until the transaction is captured. The agents of middle and back are at the sockets in the
+ * variables "middle" and "back", if there are any.
  */
 #define _GNU_SOURCE
 #include <pcp/trace.h>
@@ -62,6 +63,8 @@ static int serve(int place, pmtrace_handle tag, struct request* request, int nex
 static void be(int place, int from, int next) {
   struct request request;
   pmtrace_handle tag;
+  const char* socket = getenv(kServices[place]);
+  if (socket != NULL) setenv("PCP_TRACE_SOCKET", socket, 1);
   setenv("PCP_TRACE_SERVICE", kServices[place], 1);
   tag = pmtrace_tag(kTags[place]);
   while (read(from, &request, sizeof request) == sizeof request) {

@@ -32,8 +32,8 @@ class Slow(SpansTestCase):
             self.assertGreaterEqual(slow["duration_ns"], 50_000_000)
             left.discard(trace["trace"])
 
-    def watch(self, chain, *words):
-        process = self.start("--json", *words)
+    def watch(self, chain, *words, **options):
+        process = self.start("--json", *words, **options)
         self.request(chain, 1, 1, -1, 0)
         return process
 
@@ -49,3 +49,11 @@ class Slow(SpansTestCase):
         chain = self.chain(PCP_TRACE_IDS="always")
         process = self.watch(chain, "tag=query slower=50ms")
         self.assert_whole(process, self.request(chain, 10, 10, 2, 60), "query")
+
+    # The monitor tells each host what the other ones want.
+    def test_requests_of_several_hosts_are_whole(self):
+        other = self.start_pmcd(host_name="jupiter")
+        chain = self.chain(middle=other.path("run/trace.socket"))
+        process = self.watch(chain, "tag=checkout slower=50ms", hosts=[self.pmcd, other])
+        for place in PLACES:
+            self.assert_whole(process, self.request(chain, 500, 250, place, 60))

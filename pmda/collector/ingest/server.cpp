@@ -68,7 +68,6 @@ Server::Server(IngestOptions options, Shared& shared, LogLine log)
   context_.pid = static_cast<std::uint32_t>(::getpid());
   list_request_.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   bell_.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  context_.spans.set_bell([this] { tell_controls_soon(); });
   shared_.spans.set_bell([this] { ::eventfd_write(bell_.native_handle(), 1); });
 }
 

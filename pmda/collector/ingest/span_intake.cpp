@@ -34,8 +34,7 @@ constexpr Duration kCapturedFromStart = std::chrono::seconds(10);
 // Some megabytes of text. At this count the cache is cleared.
 constexpr std::size_t kMostNames = 10'000;
 
-// Wanted traces: remembered; of a round, from a session and from a user; told to a new connection.
-constexpr std::size_t kMostWanted = 4'096;
+// Wanted traces: in a round from a session, and from a user; and those told to a new connection.
 constexpr std::uint32_t kMostWantedOfASession = 100;
 constexpr std::uint32_t kMostWantedOfAUser = 1'000;
 constexpr std::uint64_t kMostWantedAtFirst = wire::kMaxWanted;
@@ -81,7 +80,7 @@ SpanIntake::SpanIntake(SharedSpans& spans, TagFinder& finder, std::uint32_t most
 
 void SpanIntake::introduce(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
-  const std::uint64_t end = wanted_before_ + wanted_.size();
+  const std::uint64_t end = spans_.end_of_wanted();
   session.spans.wanted_told = end - std::min(end, kMostWantedAtFirst);
 }
 
@@ -93,7 +92,9 @@ const CaptureTable& SpanIntake::captures() {
 bool SpanIntake::has_changed() {
   const std::uint64_t number = captures().number();
   const bool captures_have = std::exchange(looked_at_, number) != number;
-  return std::exchange(shares_have_changed_, false) || captures_have;
+  const std::uint64_t end = spans_.end_of_wanted();
+  const bool wanted_have = std::exchange(wanted_looked_at_, end) != end;
+  return std::exchange(shares_have_changed_, false) || captures_have || wanted_have;
 }
 
 std::optional<wire::Control> SpanIntake::news_for(Session& session, const Peer& peer) {
@@ -219,6 +220,7 @@ void SpanIntake::note_wanted(const wire::Events& events, Session& session, const
   if (events.wanted.empty()) return;
   if (std::exchange(its.wanted_round, round_began_) != round_began_) its.wanted_in_round = 0;
   Senders& user = senders_of(session);
+  std::vector<wire::WantedTrace> taken;
   for (const wire::WantedTrace& trace : events.wanted) {
     const CaptureBits bits = captures().valid_bits(trace.capture_bits, events.control, peer.uid);
     if (bits == 0) continue;
@@ -228,12 +230,9 @@ void SpanIntake::note_wanted(const wire::Events& events, Session& session, const
     }
     ++its.wanted_in_round;
     ++user.wanted_traces;
-    wanted_.push_back({{trace.hash, bits}, events.control});
-    if (wanted_.size() <= kMostWanted) continue;
-    wanted_.pop_front();
-    ++wanted_before_;
+    taken.push_back({trace.hash, bits});
   }
-  if (bell_) bell_();
+  if (!taken.empty()) spans_.want(taken, events.control);
 }
 
 // Programs captured a transaction, but a part of its trace in another process was not asked for.
@@ -248,20 +247,20 @@ void SpanIntake::note_missed(CaptureBits bits, MissedCause cause, const std::str
 void SpanIntake::append_wanted(std::string& out, std::uint32_t pid, Session& session,
                                const Peer& peer) {
   SessionSpans& its = session.spans;
-  if (its.wanted_told < wanted_before_) {  // it did not read for some seconds
+  if (its.wanted_told == spans_.end_of_wanted()) return;
+  bool has_lost = false;
+  const std::vector<Wanted> news = spans_.wanted_from(its.wanted_told, has_lost);
+  if (has_lost)  // it did not read for some seconds
     note_missed(captures().valid_bits(~CaptureBits{0}, its.told, peer.uid), MissedCause::Away,
                 session.user->name);
-    its.wanted_told = wanted_before_;
-  }
   std::vector<wire::WantedTrace> told;
   const auto append = [&] {
     if (!told.empty()) wire::append_wanted(out, pid, told);
     told.clear();
   };
-  for (; its.wanted_told < wanted_before_ + wanted_.size(); ++its.wanted_told) {
-    const Wanted& next = wanted_[its.wanted_told - wanted_before_];
+  for (const Wanted& next : news) {
     const CaptureBits bits =
-        captures().valid_bits(next.trace.capture_bits, std::min(next.control, its.told), peer.uid);
+        captures().valid_bits(next.trace.capture_bits, std::min(next.number, its.told), peer.uid);
     if (bits != 0) told.push_back({next.trace.hash, bits});
     if (told.size() == wire::kMaxWanted) append();
   }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,9 +42,6 @@ class SpanIntake {
   // Appends the PDUs of traces that processes want, of those that the session was not told yet.
   void append_wanted(std::string& out, std::uint32_t pid, Session& session, const Peer& peer);
 
-  // Called when a process wants a trace.
-  void set_bell(std::function<void()> bell) { bell_ = std::move(bell); }
-
   // Returns the impossible part of the PDU; nothing if there is none. Requires: the session knows
   // the tags.
   std::optional<std::string> accept(const wire::Events& events, Session& session, const Peer& peer);
@@ -53,7 +49,8 @@ class SpanIntake {
   // Periodic work. True if there is more to do.
   bool tick(Instant now);
 
-  // True if the captures, or the limits of spans per process, changed since the last call.
+  // True if the captures, the wanted traces, or the limits of spans per process, changed since the
+  // last call.
   bool has_changed();
 
  private:
@@ -71,7 +68,8 @@ class SpanIntake {
   SharedSpans& spans_;
   TagFinder& finder_;
   std::shared_ptr<const CaptureTable> captures_;
-  std::uint64_t looked_at_ = 0;    // the captures' number at the last has_changed()
+  std::uint64_t looked_at_ = 0;  // the captures' number at the last has_changed()
+  std::uint64_t wanted_looked_at_ = 0;
   std::vector<StoredSpan> taken_;  // kept, to save allocations
   bool has_taken_some_ = false;    // since the last time without captures
 
@@ -83,15 +81,6 @@ class SpanIntake {
   };
   std::unordered_map<std::string, std::shared_ptr<const std::string>, NameHash, std::equal_to<>>
       shown_;
-
-  // A trace that captures want whole, by a process that knew the CONTROL with this number.
-  struct Wanted {
-    wire::WantedTrace trace;
-    std::uint64_t control;
-  };
-  std::deque<Wanted> wanted_;        // the last ones
-  std::uint64_t wanted_before_ = 0;  // number of those before them
-  std::function<void()> bell_;
 
   // A user's sessions in this round, also those that have ended: how many spans each captured or
   // missed for want of a share, for the capture with most of them.

@@ -29,6 +29,7 @@ std::unique_ptr<SharedSpans::Subscription> SharedSpans::capture(const std::strin
     if (!bit) return nullptr;
     auto captures = std::make_shared<const CaptureTable>(changed);
     subscription->cursor_ = store_.open_cursor(*bit);
+    subscription->next_wanted_ = wanted_.end();
     captures_ = std::move(changed);
     publish(std::move(captures));
   }
@@ -120,6 +121,25 @@ void SharedSpans::note(const CaptureNews& news, const std::string& user) {
                      std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
 }
 
+void SharedSpans::add_wanted(const Wanted& wanted) {
+  wanted_.add(wanted);
+  end_of_wanted_.store(wanted_.end(), std::memory_order_relaxed);
+}
+
+void SharedSpans::want(std::span<const wire::WantedTrace> traces, std::uint64_t number) {
+  {
+    const CourteousLock lock(mutex_);
+    for (const wire::WantedTrace& trace : traces) add_wanted({trace, number});
+  }
+  if (bell_) bell_();
+}
+
+std::vector<Wanted> SharedSpans::wanted_from(std::uint64_t& number, bool& has_lost) const {
+  const CourteousLock lock(mutex_);
+  has_lost = wanted_.has_lost(number);
+  return wanted_.from(number);
+}
+
 bool SharedSpans::sweep() {
   const CourteousLock lock(mutex_);
   return store_.sweep();
@@ -143,6 +163,31 @@ void SharedSpans::Subscription::advance(const SpanReading& reading, std::size_t 
 std::size_t SharedSpans::Subscription::waiting() const {
   const Lock lock(spans_.mutex_);
   return spans_.store_.waiting(*cursor_);
+}
+
+// A trace that was wanted by a store was taken on its host.
+std::vector<std::uint64_t> SharedSpans::Subscription::take_wanted(std::size_t most) {
+  const Lock lock(spans_.mutex_);
+  const std::size_t bit = (*cursor_)->bit;
+  for (const Wanted& each : spans_.wanted_.from(next_wanted_)) {
+    const CaptureBits bits = each.trace.capture_bits & CaptureBits{1} << bit;
+    if (!each.is_from_elsewhere && bits != 0 && spans_.captures_.at(bit).opened_at <= each.number)
+      wanted_.push_back(each.trace.hash);
+  }
+  std::vector<std::uint64_t> taken;
+  for (; !wanted_.empty() && taken.size() < most; wanted_.pop_front())
+    taken.push_back(wanted_.front());
+  return taken;
+}
+
+void SharedSpans::Subscription::want(std::span<const std::uint64_t> hashes) {
+  {
+    const Lock lock(spans_.mutex_);
+    const CaptureBits bits = CaptureBits{1} << (*cursor_)->bit;
+    for (const std::uint64_t hash : hashes)
+      spans_.add_wanted({{hash, bits}, spans_.captures_.number(), true});
+  }
+  if (spans_.bell_) spans_.bell_();
 }
 
 }  // namespace pcp::trace::agent

@@ -7,15 +7,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/courteous_mutex.hpp"
 #include "collector/spans/capture_table.hpp"
 #include "collector/spans/span_store.hpp"
+#include "collector/spans/wanted_traces.hpp"
 #include "collector/spans/whole_traces.hpp"
 
 namespace pcp::trace::agent {
@@ -71,19 +74,29 @@ class SharedSpans {
     // The number of waiting spans, or slightly more.
     std::size_t waiting() const;
 
+    // The hashes of traces that this host's processes want for this capture, at most so many; once
+    // each.
+    std::vector<std::uint64_t> take_wanted(std::size_t most);
+
+    // Other hosts' processes want these.
+    void want(std::span<const std::uint64_t> hashes);
+
    private:
     friend class SharedSpans;
     explicit Subscription(SharedSpans& spans) : spans_(spans) {}
 
     SharedSpans& spans_;
     std::optional<SpanStore::Cursor> cursor_;  // nothing only during construction
+    std::uint64_t next_wanted_ = 0;            // number of the next wanted trace
+    std::deque<std::uint64_t> wanted_;         // to be taken
   };
 
   // Null if all bits are taken. Thread, here and for set_most_bytes(): the main one.
   std::unique_ptr<Subscription> capture(const std::string& filter, Audience audience);
   void set_most_bytes(std::size_t bytes);
 
-  // Called when captures have changed, on the changing thread. Requires: set before threads start.
+  // Called when captures have changed, or traces are wanted, on that thread. Requires: set before
+  // threads start.
   void set_bell(std::function<void()> bell) { bell_ = std::move(bell); }
 
   // Thread: any.
@@ -101,6 +114,15 @@ class SharedSpans {
 
   void note(const CaptureNews& news, const std::string& user);
 
+  // A process that knows captures up to `number` wants these.
+  void want(std::span<const wire::WantedTrace> traces, std::uint64_t number);
+
+  // Those from this number on, and moves the number. `has_lost` becomes true if there were more.
+  std::vector<Wanted> wanted_from(std::uint64_t& number, bool& has_lost) const;
+
+  // The number of the next wanted trace. Thread: any. relaxed: only tells that there are new ones.
+  std::uint64_t end_of_wanted() const { return end_of_wanted_.load(std::memory_order_relaxed); }
+
   // See SpanStore::sweep().
   bool sweep();
 
@@ -108,16 +130,19 @@ class SharedSpans {
   void publish(std::shared_ptr<const CaptureTable> captures) TRACE_REQUIRES(mutex_);
   void close(SpanStore::Cursor cursor);
   void leave_out(CaptureBits bits) TRACE_REQUIRES(mutex_);
+  void add_wanted(const Wanted& wanted) TRACE_REQUIRES(mutex_);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock
   CaptureTable captures_ TRACE_GUARDED_BY(mutex_);
   SpanStore store_ TRACE_GUARDED_BY(mutex_);
   WholeTraces whole_ TRACE_GUARDED_BY(mutex_);
+  WantedTraces wanted_ TRACE_GUARDED_BY(mutex_);
   SpanTotals totals_ TRACE_GUARDED_BY(mutex_);
   std::shared_ptr<const CaptureTable> published_ TRACE_GUARDED_BY(mutex_) =
       std::make_shared<const CaptureTable>();
   // Number of the published captures. Relaxed: a thread that sees another number takes the mutex.
   std::atomic<std::uint64_t> number_{1};
+  std::atomic<std::uint64_t> end_of_wanted_{0};
   std::function<void()> bell_;
 };
 

@@ -99,6 +99,8 @@ Result<void> PcpHost::ask_for_spans() {
     return Error{"its trace agent is PCP's own, or too old: it has no spans (no tracing.events)"};
   if (const pmID lapses = lookup("tracing.lapses"); lapses != PM_ID_NULL)
     span_metrics_.push_back(lapses);
+  if (const pmID wanted = lookup("tracing.wanted"); wanted != PM_ID_NULL)
+    span_metrics_.push_back(wanted);
   const int status = store_text(span_metrics_[0], filter_);
   must_ask_ = status < 0;
   if (status >= 0) return {};
@@ -130,7 +132,13 @@ Result<PcpHost::Spans> PcpHost::fetch_spans() {
     const std::uint32_t lapses = u32_of(*spans.result->vset[3]).value_or(lapses_);
     spans.has_lapsed = lapses > std::exchange(lapses_, lapses);
   }
+  if (span_metrics_.size() > 4) spans.wanted = text_of(*spans.result->vset[4]).value_or("");
   return spans;
+}
+
+void PcpHost::want_traces(const std::string& wanted) {
+  use();
+  if (span_metrics_.size() > 4) store_text(span_metrics_[4], wanted);
 }
 
 }  // namespace pcp::trace::command

@@ -63,12 +63,16 @@ class PcpHost {
     // Since the last fetch; spans are missing, in unknown number.
     bool has_new_agent = false;
     bool has_lapsed = false;  // fetched too late: the agent had ended the capture
+    std::string wanted{};     // traces that this host's programs want whole, for want_traces()
 
     // One event array, or none.
     const pmValueSet& events() const { return *result->vset[0]; }
   };
   // Requires: ask_for_spans() has succeeded once.
   Result<Spans> fetch_spans();
+
+  // Other hosts' programs want these traces whole. An older agent does nothing.
+  void want_traces(const std::string& wanted);
 
   // True if labels have changed since the last call.
   bool labels_changed() { return std::exchange(labels_changed_, false); }
@@ -81,9 +85,10 @@ class PcpHost {
   bool is_lost_ = false;
   bool must_ask_ = true;
   bool labels_changed_ = false;
-  std::vector<pmID> span_metrics_;  // events, backlog, the agent's uptime; lapses if it counts them
-  double uptime_s_ = 0;             // when last fetched; falls when the agent restarts
-  std::uint32_t lapses_ = 0;        // when last fetched
+  // Events, backlog, the agent's uptime; lapses and wanted traces, if it has them.
+  std::vector<pmID> span_metrics_;
+  double uptime_s_ = 0;       // when last fetched; falls when the agent restarts
+  std::uint32_t lapses_ = 0;  // when last fetched
 };
 
 }  // namespace pcp::trace::command

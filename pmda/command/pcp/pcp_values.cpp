@@ -96,6 +96,15 @@ std::optional<std::uint32_t> u32_of(const pmValueSet& set) {
   return static_cast<std::uint32_t>(set.vlist[0].value.lval);
 }
 
+std::optional<std::string> text_of(const pmValueSet& set) {
+  pmAtomValue value{};
+  if (set.numval != 1 ||
+      pmExtractValue(set.valfmt, &set.vlist[0], PM_TYPE_STRING, &value, PM_TYPE_STRING) < 0)
+    return {};
+  const std::unique_ptr<char, void (*)(void*)> owned(value.cp, std::free);
+  return value.cp;
+}
+
 std::map<int, double> read_numbers_of(const char* name) {
   std::map<int, double> numbers;
   read_all(name, PM_TYPE_DOUBLE,

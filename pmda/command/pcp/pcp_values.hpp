@@ -59,6 +59,7 @@ double read_number(const char* name);
 // The value of a metric of this type without instances; nothing if there is none.
 std::optional<double> double_of(const pmValueSet& set);
 std::optional<std::uint32_t> u32_of(const pmValueSet& set);
+std::optional<std::string> text_of(const pmValueSet& set);
 
 // A metric's values by instance number.
 std::map<int, double> read_numbers_of(const char* name);

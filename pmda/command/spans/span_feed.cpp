@@ -27,6 +27,9 @@ constexpr Duration kSilence = std::chrono::seconds(3);  // until the user is tol
 // Limit of news not yet taken; beyond it the hosts' threads wait.
 constexpr std::size_t kMostNews = 64;
 
+// Limit of values of tracing.wanted for a host that does not answer.
+constexpr std::size_t kMostWanted = 64;
+
 // How long the end waits for hosts.
 constexpr Duration kLastAnswer = std::chrono::seconds(1);
 constexpr std::chrono::milliseconds kBetweenLastLooks(100);
@@ -52,7 +55,7 @@ constexpr const char* kLapse =
 }  // namespace
 
 struct SpanFeed::Queue {
-  explicit Queue(std::size_t hosts) : questions(hosts), threads(hosts) {}
+  explicit Queue(std::size_t hosts) : questions(hosts), wanted(hosts), threads(hosts) {}
 
   void put(HostNews&& added) {
     std::unique_lock lock(mutex);
@@ -71,6 +74,17 @@ struct SpanFeed::Queue {
   void note_question(std::size_t host, std::optional<Instant> asked) {
     const std::scoped_lock lock(mutex);
     questions[host].asked = asked;
+  }
+
+  // This host's programs want these traces whole: so the other hosts' programs are told.
+  void pass_on(std::size_t host, const std::string& traces) {
+    const std::scoped_lock lock(mutex);
+    for (std::size_t other = 0; other < wanted.size(); ++other)
+      if (other != host && wanted[other].size() < kMostWanted) wanted[other].push_back(traces);
+  }
+  std::vector<std::string> take_wanted(std::size_t host) {
+    const std::scoped_lock lock(mutex);
+    return std::exchange(wanted[host], {});
   }
 
   void note_good_answer(std::size_t host) {
@@ -102,7 +116,8 @@ struct SpanFeed::Queue {
     bool is_told = false;          // the user was told of the delay, since the last good answer
   };
   std::vector<Question> questions;
-  std::size_t threads;  // those that have not ended
+  std::vector<std::vector<std::string>> wanted;  // by host: traces that others want
+  std::size_t threads;                           // those that have not ended
 };
 
 namespace {
@@ -150,8 +165,14 @@ class HostThread {
 
   void follow() {
     for (bool is_last = false;;) {
+      for (const std::string& wanted : queue_->take_wanted(number_))
+        ask([&] {
+          host_.want_traces(wanted);
+          return true;
+        });
       const Result<PcpHost::Spans> fetched = ask([this] { return host_.fetch_spans(); });
       if (!fetched) return say_trouble(fetched.error().message);
+      if (!fetched->wanted.empty()) queue_->pass_on(number_, fetched->wanted);
       std::optional<SpanNews> spans = spans_of(*fetched);
       if (!spans) return say_trouble("the trace agent sent invalid data");
       queue_->note_good_answer(number_);

@@ -247,5 +247,38 @@ TEST_F(SpanMonitorsTest, MaySetTheMemory) {
   EXPECT_EQ(monitors_.store_memory(0), PM_ERR_BADSTORE);
 }
 
+TEST_F(SpanMonitorsTest, WantedTraces_AreTakenOnceAndThoseOfOtherHostsNever) {
+  ask(kRoot, "tag=a slower=1s");
+  ask(kOther, "tag=b slower=1s");
+  const auto wanted_for = [&](int context) {
+    monitors_.set_asking(context);
+    return monitors_.take_wanted();
+  };
+  spans_.want(std::vector<wire::WantedTrace>{{0x5, 1}, {0xabc, 3}}, spans_.number());
+  EXPECT_EQ(monitors_.store_wanted(kRoot, "0000000000000007 ffffffffffffffff", now_), 0);
+  EXPECT_EQ(wanted_for(kRoot), "0000000000000005 0000000000000abc");
+  EXPECT_EQ(wanted_for(kRoot), "");
+  EXPECT_EQ(wanted_for(kOther), "0000000000000abc");
+  EXPECT_EQ(wanted_for(kAlice), "");
+  std::uint64_t number = 2;
+  bool has_lost = false;
+  const std::vector<Wanted> stored = spans_.wanted_from(number, has_lost);
+  ASSERT_EQ(stored.size(), 2U);
+  EXPECT_EQ(stored[1].trace, (wire::WantedTrace{UINT64_MAX, 1}));
+}
+
+TEST_F(SpanMonitorsTest, WantedTraces_AreRefusedWithoutACaptureAndBeyondALimit) {
+  EXPECT_EQ(monitors_.store_wanted(kRoot, "7", now_), PM_ERR_PERMISSION);
+  ask(kRoot, "tag=a slower=1s");
+  for (const char* const wrong : {" 7", "7x", "x", "11112222333344445", "-7"})
+    EXPECT_EQ(monitors_.store_wanted(kRoot, wrong, now_), PM_ERR_BADSTORE) << wrong;
+  std::string many;
+  for (int i = 0; i < 1'000; ++i) many += "7 ";
+  EXPECT_EQ(monitors_.store_wanted(kRoot, many + "7", now_), PM_ERR_BADSTORE);
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(monitors_.store_wanted(kRoot, many, now_), 0);
+  EXPECT_EQ(monitors_.store_wanted(kRoot, "7", now_), -EDQUOT);
+  EXPECT_EQ(monitors_.store_wanted(kRoot, "7", now_ + 1s), 0);
+}
+
 }  // namespace
 }  // namespace pcp::trace::agent

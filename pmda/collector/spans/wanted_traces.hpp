@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The last traces that captures with slower= want whole, numbered in order of arrival.
+//
+// A value type.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "wire/events.hpp"
+
+namespace pcp::trace::agent {
+
+struct Wanted {
+  wire::WantedTrace trace;
+  std::uint64_t number = 0;  // of the captures that its capture bits are of
+  bool is_from_elsewhere = false;
+};
+
+class WantedTraces {
+ public:
+  static constexpr std::size_t kMost = 4'096;
+
+  void add(const Wanted& wanted) {
+    wanted_.push_back(wanted);
+    if (wanted_.size() <= kMost) return;
+    wanted_.pop_front();
+    ++gone_;
+  }
+
+  // The number of the next one.
+  std::uint64_t end() const { return gone_ + wanted_.size(); }
+
+  // Gives those from this number on, as far as they are there, and moves the number to the end.
+  std::vector<Wanted> from(std::uint64_t& number) const {
+    const std::uint64_t first = std::max(number, gone_) - gone_;
+    number = end();
+    return {wanted_.begin() + static_cast<std::ptrdiff_t>(first), wanted_.end()};
+  }
+  bool has_lost(std::uint64_t number) const { return number < gone_; }
+
+ private:
+  std::deque<Wanted> wanted_;
+  std::uint64_t gone_ = 0;  // the first one's number
+};
+
+}  // namespace pcp::trace::agent
