@@ -81,8 +81,11 @@ std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
   const auto stays = is_utf8 ? stays_in_name : stays_in_ascii_terminal;
   std::vector<Piece> pieces;
   while (!text.empty()) {
-    Piece piece{"", stays(text) > 0 ? width_of(first_character(text)) : 4};
-    take_escaped(text, piece.text, stays);
+    const std::size_t columns = stays(text) > 0 ? width_of(first_character(text)) : 4;
+    // A mark that combines with a character before it would change what is before the name.
+    const bool is_lone_mark = pieces.empty() && columns == 0;
+    Piece piece{"", is_lone_mark ? 4 : columns};
+    take_escaped(text, piece.text, is_lone_mark ? none_stays : stays);
     pieces.push_back(std::move(piece));
   }
   return pieces;

@@ -107,6 +107,9 @@ TEST(Name, DoesNothingToATerminal) {
             "abc");                                     // from right to left
   EXPECT_EQ(kUtf8.name("\xff\xc3", 80), "\\xff\\xc3");  // no UTF-8
   EXPECT_EQ(kUtf8.name("größe", 80), "größe");
+  // An accent for the letter before.
+  EXPECT_EQ(kUtf8.name("e\xcc\x81", 80), "e\xcc\x81");
+  EXPECT_EQ(kUtf8.name("\xcc\x81", 80), "\\xcc\\x81");
   EXPECT_EQ(kAscii.name("größe", 80), "gr\\xc3\\xb6\\xc3\\x9fe");
 }
 
