@@ -129,13 +129,15 @@ std::vector<TextTable::Column> columns_for(std::span<const Tag> tags, std::optio
                                            bool is_live) {
   const auto has = [&](auto is) { return std::ranges::any_of(tags, is); };
   const bool has_open = is_live && has([](const Tag& tag) { return tag.in_flight.has_value(); });
+  const bool some_failed = has([](const Tag& tag) { return has_failed(tag); });
   std::vector<TextTable::Column> columns;
   for (const FigureRow& row : kFigures) {
     const bool is_sort = row.figure == sort;
-    const bool is_there =
-        row.figure == Figure::Failed     ? has([](const Tag& tag) { return has_failed(tag); })
-        : row.figure == Figure::InFlight ? has_open
-                                         : row.figure != Figure::Calls || !is_live || is_sort;
+    const bool is_there = row.figure == Figure::Failed     ? some_failed
+                          : row.figure == Figure::InFlight ? has_open
+                          : row.figure == Figure::Calls    ? !is_live || is_sort || some_failed
+                          : row.figure == Figure::Rate     ? !is_live || is_sort || !some_failed
+                                                           : true;
     int rank = row.summary.dropped;
     if (is_live && (rank == 0 || row.figure == Figure::Rate)) rank += kAfterThoseOfReports;
     columns.push_back({is_there ? row.summary.width : 0, is_sort ? 0 : rank});

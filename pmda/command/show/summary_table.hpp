@@ -61,7 +61,8 @@ std::string shown_figure(Figure figure, const Tag& tag, const Shown& shown);
 class TagTable {
  public:
   // `tags` decide whether there is a column of failures. `is_live`: they are those of hosts now. It
-  // has transactions that are open, no calls unless these sort it, and fits terminals of any width.
+  // has transactions that are open, and fits terminals of any width; and rates, unless some failed:
+  // then calls, as failures are counted, too.
   TagTable(const Shown& shown, std::span<const Tag> tags, std::optional<Figure> sort, bool is_live);
 
   std::size_t name_width() const { return table_.name_width(); }
