@@ -17,6 +17,11 @@ std::optional<std::uint64_t> positive_number(std::string_view text, std::uint64_
   return number;
 }
 
+Result<std::uint64_t> parse_count(const std::string& text) {
+  if (const auto count = positive_number(text)) return *count;
+  return Error{"\"" + text + "\" is no number from 1 on"};
+}
+
 Result<std::string> parse_file(const std::string& text) {
   return text.empty() ? Result<std::string>(Error{"needs a file"}) : text;
 }

@@ -23,6 +23,7 @@ inline Option help_option(bool& wants_help) {
 std::optional<std::uint64_t> positive_number(
     std::string_view text, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
+Result<std::uint64_t> parse_count(const std::string& text);
 inline Result<std::string> parse_text(const std::string& text) { return text; }
 Result<std::string> parse_file(const std::string& text);
 Result<std::string> parse_archive(const std::string& text);

@@ -8,7 +8,7 @@ import socket
 import subprocess
 
 import recorded
-from private_pmcd import PATIENCE_S, completed, wait_until
+from private_pmcd import PATIENCE_S, children_of, completed, wait_until
 from recorded import COMMAND
 from terminal import Terminal
 from test_two_hosts import SHARES, exact_quantile, values_of_hosts
@@ -40,7 +40,7 @@ class TopTestCase(TraceTestCase):
 
 class Numbers(TopTestCase):
     def test_are_those_of_pminfo(self):
-        top = self.start_top("-h", self.pmcd.host())
+        top = self.start_top("-h", self.pmcd.host(), "-h", self.pmcd.host())  # counts once
         top.stdout.readline()
         self.trace(self.environment(), *(f"{call} a" for number in range(50) for call in (
             "begin", "abort" if number % 10 == 0 else "end")), "point p", *(f"obs {value} o" for value in range(100)),
@@ -87,7 +87,8 @@ class Numbers(TopTestCase):
     def test_of_an_archive_add_up_to_the_report(self):
         folder = self.path("run.trace")
         recorded.record(folder, *(os.path.join(os.environ["TRACE_PROGRAMS"], "traced"),), options=("-t", "20ms"),
-                        environment=self.nobody(), input="begin a\nsleep 0.1\nend a\n" * 5)
+                        environment=self.nobody(),
+                        input="begin a\nsleep 0.1\nend a\n" * 5 + "sleep 0.1\n")  # load: samples without calls
         lines = completed(COMMAND, "top", "-a", folder, "--json", check=True).stdout.splitlines()
         calls = [tag["calls"] for line in lines for tag in json.loads(line)["tags"]]
         report = json.loads(completed(COMMAND, "report", folder, "--json", check=True).stdout)
@@ -95,7 +96,7 @@ class Numbers(TopTestCase):
         self.assertIn("last ", completed(COMMAND, "top", "-a", folder, "-n", "1", "-s", "1", check=True).stdout)
         top = Terminal([COMMAND, "top", "-a", folder, "-t", "1ms"])
         self.addCleanup(top.close)
-        top.wait_for("end of the archive")
+        top.wait_for(r"end of the archive\n.*\n.*\na +[1-9]")  # not the zeros of the last 100 ms
         top.type("\r")  # nothing is read any more
         top.wait_for(r'labels \{.*"tag":"a"')
 
@@ -169,7 +170,12 @@ class Ends(TopTestCase):
         data = os.path.join(folder, "trace.0")
         os.truncate(data, os.path.getsize(data) - 10)
         status, said = self.end_of("-a", folder)
-        self.assertEqual((status, said.partition(": its ")[2]), (0, "end is missing\n"))
+        self.assertEqual((status, said), (0, "pcp-trace top: the archive: its end is missing\n"))
+
+    def test_with_status_2_if_a_pattern_is_a_recording(self):
+        folder = self.path("run.trace")
+        recorded.record(folder, "true", environment=self.nobody())
+        self.assertEqual(self.end_of(folder), (2, f"pcp-trace top: to replay a recording: -a {folder} (pcp-trace top --help)\n"))
 
 
 class OnTerminals(TopTestCase):
@@ -260,6 +266,11 @@ class OnTerminals(TopTestCase):
         shell.wait_for("Stopped")
         shell.type("fg\r")
         shell.wait_for(r"^\d\d:\d\d:\d\d ")  # the shell has scrolled the line before
+        (top,) = children_of(shell.pid)
+        os.kill(top, signal.SIGSTOP)
+        shell.wait_for(r"Stopped.*\n.*prompt>")
+        shell.type("fg\r")
+        shell.wait_for(r"^\d\d:\d\d:\d\d .*\n(.*\n)*.*no tag yet\n\n*q quit")
         shell.type("q")
         shell.wait_for(r"prompt>.*\Z")
         shell.type("echo status=$?\r")

@@ -108,10 +108,10 @@ class MetricHost {
     if (!sample) return sample.error();
     if (!writer_)
       writer_.emplace(
-          host_.host().host_name(), [this](pmInDom domain) { return host_.instances(domain); },
+          host_.host(), [this](pmInDom domain) { return host_.instances(domain); },
           shared_->exemplars.get());
     const bool is_new = std::exchange(connections_, host_.connections()) != host_.connections();
-    if (host_.host().labels_changed() || is_new) writer_->forget_names();
+    if (host_.pcp_host().labels_changed() || is_new) writer_->forget_names();
     for (Piece& piece : writer_->write(**sample)) shared_->uplink->put(std::move(piece));
     return {};
   }
@@ -122,7 +122,7 @@ class MetricHost {
   }
 
   void say(const std::string& what) {
-    if (tells()) complain("export", shown_host(host_.host().name()) + what);
+    if (tells()) complain("export", shown_host(host_.pcp_host().name()) + what);
   }
 
   const std::shared_ptr<MetricFeed::Shared> shared_;

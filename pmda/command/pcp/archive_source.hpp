@@ -33,7 +33,7 @@ class ArchiveSource final : public SampleSource {
   static Result<ArchiveSource> open(const std::string& path);
 
   const std::string& path() const { return path_; }
-  std::string host() const;
+  std::string host() const override;
   const std::string& command() const { return command_; }  // the recorded command; empty if unknown
   const std::string& filter() const { return filter_; }    // of its spans; or empty
 
@@ -42,9 +42,7 @@ class ArchiveSource final : public SampleSource {
   WallTime begin() const { return begin_; }
   WallTime end() const { return end_; }
 
-  // Why calls may be missing at the end, known after the last record; empty: none are, or
-  // (pmlogger) unknown.
-  std::string why_incomplete() const;
+  std::string why_incomplete() const override;
 
   bool is_sparse() const override { return is_sparse_; }
   bool has_metrics_of_host() const { return !of_host_.empty(); }

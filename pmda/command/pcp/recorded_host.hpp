@@ -21,7 +21,8 @@ class RecordedHost final : public SampleSource {
   RecordedHost(std::string name, std::function<bool(const RecordedQuantity&)> is_wanted)
       : host_(std::move(name)), is_wanted_(std::move(is_wanted)) {}
 
-  PcpHost& host() { return host_; }
+  PcpHost& pcp_host() { return host_; }
+  std::string host() const override { return host_.host_name(); }
 
   // Connects if needed. An error says why there are no values; the next call connects anew.
   Result<std::optional<ArchiveSample>> next() override;

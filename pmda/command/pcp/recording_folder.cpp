@@ -99,6 +99,12 @@ Result<std::string> find_archive(const std::string& name) {
                name + "/20261126"};
 }
 
+bool is_archive(const std::string& name) {
+  std::error_code ignored;
+  const Result<std::string> archive = find_archive(name);
+  return archive && fs::exists(*archive + ".meta", ignored);
+}
+
 std::vector<std::string> recordings_in(const std::string& directory) {
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, std::string>> found;

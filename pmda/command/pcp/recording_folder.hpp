@@ -42,6 +42,9 @@ std::string as_file_name(std::string_view text);
 // The archive, named in PCP's form, for an argument (archive or folder).
 Result<std::string> find_archive(const std::string& name);
 
+// True if there is such an archive or folder.
+bool is_archive(const std::string& name);
+
 // True if `archive` is in the list, by any of its names.
 bool is_among(const std::vector<std::string>& archives, const std::string& archive);
 

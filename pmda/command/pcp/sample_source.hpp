@@ -73,6 +73,11 @@ class SampleSource {
   // True if samples omit metrics that did not change: those of `record`.
   virtual bool is_sparse() const = 0;
 
+  virtual std::string host() const = 0;
+
+  // Why samples may be missing at the end, known after the last one; empty: none are, or unknown.
+  virtual std::string why_incomplete() const { return ""; }
+
   // The names of a domain's instances: at the last sample, or at any time, if that is known.
   virtual Instances instances(pmInDom domain, bool ever) const = 0;
 

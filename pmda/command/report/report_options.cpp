@@ -42,11 +42,6 @@ Result<std::string> parse_moment(const std::string& text) {
   return Error{"\"" + text + "\" is not a time, as in 30s, -30s (before the end) or @10:00"};
 }
 
-Result<std::size_t> parse_rows(const std::string& text) {
-  if (const auto count = positive_number(text)) return std::size_t{*count};
-  return Error{"\"" + text + "\" is no number from 1 on"};
-}
-
 Result<std::string> parse_base(const std::string& text) {
   if (!text.starts_with('-')) return parse_archive(text);
   return Error{"needs the older recording; " + printed_name(text) +
@@ -79,7 +74,7 @@ std::vector<Option> table_for(ReportOptions& options) {
        "the greatest first: calls, rate, failed, total, mean, p50, p95,\n"
        "p99, max or busy",
        parses([](const std::string& text) { return parse_column(text); }, options.table.sort)},
-      {"top", 0, "N", "show N names in each table", parses(parse_rows, options.table.top)},
+      {"top", 0, "N", "show N names in each table", parses(parse_count, options.table.top)},
       {"all", 0, nullptr, "show every tag in a row of its own", sets(options.table.shows_all)},
       {"html", 0, "FILE", "write a page for a browser, in one file",
        parses(parse_file, options.page)},

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <sstream>
 #include <vector>
 
 #include "base/escape.hpp"
@@ -370,6 +371,13 @@ std::string no_room(const Run& run) {
 
 std::string printed_name(std::string_view name) {
   return Shown(Terminal{true, false, 80}).name(name, std::numeric_limits<std::size_t>::max());
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
 }
 
 std::size_t columns_of(std::string_view text) {

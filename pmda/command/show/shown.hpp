@@ -123,6 +123,8 @@ std::string no_room(const Run& run);
 // A whole name for a line of a log: without anything that a terminal interprets.
 std::string printed_name(std::string_view name);
 
+std::vector<std::string> lines_of(const std::string& text);
+
 // The width of a text that is fit to be shown.
 std::size_t columns_of(std::string_view text);
 

@@ -140,10 +140,6 @@ std::string files(const Run& run, const std::string& page, const Shown& shown) {
   return lines + page_line(page, shown);
 }
 
-std::size_t lines_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
 std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
   if (run.hosts.size() == 1) return "on " + shown.name(run.hosts.front(), room);
   std::string names;
@@ -277,10 +273,10 @@ std::string summary(const Totals& totals, const std::string& page, const Termina
                 : "The archive has no traced calls.\n\n") +
            tail;
   constexpr std::size_t kMostNotes = 2;
-  const SummaryTables tables =
-      summary_tables(tags, choice, uneven,
-                     room_after(kMostLines, lines_of(head) + lines_of(tail) + 1 + kMostNotes),
-                     !page.empty(), shown);
+  const SummaryTables tables = summary_tables(
+      tags, choice, uneven,
+      room_after(kMostLines, lines_of(head).size() + lines_of(tail).size() + 1 + kMostNotes),
+      !page.empty(), shown);
   std::vector<const Tag*> rows;
   for (const Tag& row : tables.rows) rows.push_back(&row);
   std::string notes;

@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-Result<std::uint64_t> parse_count(const std::string& text) {
+Result<std::uint64_t> parse_traces(const std::string& text) {
   if (const auto count = positive_number(text)) return *count;
   return Error{"\"" + text + "\" is not a number of traces, from 1 on"};
 }
@@ -23,7 +23,7 @@ std::vector<Option> common_table(WatchOptions& options) {
        "read from HOST's pmcd; may be repeated, for\n"
        "traces that pass through several hosts",
        adds(parse_host, options.hosts)},
-      {"samples", 's', "N", "end after this number of traces", parses(parse_count, options.traces)},
+      {"samples", 's', "N", "end after this number of traces", parses(parse_traces, options.traces)},
       {"finish", 'T', "TIME", "end after this time, such as 10s (default: at ^C)",
        parses(parse_time, options.duration)},
       {"archive", 'a', "NAME",

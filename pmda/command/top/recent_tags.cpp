@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "collector/engine/cumulative_histogram.hpp"
 #include "command/run/groups.hpp"
@@ -10,22 +11,9 @@
 
 namespace pcp::trace::command {
 
-namespace {
-
-// A recording's last sample may come directly after the one before.
-constexpr Duration kShortest = std::chrono::milliseconds(10);
-
-std::optional<double> lesser(const std::optional<double>& one, const std::optional<double>& other) {
-  return one && other ? std::min(one, other) : std::max(one, other);  // nothing is the least
-}
-
-std::optional<Extreme> exact(const std::optional<double>& value) {
-  return value ? std::optional(Extreme{*value, true}) : std::nullopt;
-}
-
-}  // namespace
-
 Result<std::optional<Recent>> RecentTags::next() {
+  // A recording's last sample may come directly after the one before.
+  constexpr Duration kShortest = std::chrono::milliseconds(10);
   const Result<bool> read = changes_.read_next(*this);
   if (!read) return read.error();
   is_over_ = !*read;
@@ -46,32 +34,26 @@ void RecentTags::take_sample(const SampleTime& time) {
 }
 
 void RecentTags::take(const Change& change) {
-  Entry& its = entry(change.tag);
-  const std::size_t index = index_of(change.quantity);
-  if (only_grows(change.quantity)) {
-    its.grown[index] = its.grown[index].value_or(0) + change.value;
-    has_grown_ |= change.value > 0;
-  } else {
-    its.values[index] = change.value;
-  }
+  std::optional<double>& value = entry(change.tag).values[index_of(change.quantity)];
+  const bool grows = only_grows(change.quantity);
+  value = grows ? value.value_or(0) + change.value : change.value;
+  has_grown_ |= grows && change.value > 0;
 }
 
+// The first text has all values if the tag's distribution began in the window.
 void RecentTags::take_histogram(std::size_t tag, std::string_view text) {
   Entry& its = entry(tag);
+  const std::optional<WallTime> since = since_of(text);
   if (!has_distributions_) its.texts.clear();
+  if (its.texts.empty() && since >= window_begin()) its.texts.emplace_back(*since, "");
   if (!its.texts.empty() && its.texts.back().second == text) return;
   its.texts.emplace_back(time_.at, text);
-  its.has_new_text = true;
+  its.distribution.reset();
 }
 
-// Values of windows are those of one sample; levels stay.
-void RecentTags::Entry::forget_window() {
-  std::fill(values.begin() + index_of(Quantity::Rate), values.end(), std::nullopt);
-}
-
-void RecentTags::Entry::begin_anew() {
-  for (std::optional<double>& each : grown)
-    if (each) each = 0;
+WallTime RecentTags::window_begin() const {
+  const std::chrono::duration<double> window(time_.period_s.value_or(0));
+  return time_.at - std::chrono::duration_cast<std::chrono::nanoseconds>(window);
 }
 
 RecentTags::Entry& RecentTags::entry(std::size_t tag) {
@@ -81,104 +63,99 @@ RecentTags::Entry& RecentTags::entry(std::size_t tag) {
   return its;
 }
 
-// All values of a text that began in the window; else those since the last text from before it.
-void RecentTags::fill_distribution(Tag& tag, Entry& entry) const {
-  auto& texts = entry.texts;
-  if (!has_distributions_ || texts.empty()) return;
-  const WallTime begin = time_.at - std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::duration<double>(time_.period_s.value_or(0)));
-  for (; texts.size() > 1 && texts[1].first <= begin; entry.has_new_text = true)
-    texts.erase(texts.begin());
-  const bool is_whole = since_of(texts.back().second) >= begin;
-  if (std::exchange(entry.is_whole, is_whole) != is_whole) entry.has_new_text = true;
-  if (std::exchange(entry.has_new_text, false)) {
-    entry.distribution.reset();
-    auto newest = agent::parse_cumulative_histogram(texts.back().second);
-    const auto oldest = agent::parse_cumulative_histogram(texts.front().second);
-    if (!newest || !oldest || (!is_whole && texts.size() == 1)) return;
-    if (!is_whole) newest = agent::subtract(*newest, *oldest);
-    if (newest->unbinned == 0) entry.distribution = std::move(newest->histogram);
-  }
-  if (!entry.distribution || entry.distribution->empty()) return;
-  tag.distribution = entry.distribution;
-  tag.percentile_source = PercentileSource::Histogram;
+void RecentTags::Entry::forget_window() {
+  std::fill(values.begin() + index_of(Quantity::Rate), values.end(), std::nullopt);
 }
 
 Recent RecentTags::take_recent() {
-  const double elapsed_s = std::chrono::duration<double>(elapsed_).count();
-  if (std::exchange(described_, names_.size()) != names_.size())
+  if (std::exchange(described_, names_.size()) != names_.size())  // takes long
     for (const TraceType type : {TraceType::Observe, TraceType::Counter})
       descriptions_[type] = source_.descriptions(type);
+  static const Entry kNone;
+  const double elapsed_s = std::chrono::duration<double>(std::exchange(elapsed_, {})).count();
   Recent recent{{}, {}, time_.at, elapsed_s, time_.period_s};
+  const bool has_failed = source_.has(TraceType::Transact, Quantity::Calls, Ending::Failed);
   for (Entry& each : entries_)
     if (each.seen != samples_) each.forget_window();
   recent.tags.reserve(entries_.size());
-  const bool has_failed = source_.has(TraceType::Transact, Quantity::Calls, Ending::Failed);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const bool is_there = source_.is_sparse() ? entries_[i].seen > 0 : entries_[i].seen > taken_;
     if (names_.ending(i) == Ending::Failed || !is_there) continue;
-    const std::optional<std::size_t> failed = names_.other_ending(i);
+    const std::size_t failed = names_.other_ending(i).value_or(entries_.size());
     Tag& tag = recent.tags.emplace_back();
     tag.name = names_.name(i);
     tag.type = names_.type(i);
     tag.hosts = {0};
-    fill(tag, elapsed_s, entries_[i],
-         failed && *failed < entries_.size() ? &entries_[*failed] : nullptr);
+    fill(tag, elapsed_s, entries_[i], failed < entries_.size() ? entries_[failed] : kNone);
     if (has_failed && tag.type == TraceType::Transact) tag.failed = tag.failed.value_or(0);
   }
-  for (Entry& each : entries_) each.begin_anew();
+  for (Entry& each : entries_)
+    for (std::optional<double>& grown : std::span(each.values).first(kGrowing))
+      if (grown) grown = 0;
   taken_ = samples_;
-  elapsed_ = {};
   has_grown_ = false;
   return recent;
 }
 
-void RecentTags::fill(Tag& tag, double elapsed_s, Entry& completed, const Entry* failed) {
-  static const Entry kNone;
-  if (failed == nullptr) failed = &kNone;
+void RecentTags::fill(Tag& tag, double elapsed_s, Entry& completed, const Entry& failed) {
   const auto growth_of = [&](Quantity quantity) {
-    std::optional<double> grown = completed.growth(quantity);
-    if (grown) *grown += failed->growth(quantity).value_or(0);
+    std::optional<double> grown = completed.of(quantity);
+    if (grown) *grown += failed.of(quantity).value_or(0);
     return grown && std::isfinite(*grown) ? grown : std::nullopt;
   };
   tag.calls = growth_of(Quantity::Calls).value_or(0);
   tag.rate = tag.calls / elapsed_s;
-  tag.failed = failed->growth(Quantity::Calls);
+  tag.failed = failed.of(Quantity::Calls);
   tag.vanished = growth_of(Quantity::Vanished);
   tag.nonfinite = growth_of(Quantity::Nonfinite);
   tag.counted = growth_of(Quantity::Counted);
-  tag.last = completed.value(Quantity::Last);
-  tag.in_flight = completed.value(Quantity::InFlight);
-  tag.lacks_times = tag.failed > 0.0 && !failed->growth(Quantity::Sum);  // of an older library
-  fill_unit(tag);
+  tag.last = completed.of(Quantity::Last);
+  tag.in_flight = completed.of(Quantity::InFlight);
+  tag.lacks_times = tag.failed > 0.0 && !failed.of(Quantity::Sum);  // of an older library
+  if (tag.type != TraceType::Transact) tag.unit = source_.unit_of(tag.type);
+  if (const auto& of_type = descriptions_[tag.type]; tag.unit.empty() && !of_type.empty())
+    if (const auto its = of_type.find(tag.name); its != of_type.end()) tag.unit = its->second.unit;
   if (!has_histogram(tag.type)) return;
   if (!tag.lacks_times) tag.sum = growth_of(Quantity::Sum);
   if (tag.sum && tag.type == TraceType::Transact) tag.busy = *tag.sum / elapsed_s;
   find_mean(tag);
-  tag.min = exact(lesser(completed.value(Quantity::Min), failed->value(Quantity::Min)));
-  tag.max = exact(std::max(completed.value(Quantity::Max), failed->value(Quantity::Max)));
+  tag.percentile_source = PercentileSource::NoCalls;
+  // Nothing is the least of optional values.
+  const auto& least = completed.of(Quantity::Min);
+  const auto& of_failed = failed.of(Quantity::Min);
+  const auto min = least && of_failed ? std::min(least, of_failed) : std::max(least, of_failed);
+  const auto max = std::max(completed.of(Quantity::Max), failed.of(Quantity::Max));
+  if (min) tag.min = Extreme{*min, true};
+  if (max) tag.max = Extreme{*max, true};
   for (std::size_t i = 0; i < kPercentiles.size(); ++i)
     tag.percentiles[i] = completed.values[index_of(Quantity::P50) + i];
-  tag.percentile_source = PercentileSource::NoCalls;
-  if (!completed.value(Quantity::Max)) return;
+  if (!completed.of(Quantity::Max)) return;
   tag.percentile_source =
       tag.percentiles[kP50] ? PercentileSource::OneWindow : PercentileSource::NotRecorded;
-  fill_distribution(tag, completed);
+  if (has_distributions_) fill_distribution(tag, completed);
 }
 
-std::string RecentTags::text_of(TraceType type, const std::string& name) {
-  const std::size_t tag = names_.find_or_add(type, name);
-  return tag < entries_.size() && !entries_[tag].texts.empty() ? entries_[tag].texts.back().second
-                                                               : "";
+// The values since the last text from before the window.
+void RecentTags::fill_distribution(Tag& tag, Entry& entry) const {
+  auto& [values, seen, texts, distribution] = entry;
+  for (; texts.size() > 1 && texts[1].first <= window_begin(); distribution.reset())
+    texts.erase(texts.begin());
+  if (!distribution && texts.size() > 1) {
+    const auto all = agent::parse_cumulative_histogram(texts.back().second);
+    const auto before = agent::parse_cumulative_histogram(texts.front().second);
+    if (!all || (!before && !texts.front().second.empty())) return;
+    auto recent = before ? agent::subtract(*all, *before) : *all;
+    if (recent.unbinned == 0) distribution = std::move(recent.histogram);
+  }
+  if (!distribution || distribution->empty()) return;
+  tag.distribution = distribution;
+  tag.percentile_source = PercentileSource::Histogram;
 }
 
-void RecentTags::fill_unit(Tag& tag) const {
-  if (tag.type == TraceType::Transact) return;
-  tag.unit = source_.unit_of(tag.type);
-  const auto of_type = descriptions_.find(tag.type);
-  if (!tag.unit.empty() || of_type == descriptions_.end()) return;
-  if (const auto its = of_type->second.find(tag.name); its != of_type->second.end())
-    tag.unit = its->second.unit;
+std::string RecentTags::text_of(const TagNames::Key& tag) {
+  const std::size_t number = names_.find_or_add(tag.first, tag.second);
+  if (number >= entries_.size() || entries_[number].texts.empty()) return "";
+  return entries_[number].texts.back().second;
 }
 
 Recent sum_of_hosts(std::vector<Recent> hosts) {

@@ -2,7 +2,7 @@
 // The values of tags in a short time: counts, sums and rates between two samples, extremes and
 // percentiles of the agent's window.
 //
-// Thread: one.
+// Thread: one at a time.
 #pragma once
 
 #include <array>
@@ -41,35 +41,27 @@ class RecentTags final : private ChangeTaker {
   bool is_over() const { return is_over_; }
 
   // The newest text of a tag's distribution; empty: none is known.
-  std::string text_of(TraceType type, const std::string& name);
+  std::string text_of(const TagNames::Key& tag);
 
  private:
   struct Entry {
-    std::array<std::optional<double>, kGrowing> grown{};                        // known ones
-    std::array<std::optional<double>, index_of(Quantity::Histogram)> values{};  // of others
+    // Growth since the values that were given last; levels; values of the last sample's window.
+    std::array<std::optional<double>, index_of(Quantity::Histogram)> values{};
     std::uint64_t seen = 0;                                 // the last sample with it
     std::vector<std::pair<WallTime, std::string>> texts{};  // those that differ
-    std::optional<Histogram> distribution{};                // of the window
-    bool is_whole = false;                                  // all values of the newest text
-    bool has_new_text = false;
+    std::optional<Histogram> distribution{};                // from the first text to the last one
 
-    const std::optional<double>& growth(Quantity quantity) const {
-      return grown[index_of(quantity)];
-    }
-    const std::optional<double>& value(Quantity quantity) const {
-      return values[index_of(quantity)];
-    }
+    const std::optional<double>& of(Quantity quantity) const { return values[index_of(quantity)]; }
     void forget_window();
-    void begin_anew();
   };
 
   void take_sample(const SampleTime& time) override;
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
   Entry& entry(std::size_t tag);
+  WallTime window_begin() const;
   Recent take_recent();
-  void fill(Tag& tag, double elapsed_s, Entry& completed, const Entry* failed);
-  void fill_unit(Tag& tag) const;
+  void fill(Tag& tag, double elapsed_s, Entry& completed, const Entry& failed);
   void fill_distribution(Tag& tag, Entry& entry) const;
 
   SampleSource& source_;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "collector/engine/cumulative_histogram.hpp"
-#include "command/pcp/pcp_host.hpp"
 #include "command/run/histogram_slices.hpp"
 #include "command/show/summary_table.hpp"
 #include "command/show/waterfall.hpp"
@@ -61,41 +60,7 @@ void add_bars(std::vector<std::string>& lines, TraceType type,
   }
 }
 
-void add_wrapped(std::vector<std::string>& lines, const std::string& sentence,
-                 std::size_t columns) {
-  std::istringstream words(sentence);
-  std::string line = " ";
-  for (std::string word; words >> word; line += " " + word)
-    if (line.size() > 3 && columns_of(line) + 1 + columns_of(word) > columns)
-      lines.push_back(std::exchange(line, "   "));
-  lines.push_back(line);
-}
-
 }  // namespace
-
-void find_tag(TagDetail& detail, const SampleSource& source, const TagKey& key) {
-  const pmInDom domain = source.domain_of(key.first);
-  for (const auto& [number, name] : source.instances(domain, false))
-    if (name == key.second) detail.instance = number;
-  const OwnedLabels labels = labels_of_instances(domain);
-  for (const pmLabelSet& set : labels.all())
-    if (static_cast<int>(set.inst) == detail.instance) detail.labels = set.json;
-}
-
-void update(TagDetail& detail, const SampleSource& source, const TagKey& key) {
-  if (!detail.instance || !has_histogram(key.first)) return;
-  const pmInDom domain = source.domain_of(key.first);
-  pmDelProfile(domain, 0, nullptr);
-  pmAddProfile(domain, 1, &*detail.instance);  // only this tag
-  const bool is_transaction = key.first == TraceType::Transact;
-  detail.histogram = read_texts_of(is_transaction ? "tracing.histogram.transact"
-                                                  : "tracing.histogram.observe")[*detail.instance];
-  if (is_transaction) {
-    detail.oldest_s = read_numbers_of("trace.transact.oldest")[*detail.instance];
-    detail.where = read_texts_of("trace.transact.oldest_where")[*detail.instance];
-  }
-  pmAddProfile(domain, 0, nullptr);
-}
 
 std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,
                                       const std::vector<TagDetail>& details, const Shown& shown) {
@@ -104,10 +69,8 @@ std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,
   std::string line;
   for (const FigureRow& row : kFigures) {
     const std::string_view word = row.word.empty() ? row.summary.sort : row.word;
-    if (tag == nullptr || row.figure == Figure::P75 || !value_of(*tag, row.figure)) continue;
-    const std::string part = "  " + std::string(word) + " " + shown_figure(row.figure, *tag, shown);
-    if (columns_of(line + part) > columns) lines.push_back(std::exchange(line, ""));
-    line += part;
+    if (tag == nullptr || !value_of(*tag, row.figure)) continue;
+    line += "  " + std::string(word) + " " + shown_figure(row.figure, *tag, shown);
   }
   lines.push_back(tag == nullptr ? "  no values now" : line);
   for (const TagDetail& each : details) {
@@ -154,12 +117,10 @@ std::vector<std::string> SlowSpans::lines(const Shown& shown) {
   traces_.resize(std::min(traces_.size(), kMostTraces));
   std::vector<std::string> lines{
       shown.bold("Slow ones: capturing " + shown.name(filter_, room_after(columns, 22)))};
-  for (const std::string& each : told_) add_wrapped(lines, each, columns);
+  for (const std::string& each : told_) lines.push_back("  " + each);
   if (traces_.empty() && told_.empty()) lines.emplace_back("  none yet");
-  for (const SpanTrace& trace : traces_) {
-    std::istringstream text(waterfall(trace, shown, 10));
-    for (std::string line; std::getline(text, line);) lines.push_back(line);
-  }
+  for (const SpanTrace& trace : traces_)
+    std::ranges::move(lines_of(waterfall(trace, shown, 10)), std::back_inserter(lines));
   return lines;
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "command/pcp/sample_source.hpp"
 #include "command/run/model.hpp"
 #include "command/run/run_pieces.hpp"
 #include "command/run/trace_assembly.hpp"
@@ -20,18 +19,11 @@ namespace pcp::trace::command {
 // The answer of a host or an archive.
 struct TagDetail {
   std::string host{};
-  std::optional<int> instance{};
   std::string labels{};     // in JSON
   double oldest_s = 0;      // of the open transactions; 0: none
   std::string where{};      // the oldest one is
   std::string histogram{};  // of all its values since some time, as text
 };
-
-// Finds the tag's number and labels. Takes long if there are many tags.
-void find_tag(TagDetail& detail, const SampleSource& source, const TagKey& key);
-
-// Asks PCP's current host for what changes. Requires: find_tag() has been called.
-void update(TagDetail& detail, const SampleSource& source, const TagKey& key);
 
 // All lines about a tag, without its spans. `tag`: null if it has no values now.
 std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,

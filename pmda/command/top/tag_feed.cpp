@@ -10,9 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/descriptor.hpp"
-#include "base/mutex.hpp"
-#include "command/pcp/archive_source.hpp"
 #include "command/pcp/recorded_host.hpp"
 
 namespace pcp::trace::command {
@@ -23,71 +20,6 @@ constexpr Duration kRetry = std::chrono::seconds(1);
 constexpr Duration kHaste = std::chrono::milliseconds(500);  // for the first values
 constexpr Duration kQuiet = std::chrono::seconds(3);         // until the user is told
 
-}  // namespace
-
-struct TagFeed::Shared {
-  explicit Shared(const TopOptions& made_with)
-      : options(made_with), hosts(options.archive ? 1 : options.hosts.size()) {
-    if (!bell) throw std::system_error(errno, std::generic_category(), "eventfd");
-  }
-
-  // By a host's thread.
-  struct Host {
-    std::optional<Recent> recent{};  // not yet taken
-    std::string trouble{};           // empty: it gives values
-    std::optional<Instant> asked{};  // nothing: no question
-    bool has_worked = false;
-    bool is_over = false;
-    std::optional<TagDetail> detail{};
-  };
-
-  const TopOptions options;
-  const Descriptor bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  Mutex mutex;
-  ConditionVariable changed;
-  std::vector<Host> hosts TRACE_GUARDED_BY(mutex);
-  bool is_ending TRACE_GUARDED_BY(mutex) = false;
-  std::optional<TagKey> opened TRACE_GUARDED_BY(mutex);
-
-  template <typename Change>
-  void change(std::size_t host, Change change) {
-    const Lock lock(mutex);
-    change(hosts[host]);
-    ::eventfd_write(bell.get(), 1);
-  }
-
-  // Waits until a time, and until the host's tags are taken, so that their calls count; or until
-  // another tag is opened. False at the end.
-  bool waits_until(std::size_t host, Instant time, const std::optional<TagKey>& known) {
-    const Lock lock(mutex);
-    while (!is_ending && opened == known) {
-      const bool is_full = hosts[host].recent.has_value();
-      if (!changed.wait_until(mutex, is_full ? steady_now() + kRetry : time) && !is_full) break;
-    }
-    return !is_ending;
-  }
-
-  bool is_full(std::size_t host) {
-    const Lock lock(mutex);
-    return hosts[host].recent.has_value();
-  }
-
-  std::optional<TagKey> opened_now() {
-    const Lock lock(mutex);
-    return opened;
-  }
-
-  std::string trouble_of(std::size_t number) TRACE_REQUIRES(mutex) {
-    const Host& host = hosts[number];
-    const std::string before = options.archive ? "" : shown_host(options.hosts[number]) + ": ";
-    if (!host.trouble.empty()) return before + host.trouble;
-    if (!host.asked || steady_now() - *host.asked < kQuiet) return "";
-    return before + "no answer yet; pmcd or its trace agent may be stopped";
-  }
-};
-
-namespace {
-
 // Only the quantities that are shown.
 bool is_wanted(const RecordedQuantity& what, bool with_histograms) {
   if (what.quantity == Quantity::Histogram)
@@ -97,159 +29,173 @@ bool is_wanted(const RecordedQuantity& what, bool with_histograms) {
              : what.quantity < Quantity::Folded || what.quantity >= Quantity::WholePeriod;
 }
 
-// Runs on a host's thread.
-class TagReader {
- public:
-  // `host`: null for an archive.
-  TagReader(std::shared_ptr<TagFeed::Shared> shared, std::size_t number, SampleSource& source,
-            RecordedHost* host, std::string name)
-      : shared_(std::move(shared)),
-        number_(number),
-        source_(source),
-        host_(host),
-        name_(std::move(name)),
-        tags_(source, shared_->options.hosts.size() > 1) {}
+}  // namespace
 
-  void run() {
-    Instant next = steady_now();
-    do {
-      if (tags_.is_over())
-        next = steady_now() + kRetry;  // only another tag may be opened
-      else if (steady_now() >= next && !shared_->is_full(number_))
-        next = std::max(next + read(), steady_now());
-      read_detail();
-    } while (shared_->waits_until(number_, next, opened_));
+// Thread: one at a time, of a reading.
+class TagFeed::Reader {
+ public:
+  explicit Reader(std::unique_ptr<SampleSource> archive)
+      : source_(std::move(archive)), tags_(*source_, false) {}
+
+  Reader(const std::string& host, bool is_one_of_several)
+      : source_(std::make_unique<RecordedHost>(
+            host, [=](const auto& what) { return is_wanted(what, is_one_of_several); })),
+        host_(static_cast<RecordedHost*>(source_.get())),
+        tags_(*source_, is_one_of_several) {}
+
+  Answer read(const std::optional<TagKey>& about) try {
+    Result<std::optional<Recent>> recent = tags_.next();
+    while (host_ == nullptr && recent && !*recent && !tags_.is_over()) recent = tags_.next();
+    if (!recent) return {.trouble = recent.error().message};
+    Answer answer{.recent = *std::move(recent), .is_over = tags_.is_over()};
+    if (answer.is_over) answer.trouble = source_->why_incomplete();
+    if (answer.recent) answer.recent->hosts = {source_->host()};
+    if (about) answer.detail = detail_of(*about);
+    return answer;
+  } catch (const std::exception& fault) {
+    return {.trouble = fault.what()};
   }
 
  private:
-  // Gives the time until the next reading.
-  Duration read() {
-    shared_->change(number_, [](auto& host) { host.asked = steady_now(); });
-    Result<std::optional<Recent>> recent = tags_.next();
-    if (recent && host_ != nullptr) name_ = host_->host().host_name();
-    Duration pause = kRetry;
-    if (recent && !*recent) pause = host_ == nullptr ? Duration::zero() : kHaste;
-    if (recent && *recent) {
-      (*recent)->hosts = {name_};
-      pause = shared_->options.interval.value_or(std::chrono::duration_cast<Duration>(
-          std::chrono::duration<double>((*recent)->elapsed_s)));
+  TagDetail detail_of(const TagKey& tag) {
+    const pmInDom domain = source_->domain_of(tag.first);
+    const std::pair at(tag, host_ == nullptr ? 0 : host_->connections());
+    // Another agent may number its tags anew. Looking a number up takes long.
+    if (std::exchange(found_at_, at) != at || !number_) {
+      number_.reset();
+      detail_ = {.host = source_->host()};
+      for (const auto& [number, name] : source_->instances(domain, false))
+        if (name == tag.second) number_ = number;
+      const OwnedLabels labels = labels_of_instances(domain);
+      for (const pmLabelSet& set : labels.all())
+        if (static_cast<int>(set.inst) == number_) detail_.labels = set.json;
     }
-    shared_->change(number_, [&](auto& host) {
-      host.asked.reset();
-      host.trouble = recent ? "" : recent.error().message;
-      host.has_worked |= bool(recent);
-      host.is_over = tags_.is_over();
-      if (recent && *recent) host.recent = **std::move(recent);
-    });
-    return std::min(pause, shared_->options.interval.value_or(pause));
-  }
-
-  void read_detail() {
-    std::optional<TagKey> opened = shared_->opened_now();
-    bool is_new = opened != opened_;
-    opened_ = std::move(opened);
-    // Another agent may number its tags anew.
-    if (host_ != nullptr)
-      is_new |= std::exchange(connections_, host_->connections()) != host_->connections();
-    if (!opened_ || (host_ != nullptr && !host_->host().is_connected())) return;
-    if (is_new) detail_ = {.host = name_};
-    if (!detail_.instance) find_tag(detail_, source_, *opened_);
     if (host_ == nullptr)
-      detail_.histogram = tags_.text_of(opened_->first, opened_->second);
-    else
-      update(detail_, source_, *opened_);
-    shared_->change(number_, [&](auto& host) { host.detail = detail_; });
+      detail_.histogram = tags_.text_of(tag);
+    else if (number_ && has_histogram(tag.first))
+      ask_host(domain, tag.first == TraceType::Transact);
+    return detail_;
   }
 
-  const std::shared_ptr<TagFeed::Shared> shared_;
-  const std::size_t number_;
-  SampleSource& source_;
-  RecordedHost* const host_;
-  std::string name_;
+  void ask_host(pmInDom domain, bool is_transaction) {
+    host_->pcp_host().use();
+    pmDelProfile(domain, 0, nullptr);
+    pmAddProfile(domain, 1, &*number_);  // only this tag
+    detail_.histogram = read_texts_of(is_transaction ? "tracing.histogram.transact"
+                                                     : "tracing.histogram.observe")[*number_];
+    if (is_transaction) {
+      detail_.oldest_s = read_numbers_of("trace.transact.oldest")[*number_];
+      detail_.where = read_texts_of("trace.transact.oldest_where")[*number_];
+    }
+    pmAddProfile(domain, 0, nullptr);
+  }
+
+  const std::unique_ptr<SampleSource> source_;
+  RecordedHost* const host_ = nullptr;  // null: an archive
   RecentTags tags_;
-  std::optional<TagKey> opened_;
-  unsigned connections_ = 0;  // when the tag was looked up
   TagDetail detail_;
+  std::optional<int> number_;               // of its tag
+  std::pair<TagKey, unsigned> found_at_{};  // at this connection
 };
 
-void run(const std::shared_ptr<TagFeed::Shared>& shared, std::size_t number) {
-  const TopOptions& options = shared->options;
-  try {
-    if (!options.archive) {
-      const bool with_histograms = options.hosts.size() > 1;
-      RecordedHost host(options.hosts[number],
-                        [=](const auto& what) { return is_wanted(what, with_histograms); });
-      return TagReader(shared, number, host, &host, "").run();
-    }
-    Result<ArchiveSource> archive = ArchiveSource::open(*options.archive);
-    if (!archive) throw std::runtime_error(archive.error().message);
-    TagReader(shared, number, *archive, nullptr, archive->host()).run();
-  } catch (const std::exception& fault) {
-    shared->change(number, [&](auto& host) { host.trouble = fault.what(); });
-  }
+TagFeed::TagFeed(const std::vector<std::string>& hosts, std::optional<Duration> interval,
+                 std::unique_ptr<SampleSource> archive)
+    : interval_(interval),
+      bell_(std::make_shared<Descriptor>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+  if (!*bell_) throw std::system_error(errno, std::generic_category(), "eventfd");
+  if (archive) hosts_.push_back({std::make_shared<Reader>(std::move(archive)), "the archive: "});
+  for (const std::string& host : hosts)
+    hosts_.push_back({std::make_shared<Reader>(host, hosts.size() > 1), shown_host(host) + ": "});
 }
 
-}  // namespace
-
-TagFeed::TagFeed(const TopOptions& options) : shared_(std::make_shared<Shared>(options)) {
-  for (std::size_t number = 0; number < (options.archive ? 1 : options.hosts.size()); ++number)
-    std::thread([shared = shared_, number] { run(shared, number); }).detach();
-}
-
-TagFeed::~TagFeed() {
-  const Lock lock(shared_->mutex);
-  shared_->is_ending = true;
-  shared_->changed.notify_all();
-}
-
-int TagFeed::descriptor() const { return shared_->bell.get(); }
-
-std::optional<Recent> TagFeed::take() {
-  const Lock lock(shared_->mutex);
+std::optional<Recent> TagFeed::take(bool is_paused) {
   eventfd_t rung = 0;
-  ::eventfd_read(shared_->bell.get(), &rung);
+  ::eventfd_read(bell_->get(), &rung);
+  for (Host& host : hosts_)
+    if (host.next.valid() && host.next.wait_for(Duration::zero()) == std::future_status::ready)
+      note(host);
+  due_ = Instant::max();
+  if (is_paused) return {};
+  std::optional<Recent> recent = sum();
+  for (Host& host : hosts_) {
+    const bool is_at_end = host.last.is_over && host.about == opened_;
+    if (host.next.valid() || host.last.recent || is_at_end) continue;
+    if (host.asked <= steady_now())
+      ask(host);
+    else
+      due_ = std::min(due_, host.asked);
+  }
+  return recent;
+}
+
+void TagFeed::ask(Host& host) {
+  host.asked = steady_now();
+  host.about = opened_;
+  std::packaged_task<Answer()> task(
+      [reader = host.reader, about = opened_] { return reader->read(about); });
+  host.next = task.get_future();
+  std::thread([task = std::move(task), bell = bell_]() mutable {
+    task();
+    ::eventfd_write(bell->get(), 1);
+  }).detach();
+}
+
+void TagFeed::note(Host& host) {
+  Answer answer = host.next.get();
+  host.has_worked |= answer.trouble.empty();
+  Duration pause = answer.trouble.empty() ? kHaste : kRetry;
+  if (answer.recent)
+    pause = interval_.value_or(std::chrono::duration_cast<Duration>(
+        std::chrono::duration<double>(answer.recent->elapsed_s)));
+  host.asked = std::max(host.asked + std::min(pause, interval_.value_or(pause)), steady_now());
+  host.last = std::move(answer);
+  if (host.about == opened_) return;
+  host.last.detail.reset();
+  if (opened_) host.asked = steady_now();
+}
+
+// Nothing until each host has been read, or is in trouble.
+std::optional<Recent> TagFeed::sum() {
   std::vector<Recent> all;
-  for (std::size_t i = 0; i < shared_->hosts.size(); ++i)
-    if (!shared_->hosts[i].recent && shared_->trouble_of(i).empty()) return {};
-  for (Shared::Host& host : shared_->hosts)
-    if (host.recent) all.push_back(*std::exchange(host.recent, {}));
-  shared_->changed.notify_all();
+  for (const Host& host : hosts_)
+    if (!host.last.recent && trouble_of(host).empty()) return {};
+  for (Host& host : hosts_)
+    if (host.last.recent) all.push_back(*std::exchange(host.last.recent, {}));
   return all.empty() ? std::nullopt : std::optional(sum_of_hosts(std::move(all)));
 }
 
-void TagFeed::open(const std::optional<TagKey>& key) {
-  const Lock lock(shared_->mutex);
-  shared_->opened = key;
-  for (Shared::Host& host : shared_->hosts) host.detail.reset();
-  shared_->changed.notify_all();
+void TagFeed::open(const std::optional<TagKey>& tag) {
+  opened_ = tag;
+  for (Host& host : hosts_) {
+    host.last.detail.reset();
+    if (tag && !host.next.valid()) host.asked = steady_now();
+  }
 }
 
-std::vector<TagDetail> TagFeed::details() {
-  const Lock lock(shared_->mutex);
+std::vector<TagDetail> TagFeed::details() const {
   std::vector<TagDetail> all;
-  for (const Shared::Host& host : shared_->hosts)
-    if (host.detail) all.push_back(*host.detail);
+  for (const Host& host : hosts_)
+    if (host.last.detail) all.push_back(*host.last.detail);
   return all;
 }
 
-std::vector<std::string> TagFeed::troubles() {
-  const Lock lock(shared_->mutex);
+std::string TagFeed::trouble_of(const Host& host) {
+  if (!host.last.trouble.empty()) return host.name + host.last.trouble;
+  const bool is_silent = host.next.valid() && steady_now() - host.asked >= kQuiet;
+  return is_silent ? host.name + "no answer yet; pmcd or its trace agent may be stopped" : "";
+}
+
+std::vector<std::string> TagFeed::troubles() const {
   std::vector<std::string> all;
-  for (std::size_t i = 0; i < shared_->hosts.size(); ++i)
-    if (std::string trouble = shared_->trouble_of(i); !trouble.empty())
-      all.push_back(std::move(trouble));
+  for (const Host& host : hosts_)
+    if (std::string trouble = trouble_of(host); !trouble.empty()) all.push_back(std::move(trouble));
   return all;
 }
 
-bool TagFeed::has_worked() {
-  const Lock lock(shared_->mutex);
-  return std::ranges::any_of(shared_->hosts, &Shared::Host::has_worked);
-}
-
-bool TagFeed::is_over() {
-  const Lock lock(shared_->mutex);
-  return std::ranges::all_of(shared_->hosts, [](const Shared::Host& host) {
-    return !host.recent && (host.is_over || (!host.has_worked && !host.trouble.empty()));
+bool TagFeed::is_over() const {
+  return std::ranges::all_of(hosts_, [](const Host& host) {
+    const bool cannot_begin = !host.has_worked && !host.last.trouble.empty();
+    return !host.last.recent && (host.last.is_over || cannot_begin);
   });
 }
 

@@ -1,52 +1,79 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the tags of several hosts regularly, or of an archive at its pace. Each has its own thread,
-// because PCP's library may wait long for a silent host. The threads are never joined, so they
-// share ownership of their data.
+// Reads the tags of several hosts regularly, or of an archive at its pace. Each reading has its own
+// thread, because PCP's library may wait long for a silent host. The threads are never joined, so
+// they share ownership of what they use.
 //
 // Thread: the main one.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "command/top/recent_tags.hpp"
 #include "command/top/tag_detail.hpp"
-#include "command/top/top_options.hpp"
 
 namespace pcp::trace::command {
 
 class TagFeed {
  public:
-  explicit TagFeed(const TopOptions& options);
-  ~TagFeed();  // ends the threads as soon as they can
-  TagFeed(const TagFeed&) = delete;
-  TagFeed& operator=(const TagFeed&) = delete;
+  // `interval`: between two readings; nothing: as an archive was recorded. `archive`: null if there
+  // are hosts.
+  TagFeed(const std::vector<std::string>& hosts, std::optional<Duration> interval,
+          std::unique_ptr<SampleSource> archive);
 
-  // Readable when there may be something to take.
-  int descriptor() const;
+  // take() is to be called when this is readable, and at this time.
+  int descriptor() const { return bell_->get(); }
+  Instant due() const { return due_; }
 
-  // Gives the tags once all hosts that answer have been read anew. An archive waits for it.
-  std::optional<Recent> take();
+  // Gives the tags once all hosts that answer have been read anew. Only then are they read again,
+  // so no calls are lost. During a pause gives none, and reads none.
+  std::optional<Recent> take(bool is_paused = false);
 
   // Sets the tag that details are of.
-  void open(const std::optional<TagKey>& key);
-  std::vector<TagDetail> details();
+  void open(const std::optional<TagKey>& tag);
+  std::vector<TagDetail> details() const;
 
   // A sentence for each host that gives no values now.
-  std::vector<std::string> troubles();
-
-  bool has_worked();  // at least one host has given values
+  std::vector<std::string> troubles() const;
 
   // True if all that can come has been taken: the archive is at its end, or no host has ever given
   // values, and each has said why.
-  bool is_over();
-
-  struct Shared;
+  bool is_over() const;
 
  private:
-  std::shared_ptr<Shared> shared_;
+  class Reader;
+
+  struct Answer {
+    std::optional<Recent> recent{};
+    std::optional<TagDetail> detail{};
+    std::string trouble{};  // empty: it gives values
+    bool is_over = false;
+  };
+
+  struct Host {
+    std::shared_ptr<Reader> reader;
+    std::string name{};             // before troubles
+    Answer last{};                  // without tags that have been taken
+    std::future<Answer> next{};     // valid while a thread works
+    std::optional<TagKey> about{};  // the tag that it was asked for
+    Instant asked = steady_now();   // or, without a thread, to be asked
+    bool has_worked = false;
+  };
+
+  void ask(Host& host);
+  void note(Host& host);
+  std::optional<Recent> sum();
+  static std::string trouble_of(const Host& host);
+
+  const std::optional<Duration> interval_;
+  const std::shared_ptr<const Descriptor> bell_;
+  std::vector<Host> hosts_;
+  std::optional<TagKey> opened_;
+  Instant due_{};
 };
 
 }  // namespace pcp::trace::command

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// The command line of `pcp trace top`, and what it prints without a terminal.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <limits>
 
 #include "base/descriptor.hpp"
+#include "command/arguments.hpp"
 #include "command/interruption.hpp"
 #include "command/pcp/archive_source.hpp"
 #include "command/pcp/guarded_reading.hpp"
@@ -22,6 +25,83 @@ namespace pcp::trace::command {
 namespace {
 
 enum TopStatus { kTopDone = 0, kNoAgent = 1, kTopWrongUsage = 2 };
+
+std::vector<Option> table_for(TopOptions& options) {
+  return {
+      {"host", 'h', "HOST", "show the tags of HOST's agent; may be repeated: then their\nsums",
+       adds(parse_host, options.hosts)},
+      {"archive", 'a', "NAME",
+       "replay this archive or folder of pcp-trace record, or an\n"
+       "archive of pmlogger",
+       parses(parse_archive, options.archive)},
+      {"interval", 't', "TIME",
+       "time between two readings (2s; of an archive: as they were\nrecorded)",
+       parses(parse_time, options.interval)},
+      {"samples", 's', "N", "end after showing this number of readings",
+       parses(parse_count, options.samples)},
+      {"finish", 'T', "TIME", "end after this time, such as 10s",
+       parses(parse_time, options.duration)},
+      {"lines", 'n', "N",
+       "print tables of at most N tags each, one after the other,\n"
+       "also into a terminal",
+       parses(parse_count, options.lines)},
+      {"json", 0, nullptr, "print a line of JSON for each reading", sets(options.is_json)},
+      {"sort", 0, "COLUMN",
+       "the greatest first: calls, rate, failed, total, mean, p50, p95,\np99, max, busy or open",
+       parses([](const std::string& text) { return parse_column(text, true); },
+              options.choice.sort)},
+      help_option(options.wants_help),
+  };
+}
+
+std::string top_usage() {
+  TopOptions none;
+  return usage(R"(Usage: pcp-trace top [OPTION...] [PATTERN]
+
+Shows what traced programs do now: for each tag its rate and times, the busiest
+first. PATTERN chooses tags as in a shell (* ? [...]); without such signs, tags
+that have this text in their name. Without a terminal it prints tables.
+
+)",
+               table_for(none), "\n") +
+         kTopKeys + R"(
+Status: 0 success; 1 no host has an agent for you; 2 wrong usage, or no output.
+
+Examples:
+  pcp-trace top
+  pcp-trace top -h shop1 -h shop2 'checkout*'
+  pcp-trace top --sort p99 -n 10 -s 1
+  pcp-trace top --json -t 10s | jq -c '.tags[] | [.name, .rate]'
+  pcp-trace top -a shop-20261123-101500.trace
+)";
+}
+
+Result<TopOptions> parse_top_options(int argc, char* const* argv) {
+  TopOptions options;
+  if (const char* const interval = std::getenv("PCP_INTERVAL"))  // of `pcp -t TIME trace top`
+    if (const auto read = parses(parse_time, options.interval)(interval); !read)
+      return Error{"PCP_INTERVAL: " + read.error().message};
+  const auto words = read_options(argc, argv, table_for(options), OtherWords::Anywhere);
+  if (!words) return words.error();
+  if (options.wants_help) return options;
+  if (words->size() > 1)
+    return Error{"\"" + (*words)[1] +
+                 "\": one PATTERN at most; quote it: '*' is for the shell, too"};
+  if (!words->empty()) {
+    if (is_archive(words->front())) return Error{"to replay a recording: -a " + words->front()};
+    if (const auto set = options.choice.set_pattern(words->front()); !set) return set.error();
+  }
+  if (options.archive && !options.hosts.empty())
+    return Error{"-a: is for recordings; leave out -h, or -a"};
+  if (options.archive) return options;
+  add_usual_host(options.hosts);
+  if (!options.interval) options.interval = std::chrono::seconds(2);
+  // A host that is named twice counts once.
+  auto& hosts = options.hosts;
+  for (auto each = hosts.begin(); each != hosts.end(); ++each)
+    hosts.erase(std::remove(each + 1, hosts.end(), *each), hosts.end());
+  return options;
+}
 
 constexpr Duration kCheckHosts = std::chrono::milliseconds(500);
 
@@ -37,25 +117,24 @@ int check_archive(const std::string& path) {
     if (!source) return fail(source.error());
     for (RecentTags tags(*source, false); !tags.is_over();)
       if (const auto read = tags.next(); !read) return fail(read.error());
-    if (const std::string why = source->why_incomplete(); !why.empty())
-      complain("top", printed_name(path) + ": " + why);
     return kTopDone;
   });
 }
 
-int print(const TopOptions& options, Interruption& interruption) {
+int print(const TopOptions& options, TagFeed& feed, Interruption& interruption) {
   const Shown shown(terminal_of(STDOUT_FILENO));
   const std::size_t most = options.lines.value_or(std::numeric_limits<std::size_t>::max());
-  TagFeed feed(options);
   std::vector<std::string> told;
+  bool has_printed = false;
   std::uint64_t left = options.samples.value_or(0);
-  while (!interruption.comes_before(steady_now() + kCheckHosts, feed.descriptor())) {
+  do {
     const std::optional<Recent> recent = feed.take();
     std::vector<std::string> troubles = feed.troubles();
     for (const std::string& each : troubles)
       if (std::ranges::find(told, each) == told.end()) complain("top", each);
     told = std::move(troubles);
     if (recent) {
+      has_printed = true;
       const std::string text = options.is_json ? recent_json(*recent, options.choice, most)
                                                : recent_text(*recent, options.choice, most, shown);
       const int error = write_all(STDOUT_FILENO, text);
@@ -63,17 +142,10 @@ int print(const TopOptions& options, Interruption& interruption) {
         return fail({std::string("cannot write: ") + std::strerror(error)});
       if (error != 0 || --left == 0) return kTopDone;
     }
-    if (feed.is_over()) break;
-  }
-  return feed.has_worked() ? kTopDone : kNoAgent;
-}
-
-int view(const TopOptions& options, Interruption& interruption) {
-  const Result<std::unique_ptr<Screen>> screen = Screen::open();
-  if (!screen) return fail(screen.error());
-  TagFeed feed(options);
-  view_tags(**screen, options, feed, interruption);
-  return kTopDone;
+  } while (!feed.is_over() &&
+           !interruption.comes_before(std::min(feed.due(), steady_now() + kCheckHosts),
+                                      feed.descriptor()));
+  return has_printed || options.archive ? kTopDone : kNoAgent;
 }
 
 }  // namespace
@@ -89,16 +161,23 @@ int top(int argc, char* const* argv) {
   settle_environment();
   const bool is_text = options->is_json || options->lines || ::isatty(STDOUT_FILENO) == 0 ||
                        ::isatty(STDIN_FILENO) == 0;
+  std::unique_ptr<SampleSource> archive;
   if (options->archive) {
     const Result<std::string> path = find_archive(*options->archive);
     if (!path) return fail(path.error());
     if (const int checked = check_archive(*path); checked != kTopDone) return checked;
-    options->archive = *path;
+    Result<ArchiveSource> source = ArchiveSource::open(*path);
+    if (!source) return fail(source.error());
+    archive = std::make_unique<ArchiveSource>(*std::move(source));
     if (is_text) options->interval = Duration::zero();  // all at once
   }
   Interruption interruption;
   if (options->duration) interruption.come_at(steady_now() + *options->duration);
-  return is_text ? print(*options, interruption) : view(*options, interruption);
+  TagFeed feed(options->hosts, options->interval, std::move(archive));
+  if (is_text) return print(*options, feed, interruption);
+  if (const auto viewed = view_tags(*options, feed, interruption); !viewed)
+    return fail(viewed.error());
+  return kTopDone;
 }
 
 }  // namespace pcp::trace::command

@@ -2,10 +2,7 @@
 // Questions about a text; the answer shows it where a test fails.
 #pragma once
 
-#include <sstream>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -19,13 +16,6 @@ inline testing::AssertionResult has(std::string_view text, std::string_view part
 inline testing::AssertionResult begins(std::string_view text, std::string_view part) {
   return testing::AssertionResult(text.starts_with(part)) << '"' << part << "\" at the begin of:\n"
                                                           << text;
-}
-
-inline std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 }  // namespace pcp::trace::command
