@@ -91,8 +91,9 @@ struct SpanLink {
   bool operator==(const SpanLink&) const = default;
 };
 
-// Bit of Span::flags; the low 8 bits are W3C's.
+// Bits of Span::flags; the low 8 bits are W3C's.
 inline constexpr std::uint32_t kParentIsElsewhere = 0x100;  // known to be in another process
+inline constexpr std::uint32_t kIsHeld = 0x200;  // nobody wants its trace yet, and its process ends
 
 // A captured transaction or event.
 struct Span {

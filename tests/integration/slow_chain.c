@@ -5,10 +5,10 @@
  *
  *   COUNT EVERY PLACE MS
  *
- * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front
- * prints the headers of those that waited, and an empty line. With PLACE -1 each process begins
- * anew until the transaction is captured. The agents of middle and back are at the sockets in the
- * variables "middle" and "back", if there are any.
+ * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front prints
+ * the headers of those that waited, and an empty line. With PLACE -1 each process begins anew until
+ * the transaction is captured. With PLACE 3 middle and back end, and then the front waits. The
+ * agents of middle and back are at the sockets in the variables of these names, if there are any.
  */
 #define _GNU_SOURCE
 #include <pcp/trace.h>
@@ -26,6 +26,7 @@ struct request {
   int ms;
 };
 
+enum { kOthersEnd = 3 };
 static const char* const kServices[] = {"front", "middle", "back"};
 static const char* const kTags[] = {"checkout", "stock", "query"};
 
@@ -57,6 +58,14 @@ static int serve(int place, pmtrace_handle tag, struct request* request, int nex
     if (write(next, request, sizeof *request) != sizeof *request || read(next, &answer, 1) != 1)
       return -1;
   }
+  if (request->place == kOthersEnd && place == 0) {
+    while (wait(NULL) > 0) continue;
+    wait_ms(request->ms);
+  }
+  if (request->place == kOthersEnd && place == 0) {
+    while (wait(NULL) > 0) continue;
+    wait_ms(request->ms);
+  }
   return pmtrace_end(&tx);
 }
 
@@ -69,7 +78,7 @@ static void be(int place, int from, int next) {
   tag = pmtrace_tag(kTags[place]);
   while (read(from, &request, sizeof request) == sizeof request) {
     if (serve(place, tag, &request, next) < 0) break;
-    if (write(from, "", 1) != 1) break;
+    if (write(from, "", 1) != 1 || request.place == kOthersEnd) break;
   }
   exit(0);
 }

@@ -12,6 +12,9 @@ using Outcome = CaptureBooks::Outcome;
 // The limit of traces that the agent was not told of, for want of a connection.
 constexpr std::size_t kMostNews = 1'024;
 
+// The agent holds so much of a process that has ended.
+constexpr std::size_t kMostForAgent = 256u << 10;
+
 // Estimated memory of a trace besides its spans.
 constexpr std::size_t kAround = 128;
 
@@ -181,6 +184,21 @@ void HeldTraces::let_go(std::uint64_t hash, const Held& held) {
     gone->epoch = span.epoch;
   }
   gone->spans += static_cast<std::uint32_t>(held.spans.size());
+}
+
+void HeldTraces::give_to_agent(const std::function<void(CapturedSpan&&)>& send) {
+  std::size_t bytes = 0;
+  for (auto next = in_order_.rbegin(); next != in_order_.rend(); ++next) {
+    const auto found = held_.find(next->second);
+    if (found == held_.end() || found->second.since_ns != next->first) continue;
+    bytes += found->second.bytes;
+    if (bytes > kMostForAgent) break;
+    for (CapturedSpan& span : found->second.spans) {
+      span.context.set_flags(span.context.flags() | kHeldFlag);
+      send(std::move(span));
+    }
+  }
+  clear();
 }
 
 void HeldTraces::clear() {

@@ -6,7 +6,8 @@
 // agent. The agent tells all processes of the capture, and these send what they have of the trace.
 // Until then they hold it: for the time that a transaction needs to become slow, and some seconds
 // for the message. If there are too many, the oldest go first. A trace that is wanted after some of
-// it has gone counts these spans as missed.
+// it has gone counts these spans as missed. A process that ends gives the last ones to the agent,
+// which holds them instead.
 //
 // Nothing here throws. Without memory a span counts as missed, and a wanted trace is forgotten.
 //
@@ -62,6 +63,9 @@ class HeldTraces {
 
   // Lets go what nobody has wanted in time, or what takes too much room.
   void expire(const CaptureSet& set, std::uint64_t now_ns);
+
+  // The process ends: hands the newest ones out as `sent`, as far as the agent takes them.
+  void give_to_agent(const std::function<void(CapturedSpan&&)>& send);
 
   void clear();
 

@@ -218,6 +218,9 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
 void SpanSender::give_up_waiting() {
   sort(now_ns(), SIZE_MAX);
   slow_.give_up(recorders_.open_entries().end_of_numbers(), published());
+  if (is_connected_)
+    held_.give_to_agent(
+        [this](CapturedSpan&& span) { carry_out(std::move(span), CaptureBooks::Outcome::Sent); });
 }
 
 void SpanSender::set_wall_clock() {
@@ -309,7 +312,8 @@ void SpanSender::fill(SpanBatch& batch) {
       if (batch.spans > 0 && set->control != batch.control) break;
       append(*next, batch);
       batch.control = set->control;
-      books_.count(*next, CaptureBooks::Outcome::Sent);
+      if ((next->context.flags() & kHeldFlag) == 0)
+        books_.count(*next, CaptureBooks::Outcome::Sent);
     }
   } catch (const std::bad_alloc&) {
     if (batch.spans == 0) throw;
@@ -333,7 +337,8 @@ void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;
   out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
   out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
-              (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0);
+              (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0) |
+              ((span.context.flags() & kHeldFlag) != 0 ? wire::kIsHeld : 0);
   out.tid = span.tid;
   out.capture_bits = span.capture_bits();
   out.aborted = span.aborted;
@@ -343,7 +348,8 @@ void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   batch.tags.push_back(span.tag);
   wire::append_span(batch.body, out);
   ++batch.spans;
-  for_each_bit(out.capture_bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });
+  if ((out.flags & wire::kIsHeld) == 0)
+    for_each_bit(out.capture_bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });
 }
 
 }  // namespace pcp::trace::client

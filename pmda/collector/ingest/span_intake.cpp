@@ -141,12 +141,14 @@ std::optional<std::string> SpanIntake::accept(const wire::Events& events, Sessio
     if (!note(count, session, peer)) return "that count more than a process can capture";
   note_wanted(events, session, peer);
   taken_.clear();
-  for (const wire::Span& span : events.spans) taken_.push_back(stored(span, session));
+  std::vector<StoredSpan> held;
+  for (const wire::Span& span : events.spans)
+    ((span.flags & wire::kIsHeld) != 0 ? held : taken_).push_back(stored(span, session));
   its.last_events = events.sequence;
-  if (!taken_.empty()) {
-    has_taken_some_ = true;
-    spans_.add(taken_, events.control, {peer.uid, session.user->name, session.id});
-  }
+  const SendingProcess process{peer.uid, session.user->name, session.id};
+  if (!taken_.empty()) spans_.add(taken_, events.control, process);
+  if (!held.empty()) spans_.hold(held, events.control, process);
+  has_taken_some_ |= !events.spans.empty();
   return {};
 }
 
@@ -155,7 +157,7 @@ StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
   stored.kind = span.kind;
   stored.aborted = span.aborted;
   stored.capture_bits = span.capture_bits;
-  stored.flags = span.flags;
+  stored.flags = span.flags & ~wire::kIsHeld;
   stored.tid = span.tid;
   stored.left_out = span.left_out;
   stored.begin_ns = span.begin_ns;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -121,9 +122,48 @@ void SharedSpans::note(const CaptureNews& news, const std::string& user) {
                      std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
 }
 
+// A span that other captures may want is held on.
 void SharedSpans::add_wanted(const Wanted& wanted) {
+  for (HeldSpan& held : held_.take(wanted.trace.hash)) {
+    const CaptureBits bits = held.span.capture_bits &
+                             captures_.valid_bits(wanted.trace.capture_bits,
+                                                  std::min(held.number, wanted.number), held.uid);
+    if (bits != 0) {
+      StoredSpan span = held.span;
+      span.capture_bits = bits;
+      store_.add(std::move(span), held.user);
+    }
+    held.span.capture_bits &= ~bits;
+    if (held.span.capture_bits != 0) held_.hold(std::move(held), steady_now());
+  }
   wanted_.add(wanted);
   end_of_wanted_.store(wanted_.end(), std::memory_order_relaxed);
+}
+
+void SharedSpans::hold(std::vector<StoredSpan>& spans, std::uint64_t number,
+                       const SendingProcess& process) {
+  const Instant now = steady_now();
+  const CourteousLock lock(mutex_);
+  std::map<std::uint64_t, CaptureBits> wanted;
+  wanted_.for_each([&](const Wanted& each) {
+    wanted[each.trace.hash] |=
+        captures_.valid_bits(each.trace.capture_bits, std::min(number, each.number), process.uid);
+  });
+  for (StoredSpan& span : spans) {
+    span.capture_bits = captures_.valid_bits(span.capture_bits, number, process.uid);
+    const std::uint64_t trace = wire::hash_of_trace(span.trace_low);
+    const auto found = wanted.find(trace);
+    if (const CaptureBits bits =
+            found != wanted.end() ? span.capture_bits & found->second : CaptureBits{0};
+        bits != 0) {
+      StoredSpan copy = span;
+      copy.capture_bits = bits;
+      store_.add(std::move(copy), process.user);
+      span.capture_bits &= ~bits;
+    }
+    if (span.capture_bits != 0)
+      held_.hold({std::move(span), trace, number, process.uid, process.user}, now);
+  }
 }
 
 void SharedSpans::want(std::span<const wire::WantedTrace> traces, std::uint64_t number) {

@@ -17,6 +17,7 @@
 
 #include "base/courteous_mutex.hpp"
 #include "collector/spans/capture_table.hpp"
+#include "collector/spans/held_spans.hpp"
 #include "collector/spans/span_store.hpp"
 #include "collector/spans/wanted_traces.hpp"
 #include "collector/spans/whole_traces.hpp"
@@ -112,6 +113,10 @@ class SharedSpans {
   // the ingest thread.
   void add(std::vector<StoredSpan>& spans, std::uint64_t number, const SendingProcess& process);
 
+  // The same of a process that ends, and of traces that nobody may want yet: stores those of wanted
+  // traces, and holds the others.
+  void hold(std::vector<StoredSpan>& spans, std::uint64_t number, const SendingProcess& process);
+
   void note(const CaptureNews& news, const std::string& user);
 
   // A process that knows captures up to `number` wants these.
@@ -137,6 +142,7 @@ class SharedSpans {
   SpanStore store_ TRACE_GUARDED_BY(mutex_);
   WholeTraces whole_ TRACE_GUARDED_BY(mutex_);
   WantedTraces wanted_ TRACE_GUARDED_BY(mutex_);
+  HeldSpans held_ TRACE_GUARDED_BY(mutex_);
   SpanTotals totals_ TRACE_GUARDED_BY(mutex_);
   std::shared_ptr<const CaptureTable> published_ TRACE_GUARDED_BY(mutex_) =
       std::make_shared<const CaptureTable>();

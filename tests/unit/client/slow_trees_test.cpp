@@ -641,6 +641,23 @@ TEST_F(HeldTracesTest, WithoutRoom_TheOldestGo) {
   EXPECT_EQ(kept().size(), 2 * (100 - first_kept));
 }
 
+TEST_F(HeldTracesTest, AtTheEnd_TheNewestAreForTheAgent) {
+  ask(kFast, "", true);
+  HeldTraces much{100u << 20, note};
+  for (std::uint64_t id = 1; id <= 5'000; ++id) {
+    CapturedSpan span{.context = {.trace_high = 1, .trace_low = id, .own = id}};
+    span.context.set_capture_bits(kRequest);
+    much.hold(std::move(span), captures(), now);
+  }
+  std::uint64_t oldest = 5'001;
+  much.give_to_agent([&](CapturedSpan&& span) {
+    EXPECT_EQ(span.context.own, --oldest);
+    EXPECT_NE(span.context.flags() & kHeldFlag, 0U);
+  });
+  EXPECT_GT(oldest, 3'500U);
+  EXPECT_LT(oldest, 4'500U);
+}
+
 TEST_F(HeldTracesTest, OpenTransactionThatBecomesSlow_IsToldOnceAtOnce) {
   ask(" slower=1ms", "", true);
   const Open top = begin_from_header(7);

@@ -185,6 +185,14 @@ TEST_F(SpanSenderTest, SlowTraceOfSeveralProcesses_IsToldWithItsSpansAndSentIfTo
   sender.on_wanted({{wire::hash_of_trace(6), 8}});
   EXPECT_EQ(spans_of_next(), 1U);
   EXPECT_TRUE(sender.next()->wanted.empty());
+  sender.on_ack(2);
+  end(begin_from(7, intern_tag("part")));
+  sender.give_up_waiting();
+  EXPECT_FALSE(sender.has_settled_all());
+  EXPECT_EQ(spans_of_next(), 1U);
+  EXPECT_TRUE(sender.next()->counts.empty());  // not captured unless it is wanted
+  EXPECT_TRUE(sender.on_ack(3));
+  EXPECT_TRUE(sender.has_settled_all());
 }
 
 // Nothing else happens, but the sender has to look at it.

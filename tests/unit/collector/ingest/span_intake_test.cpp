@@ -339,6 +339,24 @@ TEST_F(SpansThatAreAskedFor, AreOfAHundredWantedTracesASecond) {
   EXPECT_EQ(next_wanted(other).size(), 1u);
 }
 
+// Programs that have ended left parts of two traces. Then another one wants one of them.
+TEST_F(SpansThatAreAskedFor, AreHeldUntilTheirTraceIsWanted) {
+  const auto held = [](std::uint64_t trace, std::uint64_t id) {
+    wire::Span span = span_at(1, id);
+    span.trace.low = trace;
+    span.flags = wire::kIsHeld;
+    return span;
+  };
+  EXPECT_TRUE(deliver(1, {held(1, 5), held(2, 6), held(1, 7)}));
+  EXPECT_EQ(monitor_->waiting(), 0u);
+  const Wanted wanted{{wire::hash_of_trace(1), 1}};
+  EXPECT_TRUE(deliver_events(program(2), 1, events_pdu(1, number_, {}, {}, wanted)));
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{5, 7}));
+  EXPECT_EQ(monitor_->read(1).entries[0].span->flags, 0u);
+  EXPECT_TRUE(deliver(2, {held(1, 8), held(2, 9)}));  // wanted before
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{5, 7, 8}));
+}
+
 TEST_F(SpansThatAreAskedFor, AreMissedIfAProgramWasNotToldInTime) {
   PduStream& other = program(2);
   for (std::uint64_t sequence = 1; sequence <= 42; ++sequence, pass(1s))
