@@ -18,6 +18,9 @@
 #define DO_NOTHING(name) .name = (pmtrace_##name),
 struct calls library = {FOR_EACH_CALL(DO_NOTHING)};
 
+static const atomic_int kUnknownState = 0;
+const atomic_int* library_state = &kUnknownState;
+
 static void (*library_exit)(int status);
 static const char** default_service; /* the library's */
 
@@ -29,6 +32,8 @@ static int find_calls(void* file) {
   library = found;
   library_exit = (void (*)(int))dlsym(file, "_exit");
   default_service = (const char**)dlsym(file, "pcp_trace_default_service");
+  const atomic_int* const* const state = dlsym(file, "pcp_trace_state");
+  if (state != NULL) library_state = *state;
   return 1;
 }
 

@@ -50,6 +50,12 @@ struct calls {
 };
 extern struct calls library;
 
+/* Its state flags: negative while calls have nothing to do. 0 without this library. */
+extern const atomic_int* library_state;
+static inline int is_switched_off(void) {
+  return atomic_load_explicit(library_state, memory_order_relaxed) < 0;
+}
+
 /* Once in a process; says once on standard error why there is none of ours. */
 void load_library(void);
 /* The default of PCP_TRACE_SERVICE. Comes before all other calls. */
@@ -77,7 +83,8 @@ typedef struct {
   struct Transaction* spare; /* memory for the next transaction: a freed one of this tag, or NULL */
 } Tag;
 
-enum { kNew, kOpen, kEnded };
+/* Untraced: tracing was off when its __exit__ was looked up, so its block has nothing to end. */
+enum { kNew, kUntraced, kOpen, kEnded };
 
 typedef struct Transaction {
   PyObject head;

@@ -48,7 +48,7 @@ int begin_inside(Tag* tag, uint64_t start_ns, pmtrace_tx* tx) {
 
 static PyObject* call(Transaction* self, PyObject* const* given, size_t count, PyObject* names);
 
-static Transaction* allocate(Tag* tag) {
+RARE Transaction* allocate(Tag* tag) {
   Transaction* const self = PyObject_New(Transaction, tag->state->transaction_type);
   if (self == NULL) return NULL;
   self->call = call;
@@ -183,15 +183,17 @@ static void leave_outer(Transaction* self) {
   Py_XDECREF((PyObject*)outer);
 }
 
+RARE void leave_contexts(Transaction* self) {
+  atomic_fetch_sub_explicit(&transactions_in_contexts, 1, memory_order_relaxed);
+  leave_outer(self);
+  Py_CLEAR(self->within);
+}
+
 static void transaction_free(Transaction* self) {
   PyTypeObject* const type = Py_TYPE((PyObject*)self);
   Tag* const tag = self->tag;
   if (self->step == kOpen) fail(self, NULL); /* the program forgot to end it */
-  if (self->was_current) {
-    atomic_fetch_sub_explicit(&transactions_in_contexts, 1, memory_order_relaxed);
-    leave_outer(self);
-    Py_CLEAR(self->within);
-  }
+  if (self->was_current) leave_contexts(self);
   if (self->labels != NULL) Py_CLEAR(self->labels);
 #ifndef Py_GIL_DISABLED /* there, an object has more than a count */
   if (tag->spare == NULL)
@@ -203,17 +205,16 @@ static void transaction_free(Transaction* self) {
   Py_DECREF((PyObject*)type);
 }
 
-static PyObject* enter(Transaction* self) {
-  if (self->is_entered || self->step == kEnded) {
-    PyErr_SetString(PyExc_RuntimeError, "a transaction is for one with block: make one for each");
-    return NULL;
-  }
+RARE PyObject* enter(Transaction* self) {
+  if (self->is_entered || self->step == kEnded)
+    return PyErr_Format(PyExc_RuntimeError,
+                        "a transaction is for one with block: make one for each");
   if (self->step == kNew) begun(self, begin_inside(self->tag, 0, &self->tx));
   enter_transaction(self);
   return Py_NewRef((PyObject*)self);
 }
 
-static PyObject* leave(Transaction* self, PyObject* exception) {
+RARE PyObject* leave(Transaction* self, PyObject* exception) {
   exit_transaction(self, exception);
   return exception != Py_None && PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
@@ -315,7 +316,7 @@ static PyObject* resume(Transaction* self, PyObject* Py_UNUSED(none)) {
   return Py_NewRef(Py_None);
 }
 
-static PyObject* decorate(Transaction* self, PyObject* function) {
+RARE PyObject* decorate(Transaction* self, PyObject* function) {
   if (!PyCallable_Check(function)) return refuse_type("function", "callable", function);
   return PyObject_CallFunctionObjArgs(self->tag->state->decorate, self->tag, function, NULL);
 }
@@ -330,12 +331,15 @@ static PyObject* decorate(Transaction* self, PyObject* function) {
 static PyObject* call(Transaction* self, PyObject* const* given, size_t count, PyObject* names) {
   count &= ~kArgumentsOffset;
   if (names == NULL) {
+    if (count == 0 && self->step == kUntraced) {
+      self->step = kEnded;
+      return Py_NewRef((PyObject*)self);
+    }
     if (count == 0 && self->is_looked_up) return enter(self);
     if (count == 1) return decorate(self, given[0]);
     if (count == 3 && self->is_looked_up) return leave(self, given[1]);
   }
-  PyErr_SetString(PyExc_TypeError, "a transaction decorates one function");
-  return NULL;
+  return PyErr_Format(PyExc_TypeError, "a transaction decorates one function");
 }
 
 /* The same for callers that have a tuple. */
@@ -349,13 +353,27 @@ static PyObject* call_with_tuple(Transaction* self, PyObject* arguments, PyObjec
 typedef struct {
   PyObject head;
   PyTypeObject* transaction_type;
+  PyObject* leave_untraced; /* NULL in __enter__ */
 } BlockMethod;
 
+/* While tracing is off, __exit__ is a function that knows no transaction: Python calls this faster.
+ */
 static PyObject* bind(PyObject* self, PyObject* object, PyObject* Py_UNUSED(type)) {
-  if (object == NULL || !Py_IS_TYPE(object, ((BlockMethod*)self)->transaction_type))
-    return Py_NewRef(self);
-  ((Transaction*)object)->is_looked_up = 1;
+  const BlockMethod* const method = (BlockMethod*)self;
+  if (object == NULL || !Py_IS_TYPE(object, method->transaction_type)) return Py_NewRef(self);
+  Transaction* const transaction = (Transaction*)object;
+  transaction->is_looked_up = 1;
+  if (method->leave_untraced != NULL && transaction->step <= kUntraced) {
+    transaction->step = is_switched_off() && !may_be_inside() ? kUntraced : kNew;
+    if (transaction->step == kUntraced) return Py_NewRef(method->leave_untraced);
+  }
   return Py_NewRef(object);
+}
+
+static PyObject* leave_untraced(PyObject* Py_UNUSED(none), PyObject* const* Py_UNUSED(given),
+                                Py_ssize_t count) {
+  if (count == 3) return Py_NewRef(Py_None);
+  return PyErr_Format(PyExc_TypeError, "__exit__ takes an exception's type, value and traceback");
 }
 
 /* Type(transaction).__exit__(transaction, ...), as contextlib calls it. */
@@ -371,8 +389,10 @@ static PyObject* call_unbound(PyObject* self, PyObject* arguments, PyObject* nam
   return result;
 }
 
-/* The type owns the method, which only compares with it. */
-static PyObject* make_block_method(PyObject* module, PyObject* transaction_type) {
+/* The type owns the methods and all that they point to. */
+static int add_block_methods(PyObject* module, PyObject* transaction_type) {
+  static PyMethodDef leave = {"__exit__", (PyCFunction)(void (*)(void))leave_untraced,
+                              METH_FASTCALL, NULL};
   static PyType_Slot slots[] = {
       {Py_tp_descr_get, bind}, {Py_tp_call, call_unbound}, {Py_tp_traverse, visit_type}, {0}};
   static PyType_Spec spec = {.name = "pcp_trace._native.BlockMethod",
@@ -380,10 +400,23 @@ static PyObject* make_block_method(PyObject* module, PyObject* transaction_type)
                              .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                              .slots = slots};
   PyObject* const type = PyType_FromModuleAndSpec(module, &spec, NULL);
-  PyObject* const method = type != NULL ? PyObject_CallNoArgs(type) : NULL;
+  PyObject* const entering = type != NULL ? PyObject_CallNoArgs(type) : NULL;
+  PyObject* const leaving = entering != NULL ? PyObject_CallNoArgs(type) : NULL;
+  PyObject* const untraced = leaving != NULL ? PyCFunction_New(&leave, NULL) : NULL;
+  int is_made = untraced != NULL;
+  if (is_made) {
+    ((BlockMethod*)entering)->transaction_type = (PyTypeObject*)transaction_type;
+    ((BlockMethod*)leaving)->transaction_type = (PyTypeObject*)transaction_type;
+    ((BlockMethod*)leaving)->leave_untraced = untraced;
+    is_made = PyObject_SetAttrString(transaction_type, "__enter__", entering) == 0 &&
+              PyObject_SetAttrString(transaction_type, "__exit__", leaving) == 0 &&
+              PyObject_SetAttrString(transaction_type, "_leave_untraced", untraced) == 0;
+  }
   Py_XDECREF(type);
-  if (method != NULL) ((BlockMethod*)method)->transaction_type = (PyTypeObject*)transaction_type;
-  return method;
+  Py_XDECREF(entering);
+  Py_XDECREF(leaving);
+  Py_XDECREF(untraced);
+  return is_made;
 }
 
 #define METHOD(name, function, flags, text) \
@@ -423,11 +456,7 @@ PyObject* make_transaction_type(PyObject* module) {
       .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | kHaveVectorcall,
       .slots = slots};
   PyObject* const type = PyType_FromModuleAndSpec(module, &spec, NULL);
-  PyObject* const method = type != NULL ? make_block_method(module, type) : NULL;
-  const int is_made = method != NULL && PyObject_SetAttrString(type, "__enter__", method) == 0 &&
-                      PyObject_SetAttrString(type, "__exit__", method) == 0;
-  Py_XDECREF(method);
-  if (is_made) return type;
+  if (type != NULL && add_block_methods(module, type)) return type;
   Py_XDECREF(type);
   return NULL;
 }

@@ -41,6 +41,9 @@ class Unloaded(PythonTestCase):
         self.assertEqual(self.complaints(self.none, PCP_TRACE_NOAGENT=1), "")
         self.assertNotEqual(self.complaints(self.none, PCP_TRACE_NOAGENT=1, PCP_TRACE_MMV="shop"), "")
 
+    def test_raises_what_a_library_that_is_switched_off_raises(self):
+        self.assertIn(" is not traced: a tag must have", self.complaints(OUR_LIBRARY, PCP_TRACE_NOAGENT=1))
+
     def test_the_stub_says_nothing(self):
         self.assertEqual(self.complaints(os.path.join(os.path.dirname(OUR_LIBRARY), "stub/libpcp_trace.so.2")), "")
 

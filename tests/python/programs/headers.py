@@ -13,9 +13,11 @@ request = trace.Tag("request")
 
 def check(headers, **expected):
     for begin in (request.begin_from, lambda given: trace.begin_from("request", given, kind=1)):
+        later = trace.transaction("inside")
+        assert hasattr(later, "__exit__")  # decides nothing
         with begin(headers) as running:
             assert running.headers() == trace.headers() == expected, (headers, running.headers())
-            with trace.transaction("inside") as inside:
+            with later as inside:
                 assert inside.headers() == expected, inside.headers()
             with request.begin_from(None) as other:  # is not a part of what is current
                 with trace.transaction("inside"):

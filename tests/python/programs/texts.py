@@ -64,6 +64,8 @@ for call in (trace.point, trace.observe, trace.Tag, trace.transaction, trace.des
         continue
     raise AssertionError(call)
 
+trace.point("right")  # reads from the environment whether tracing is off
+log.note(log.POINTS, "right")
 with tag.transaction() as used:
     for again in (used, running.__class__.__call__(tag.transaction(), print) and used):
         try:
