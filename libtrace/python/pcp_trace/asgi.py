@@ -9,6 +9,7 @@ signal that it got. See getting-started.md.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
@@ -96,7 +97,14 @@ class _Response:
 
     async def send(self, message: _Map) -> None:
         await self._send(message)
-        kind = message["type"]
+        is_complete = False
+        with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):  # the server took what ASGI forbids
+            is_complete = self._completes(message)
+        if is_complete:
+            self.end(CLIENT_HAS_GONE if self.has_client_gone else None)
+
+    def _completes(self, message: _Map) -> bool:
+        kind: str = message["type"]
         if kind == "http.response.start":
             self._request.begin_response(str(message["status"]))
             self._has_trailers = message.get("trailers", False)
@@ -106,8 +114,7 @@ class _Response:
         elif kind == "http.response.body":
             self._bytes_left -= len(message.get("body") or b"")
         is_last = kind in _LAST and not message.get(_LAST[kind])
-        if self._bytes_left <= 0 or is_last and (not self._has_trailers or kind == "http.response.trailers"):
-            self.end(CLIENT_HAS_GONE if self.has_client_gone else None)
+        return self._bytes_left <= 0 or is_last and (not self._has_trailers or kind == "http.response.trailers")
 
     def end(self, failure: str | BaseException | None) -> None:
         if self._is_open:

@@ -113,6 +113,13 @@ async def incomplete(scope, receive, send):
     await respond(send, last=False)
 
 
+async def against_asgi(scope, receive, send):
+    await send({"type": "http.response.start"})
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", 1)]})
+    await send({"type": "http.response.body", "body": 1, "more_body": True})
+    await respond(send)
+
+
 async def untraced(scope, receive, send):
     assert trace.headers() == {} and "pcp_trace.request" not in scope
     await send({"type": "lifespan.shutdown.complete"})
@@ -127,7 +134,7 @@ async def main():
             (with_trailers, ";status=200", log.COUNT, {}), (said, ";route=/item/:id;status=410", log.ABORTS, {}),
             (failed, ";status=503", log.ABORTS, {}), (raising, ";status=500", log.ABORTS, {}), (waiting, "", log.ABORTS, {}),
             (raising_later, ";status=200", log.ABORTS, {}), (left, ";status=200", log.ABORTS, {}),
-            (incomplete, ";status=200", log.ABORTS, {}), (early(b"2"), ";status=200", log.ABORTS, {}),
+            (incomplete, ";status=200", log.ABORTS, {}), (against_asgi, ";status=200", log.COUNT, {}), (early(b"2"), ";status=200", log.ABORTS, {}),
             (early(b"9" * 5000), ";status=200", log.ABORTS, {}),
             (early(b"1"), ";status=200", log.COUNT, {}), (early(b"2", 304), ";status=304", log.COUNT, {}),
             (early(b"2"), ";status=200", log.COUNT, {"method": "HEAD"})):
