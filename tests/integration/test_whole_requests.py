@@ -8,6 +8,7 @@ from test_spans import SpansTestCase
 from trace_test import program
 
 PLACES = range(3)  # of slow_chain.c's processes
+OTHERS_END = 3
 
 
 class Slow(SpansTestCase):
@@ -49,6 +50,11 @@ class Slow(SpansTestCase):
         chain = self.chain(PCP_TRACE_IDS="always")
         process = self.watch(chain, "tag=query slower=50ms")
         self.assert_whole(process, self.request(chain, 10, 10, 2, 60), "query")
+
+    def test_requests_are_whole_although_processes_have_ended(self):
+        chain = self.chain()
+        process = self.watch(chain, "tag=checkout slower=50ms")
+        self.assert_whole(process, self.request(chain, 1, 1, OTHERS_END, 60))
 
     # The monitor tells each host what the other ones want.
     def test_requests_of_several_hosts_are_whole(self):
