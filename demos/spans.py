@@ -26,6 +26,9 @@ DEFAULT_SECONDS = 4
 # Each program's work for an order; parts of these transactions are captured with them.
 FILTER = ["tag=order,reserve,pick,receipt", "kind=point"]
 
+# The orders with a receipt.
+SLOW = ["tag=order", "slower=4ms"]
+
 # One of three articles is sold out.
 ORDERS = 4
 
@@ -104,20 +107,28 @@ class Costs:
         yield "  The least of many rounds; differences of some ns are noise."
 
 
-def watch(pmcd, command, programs, seconds):
-    """Switches a capture on and off while the programs run."""
-    costs = Costs(programs)
-    costs.wait(seconds)
-    costs.phase = "during"
+def capture(pmcd, command, costs, words, seconds):
+    """Shows what these words choose."""
     host = pmcd.host(unix=True)
-    print(f"==> pcp-trace spans -h {host} \\\n        {' '.join(FILTER)}\n", flush=True)
-    with subprocess.Popen(["setpriv", "--pdeathsig", "INT", command, "spans", "-h", host, *FILTER]) as spans:
+    print(f"==> pcp-trace spans -h {host} \\\n        {' '.join(words)}\n", flush=True)
+    with subprocess.Popen(["setpriv", "--pdeathsig", "INT", command, "spans", "-h", host, *words]) as spans:
         try:
             costs.wait(seconds)
         finally:
             spans.send_signal(signal.SIGINT)
     if spans.returncode != 0:
         sys.exit(f"demo: pcp-trace ended with {spans.returncode}")
+
+
+def watch(pmcd, command, programs, seconds):
+    """Switches captures on and off while the programs run."""
+    costs = Costs(programs)
+    costs.wait(seconds)
+    costs.phase = "during"
+    capture(pmcd, command, costs, FILTER, seconds)
+    costs.phase = "slow"
+    print("Only the slow orders. Each comes whole, although the other programs' parts were fast:\n")
+    capture(pmcd, command, costs, SLOW, seconds)
     costs.phase = "after"
     costs.wait(seconds)
     print("\n".join(costs.table()))
