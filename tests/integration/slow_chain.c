@@ -5,10 +5,11 @@
  *
  *   COUNT EVERY PLACE MS
  *
- * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front prints
- * the headers of those that waited, and an empty line. With PLACE -1 each process begins anew until
- * the transaction is captured. With PLACE 3 middle and back end, and then the front waits. The
- * agents of middle and back are at the sockets in the variables of these names, if there are any.
+ * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front
+ * prints the headers of those that waited, and an empty line. With PLACE -1 each process begins
+ * anew until the transaction is captured. With PLACE 3 middle and back end, and then the front
+ * waits. The agents of middle and back are at the sockets in the variables of these names, if there
+ * are any.
  */
 #define _GNU_SOURCE
 #include <pcp/trace.h>

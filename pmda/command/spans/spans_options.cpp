@@ -23,7 +23,8 @@ std::vector<Option> common_table(WatchOptions& options) {
        "read from HOST's pmcd; may be repeated, for\n"
        "traces that pass through several hosts",
        adds(parse_host, options.hosts)},
-      {"samples", 's', "N", "end after this number of traces", parses(parse_traces, options.traces)},
+      {"samples", 's', "N", "end after this number of traces",
+       parses(parse_traces, options.traces)},
       {"finish", 'T', "TIME", "end after this time, such as 10s (default: at ^C)",
        parses(parse_time, options.duration)},
       {"archive", 'a', "NAME",
