@@ -9,6 +9,7 @@
 #include <pcp/trace.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bench.hpp"
 
@@ -216,6 +217,22 @@ void fast_tree(benchmark::State& state) {
   state.counters["ns"] = state.counters["ns"] / (children + 1);
 }
 
+// A request with headers, of a tag that nobody asks for: another process may want its trace.
+void came_in(benchmark::State& state) {
+  wait_until_captured();
+  std::vector<std::string> headers(1'024);
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    headers[i].resize(PMTRACE_CONTEXT_SIZE);
+    std::snprintf(headers[i].data(), headers[i].size(), "00-%016zx%016zx-00f067aa0ba902b7-01",
+                  i + 1, i + 1);
+  }
+  measure(state, kCallsInBurst, 100ms, [&headers, next = std::size_t{0}]() mutable {
+    pmtrace_tx request;
+    pmtrace_begin_from(another, &request, headers[++next % headers.size()].c_str(), nullptr);
+    pmtrace_end(&request);
+  });
+}
+
 // One tree of ten that takes 2 ms, and fast ones for 8 ms, again and again.
 void slow_among_fast(benchmark::State& state) {
   wait_until_captured();
@@ -246,6 +263,7 @@ int main(int argc, char** argv) {
   // 10,000 spans a second, below every limit.
   add_span("span_of_captured", asked, true, is_brief ? 1ms : 100ms);
   row("span_fast_tree", fast_tree)->Arg(0)->Arg(2)->Arg(8);
+  row("span_came_in", came_in);
   benchmark::RegisterBenchmark("span_slow_among_fast", slow_among_fast)
       ->Iterations(is_brief ? 10 : 300);
   return run(argc, argv);

@@ -51,6 +51,8 @@ def _caller(tools):
     for children in CHILDREN:
         yield Figure(PART, f"a transaction of a fast tree with {children} children, for slower=", "ns",
                      costs[f"fast_tree/{children}"], *limit)
+    yield Figure(PART, "begin + end of a request with headers, for slower= of another tag", "ns", costs["came_in"],
+                 1.5 * costs["fast_tree/0"], "1.5 of a fast request of its own")
     yield Figure(PART, "slow trees missed among fast ones, of all", "", costs["missed"], 0, "0",
                  notes=[f"Beside {costs['fast'] / 1e6:.1f} million fast transactions a second."])
 
@@ -70,6 +72,7 @@ def _calls(tools, of_peers):
         with _asking(pmcd, SLOWER):
             for children in CHILDREN:
                 run(f"fast_tree/{children}")
+            run("came_in")
             before = _captured(pmcd)
             row = run("slow_among_fast")
             slow = row["slow_spans"]

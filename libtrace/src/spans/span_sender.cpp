@@ -135,12 +135,16 @@ void SpanSender::on_control(const wire::Control& control) {
   adopt_start(control);
   auto set = std::make_unique<CaptureSet>(control.number);
   for (const wire::Capture& capture : control.captures) {
-    const auto filter = wire::parse_capture_filter(capture.filter);
+    auto filter = wire::parse_capture_filter(capture.filter);
     if (!filter) {
       diagnose(PMTRACE_STATE_COMMS, [&] { return "not captured: " + filter.error().message; });
       continue;
     }
-    if (!wire::matches_process(*filter, own_pid(), service_, process_)) continue;
+    if (!wire::matches_process(*filter, own_pid(), service_, process_)) {
+      // Another process may want a trace of this one's. No transaction here is a reason.
+      if (!relays_ || filter->slower_ns == 0) continue;
+      filter->tags = {Glob::exactly("")};
+    }
     const bool is_there = books_.is_same(capture.bit, capture.id);
     set->add(capture, *filter, control.most_a_second,
              is_there ? published()->at(capture.bit).since : 0);

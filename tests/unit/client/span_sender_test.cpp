@@ -195,6 +195,17 @@ TEST_F(SpanSenderTest, SlowTraceOfSeveralProcesses_IsToldWithItsSpansAndSentIfTo
   EXPECT_TRUE(sender.has_settled_all());
 }
 
+TEST_F(SpanSenderTest, SlowTraceOfAProcessThatTheFilterNames_IsSentByOthers) {
+  sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "service=other slower=1ns"}}),
+                    true);
+  const TraceContext header{.trace_high = 1, .trace_low = 5, .parent = 2, .packed = kCameInFlag};
+  end(Open{tag, recorder.begin_in(tag, {header, {}})});
+  trace();
+  EXPECT_EQ(sender.next(), nullptr);
+  sender.on_wanted({{wire::hash_of_trace(5), 8}});
+  EXPECT_EQ(spans_of_next(), 1U);
+}
+
 // Nothing else happens, but the sender has to look at it.
 TEST_F(SpanSenderTest, TransactionThatMayBecomeSlow_IsWatched) {
   ask({{7, 3, "tag=request slower=3600s"}});
