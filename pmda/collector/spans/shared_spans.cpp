@@ -145,10 +145,10 @@ void SharedSpans::hold(std::vector<StoredSpan>& spans, std::uint64_t number,
   const Instant now = steady_now();
   const CourteousLock lock(mutex_);
   std::map<std::uint64_t, CaptureBits> wanted;
-  wanted_.for_each([&](const Wanted& each) {
+  std::uint64_t first = 0;
+  for (const Wanted& each : wanted_.from(first))
     wanted[each.trace.hash] |=
         captures_.valid_bits(each.trace.capture_bits, std::min(number, each.number), process.uid);
-  });
   for (StoredSpan& span : spans) {
     span.capture_bits = captures_.valid_bits(span.capture_bits, number, process.uid);
     const std::uint64_t trace = wire::hash_of_trace(span.trace_low);

@@ -40,11 +40,6 @@ class WantedTraces {
     number = end();
     return {wanted_.begin() + static_cast<std::ptrdiff_t>(first), wanted_.end()};
   }
-  // Calls visit(wanted) for all that are there.
-  template <typename Visit>
-  void for_each(Visit visit) const {
-    std::for_each(wanted_.begin(), wanted_.end(), visit);
-  }
   bool has_lost(std::uint64_t number) const { return number < gone_; }
 
  private:
