@@ -175,8 +175,8 @@ inline std::string data_pdu() {
 inline std::string ack_pdu() { return pdu_of(append_ack, -12010); }
 
 inline std::vector<std::string> all_pdus() {
-  return {data_pdu(),    ack_pdu(),       hello_pdu(),     welcome_pdu(), tags_pdu(),
-          batch_pdu(),   in_flight_pdu(), batch_ack_pdu(), bye_pdu(),     capturing_welcome_pdu(),
+  return {data_pdu(),    ack_pdu(),       hello_pdu(),      welcome_pdu(), tags_pdu(),
+          batch_pdu(),   in_flight_pdu(), batch_ack_pdu(),  bye_pdu(),     capturing_welcome_pdu(),
           control_pdu(), events_pdu(),    events_ack_pdu(), wanted_pdu()};
 }
 
