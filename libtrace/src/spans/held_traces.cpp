@@ -15,8 +15,12 @@ constexpr std::size_t kMostNews = 1'024;
 // The agent holds so much of a process that has ended.
 constexpr std::size_t kMostForAgent = 256u << 10;
 
-// Estimated memory of a trace besides its spans.
-constexpr std::size_t kAround = 128;
+// Spans of a trace are held together if they come within this time, at most so many.
+constexpr std::uint64_t kTogetherNs = 1'000'000'000;
+constexpr std::size_t kMostTogether = 64;
+
+// Estimated memory of these besides the spans.
+constexpr std::size_t kAround = 160;
 
 // Without its notes if there is no memory for them.
 CapturedSpan copy_of(const CapturedSpan& span) {
@@ -30,10 +34,6 @@ CapturedSpan copy_of(const CapturedSpan& span) {
           .tid = span.tid,
           .kind = span.kind,
           .aborted = span.aborted};
-}
-
-std::size_t bytes_of(const CapturedSpan& span) {
-  return sizeof span + (span.notes != nullptr ? span.notes->bytes() : 0);
 }
 
 std::uint64_t hold_ns(const CaptureSet& set) {
@@ -76,68 +76,92 @@ void HeldTraces::decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet
   decide_part(decide_, span, wanted, Outcome::Sent);
 }
 
+HeldTraces::AllHeld::iterator HeldTraces::find_held(std::uint64_t hash, std::uint64_t since_ns) {
+  const auto [first, last] = held_.equal_range(hash);
+  const auto found =
+      std::find_if(first, last, [&](const auto& each) { return each.second.since_ns == since_ns; });
+  return found != last ? found : held_.end();
+}
+
 void HeldTraces::hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns) {
   const std::uint64_t hash = wire::hash_of_trace(span.context.trace_low);
   decide(span, wanted_bits(hash, set), set, now_ns);
   if (span.capture_bits() == 0) return;
+  const auto [first, last] = held_.equal_range(hash);
+  auto place = std::find_if(first, last, [&](const auto& each) {
+    return now_ns - each.second.since_ns < kTogetherNs && each.second.spans.size() < kMostTogether;
+  });
   try {
-    if (!held_.contains(hash)) in_order_.emplace_back(now_ns, hash);
-    Held& held = held_.try_emplace(hash, Held{now_ns}).first->second;
-    const std::size_t bytes = bytes_of(span) + (held.spans.empty() ? kAround : 0);
+    if (place == last) {
+      in_order_.emplace_back(now_ns, hash);  // first: without the rest it does no harm
+      place = held_.emplace(hash, Held{now_ns, kAround});
+      bytes_ += kAround;
+    }
+    Held& held = place->second;
+    const std::size_t notes = span.notes != nullptr ? span.notes->bytes() : 0;
+    const std::size_t room = held.spans.capacity();
     held.spans.push_back(std::move(span));
+    const std::size_t bytes = notes + (held.spans.capacity() - room) * sizeof(CapturedSpan);
     held.bytes += bytes;
     bytes_ += bytes;
   } catch (const std::bad_alloc&) {
     decide_(std::move(span), Outcome::NoRoom);  // it was not moved
   }
+  while (bytes_ > most_bytes_) let_go_oldest();
 }
 
-void HeldTraces::want(std::uint64_t trace_low, CaptureBits bits, bool tell, const CaptureSet& set,
+void HeldTraces::want(std::uint64_t trace_low, CaptureBits bits, const CaptureSet& set,
                       std::uint64_t now_ns) {
   const std::uint64_t hash = wire::hash_of_trace(trace_low);
-  const CaptureBits fresh = add_wanted(hash, bits, set, now_ns);
-  if (fresh == 0 || !tell || (fresh & set.relayed()) == 0) return;
+  Wanted* const wanted = add_wanted(hash, bits, set, now_ns);
+  if (wanted == nullptr || !do_traces_cross()) return;
+  const CaptureBits news = bits & ~wanted->told & set.relayed();
+  if (news == 0) return;
+  wanted->told |= news;
   try {
-    news_.emplace_back(hash, Bits{fresh, set.epoch()});
+    news_.emplace_back(hash, Bits{news, set.epoch()});
   } catch (const std::bad_alloc&) {
     return;
   }
   if (news_.size() > kMostNews) news_.pop_front();
 }
 
-void HeldTraces::want(const wire::WantedTrace& wanted, const CaptureSet& set,
-                      std::uint64_t now_ns) {
-  add_wanted(wanted.hash, wanted.capture_bits & set.relayed(), set, now_ns);
+void HeldTraces::want(const wire::WantedTrace& trace, const CaptureSet& set, std::uint64_t now_ns) {
+  const CaptureBits bits = trace.capture_bits & set.relayed();
+  if (Wanted* const wanted = add_wanted(trace.hash, bits, set, now_ns)) wanted->told |= bits;
 }
 
-// Gives those for which it was not wanted before.
-CaptureBits HeldTraces::add_wanted(std::uint64_t hash, CaptureBits bits, const CaptureSet& set,
-                                   std::uint64_t now_ns) {
-  Bits* const known = wanted_.find_or_make(hash);
-  if (known == nullptr) return 0;
+// Null if there is no memory.
+HeldTraces::Wanted* HeldTraces::add_wanted(std::uint64_t hash, CaptureBits bits,
+                                           const CaptureSet& set, std::uint64_t now_ns) {
+  Wanted* const known = wanted_.find_or_make(hash);
+  if (known == nullptr) return nullptr;
   const CaptureBits before = known->valid(set);
-  *known = {before | bits, set.epoch()};
-  const CaptureBits fresh = bits & ~before;
-  if (fresh == 0) return 0;
-  count_gone(hash, fresh, set);
-  const auto found = held_.find(hash);
-  if (found == held_.end()) return fresh;
-  Held& held = found->second;
+  *known = {{before | bits, set.epoch()}, known->told & before};
+  if (const CaptureBits fresh = bits & ~before; fresh != 0) {
+    count_gone(hash, fresh, set);
+    const auto [first, last] = held_.equal_range(hash);
+    for (auto next = first; next != last;) decide_held(next++, fresh, set, now_ns);
+  }
+  return known;
+}
+
+void HeldTraces::decide_held(AllHeld::iterator which, CaptureBits wanted, const CaptureSet& set,
+                             std::uint64_t now_ns) {
+  Held& held = which->second;
   std::erase_if(held.spans, [&](CapturedSpan& span) {
-    const std::size_t bytes = bytes_of(span);
+    const std::size_t notes = span.notes != nullptr ? span.notes->bytes() : 0;
     span.context.set_capture_bits(Bits{span.capture_bits(), span.epoch}.valid(set));
     span.epoch = set.epoch();
-    decide(span, fresh, set, now_ns);
+    decide(span, wanted, set, now_ns);
     if (span.capture_bits() != 0) return false;
-    held.bytes -= bytes;
-    bytes_ -= bytes;
+    held.bytes -= notes;
+    bytes_ -= notes;
     return true;
   });
-  if (held.spans.empty()) {
-    bytes_ -= held.bytes;
-    held_.erase(found);
-  }
-  return fresh;
+  if (!held.spans.empty()) return;
+  bytes_ -= held.bytes;
+  held_.erase(which);
 }
 
 void HeldTraces::count_gone(std::uint64_t hash, CaptureBits wanted, const CaptureSet& set) {
@@ -162,35 +186,34 @@ void HeldTraces::take_news(const CaptureSet& set, std::size_t most,
   }
 }
 
-// An earlier time in `in_order_` was of spans that are wanted meanwhile.
 void HeldTraces::expire(const CaptureSet& set, std::uint64_t now_ns) {
   const std::uint64_t held_for = hold_ns(set);
-  for (; !in_order_.empty(); in_order_.pop_front()) {
-    const auto [since_ns, hash] = in_order_.front();
-    if (bytes_ <= most_bytes_ && now_ns < since_ns + held_for) return;
-    const auto found = held_.find(hash);
-    if (found == held_.end() || found->second.since_ns != since_ns) continue;
-    let_go(hash, found->second);
-    held_.erase(found);
-  }
+  while (!in_order_.empty() && now_ns >= in_order_.front().first + held_for) let_go_oldest();
 }
 
-void HeldTraces::let_go(std::uint64_t hash, const Held& held) {
-  bytes_ -= held.bytes;
-  Gone* const gone = gone_.find_or_make(hash);
-  if (gone == nullptr) return;
-  for (const CapturedSpan& span : held.spans) {
-    gone->bits |= span.capture_bits();
-    gone->epoch = span.epoch;
+// Some in `in_order_` are wanted meanwhile.
+void HeldTraces::let_go_oldest() {
+  const auto [since_ns, hash] = in_order_.front();
+  in_order_.pop_front();
+  const auto found = find_held(hash, since_ns);
+  if (found == held_.end()) return;
+  const Held& held = found->second;
+  if (Gone* const gone = gone_.find_or_make(hash)) {
+    for (const CapturedSpan& span : held.spans) {
+      gone->bits |= span.capture_bits();
+      gone->epoch = span.epoch;
+    }
+    gone->spans += static_cast<std::uint32_t>(held.spans.size());
   }
-  gone->spans += static_cast<std::uint32_t>(held.spans.size());
+  bytes_ -= held.bytes;
+  held_.erase(found);
 }
 
 void HeldTraces::give_to_agent(const std::function<void(CapturedSpan&&)>& send) {
   std::size_t bytes = 0;
   for (auto next = in_order_.rbegin(); next != in_order_.rend(); ++next) {
-    const auto found = held_.find(next->second);
-    if (found == held_.end() || found->second.since_ns != next->first) continue;
+    const auto found = find_held(next->second, next->first);
+    if (found == held_.end()) continue;
     bytes += found->second.bytes;
     if (bytes > kMostForAgent) break;
     for (CapturedSpan& span : found->second.spans) {
@@ -204,6 +227,8 @@ void HeldTraces::give_to_agent(const std::function<void(CapturedSpan&&)>& send) 
 void HeldTraces::clear() {
   held_.clear();
   in_order_.clear();
+  wanted_.clear();
+  gone_.clear();
   news_.clear();
   bytes_ = 0;
 }

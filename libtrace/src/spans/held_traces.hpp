@@ -47,9 +47,8 @@ class HeldTraces {
   // Holds an ended span, or decides about it if its trace is wanted.
   void hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns);
 
-  // A transaction of this trace was slow here. `tell`: the trace may be in other processes.
-  void want(std::uint64_t trace_low, CaptureBits bits, bool tell, const CaptureSet& set,
-            std::uint64_t now_ns);
+  // A transaction of this trace was slow here. Other processes are told, unless no trace crosses.
+  void want(std::uint64_t trace_low, CaptureBits bits, const CaptureSet& set, std::uint64_t now_ns);
 
   // The same in another process.
   void want(const wire::WantedTrace& wanted, const CaptureSet& set, std::uint64_t now_ns);
@@ -81,26 +80,34 @@ class HeldTraces {
   struct Gone : Bits {
     std::uint32_t spans = 0;
   };
+  struct Wanted : Bits {
+    CaptureBits told = 0;  // that the agent knows, of `bits`
+  };
+  // Spans of a trace that came at about the same time.
   struct Held {
     std::uint64_t since_ns = 0;
     std::size_t bytes = 0;
     std::vector<CapturedSpan> spans{};
   };
+  using AllHeld = std::unordered_multimap<std::uint64_t, Held>;
 
   CaptureBits wanted_bits(std::uint64_t hash, const CaptureSet& set);
-  CaptureBits add_wanted(std::uint64_t hash, CaptureBits bits, const CaptureSet& set,
-                         std::uint64_t now_ns);
+  Wanted* add_wanted(std::uint64_t hash, CaptureBits bits, const CaptureSet& set,
+                     std::uint64_t now_ns);
+  void decide_held(AllHeld::iterator which, CaptureBits wanted, const CaptureSet& set,
+                   std::uint64_t now_ns);
   void decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet& set, std::uint64_t now_ns);
   void count_gone(std::uint64_t hash, CaptureBits wanted, const CaptureSet& set);
-  void let_go(std::uint64_t hash, const Held& held);
+  AllHeld::iterator find_held(std::uint64_t hash, std::uint64_t since_ns);
+  void let_go_oldest();
 
   const std::size_t most_bytes_;
   const Decide decide_;
   // By the hash of the trace's id, also below.
-  std::unordered_map<std::uint64_t, Held> held_;
+  AllHeld held_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> in_order_;  // since when, and which
   std::size_t bytes_ = 0;                                         // in held_
-  LastOnes<Bits, 16'384> wanted_;
+  LastOnes<Wanted, 16'384> wanted_;
   LastOnes<Gone, 65'536> gone_;
   std::deque<std::pair<std::uint64_t, Bits>> news_;
 };

@@ -33,6 +33,11 @@ class LastOnes {
     }
   }
 
+  void clear() {
+    values_ = {};
+    in_order_ = {};
+  }
+
  private:
   std::unordered_map<std::uint64_t, Value> values_;
   std::deque<std::uint64_t> in_order_;

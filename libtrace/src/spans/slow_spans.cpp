@@ -64,9 +64,8 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
   decide_part(decide_, pool_.first(list), facts.at_once, Outcome::Sent);
   const CaptureBits waits = keep_what_waits(list, set);
   const auto take_out_slow = [&](CaptureBits slow) {
-    const Fates fates = facts.is_torn
-                            ? Fates{.waited = slow & waits}
-                            : decide(slow & waits, trace, pool_.crosses(list), *set, now_ns);
+    const Fates fates =
+        facts.is_torn ? Fates{.waited = slow & waits} : decide(slow & waits, trace, *set, now_ns);
     take_out(list, fates, *set, now_ns);
     return fates;
   };
@@ -98,13 +97,14 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
     }
   }
   if (list == 0) return;
-  const CaptureBits held = pool_.crosses(list) ? waits & set->relayed() : 0;
+  // Also what crosses nothing itself: it may be a part of something that does, and has ended.
+  const CaptureBits held = do_traces_cross() ? waits & set->relayed() : 0;
   take_out(list, {.held = held, .fast = waits & ~held}, *set, now_ns);
 }
 
 // A trace that is wanted stays so, and for some time one that is over the limit.
-SlowSpans::Fates SlowSpans::decide(CaptureBits slow, std::uint64_t trace, bool crosses,
-                                   const CaptureSet& set, std::uint64_t now_ns) {
+SlowSpans::Fates SlowSpans::decide(CaptureBits slow, std::uint64_t trace, const CaptureSet& set,
+                                   std::uint64_t now_ns) {
   Fates fates;
   if (slow == 0) return fates;
   OverLimit alone;
@@ -123,7 +123,7 @@ SlowSpans::Fates SlowSpans::decide(CaptureBits slow, std::uint64_t trace, bool c
     (is_taken ? fates.kept : fates.over_limit) |= mask;
   });
   known.bits |= fates.over_limit;
-  if (fates.kept != 0) held_.want(trace, fates.kept, crosses || is_any_sent(), set, now_ns);
+  if (fates.kept != 0) held_.want(trace, fates.kept, set, now_ns);
   return fates;
 }
 
@@ -144,7 +144,7 @@ bool SlowSpans::look_at_open(const OpenEntries& entries, const CaptureSet& set,
     for_each_bit(open_ones, [&](std::size_t bit) {
       if (set.is_slow(bit, now_ns - begun_ns)) slow |= CaptureBits{1} << bit;
     });
-    decide(slow, open.trace_low, false, set, now_ns);
+    decide(slow, open.trace_low, set, now_ns);
     may_be_more |= (open_ones & ~slow) != 0;
   });
   return may_be_more;
@@ -193,7 +193,7 @@ void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* 
   const std::uint64_t trace = pool_.first(list).context.trace_low;
   for (SlowTrees::Outcome outcome; around != 0; around = outcome.around) {
     outcome = trees_.outcome(around);
-    Fates fates = decide(outcome.slow & waits, trace, false, *set, now_ns);
+    Fates fates = decide(outcome.slow & waits, trace, *set, now_ns);
     fates.add(ended_.find(around));
     take_out(list, fates, *set, now_ns);
     if (!outcome.is_found) break;

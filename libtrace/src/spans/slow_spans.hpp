@@ -82,8 +82,7 @@ class SlowSpans {
   void remember(std::uint64_t id, const Fates& fates);
   bool let_wait(SpanPool::Index list, std::uint64_t parent, bool has_ended, std::uint64_t now_ns);
   CaptureBits keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
-  Fates decide(CaptureBits slow, std::uint64_t trace, bool crosses, const CaptureSet& set,
-               std::uint64_t now_ns);
+  Fates decide(CaptureBits slow, std::uint64_t trace, const CaptureSet& set, std::uint64_t now_ns);
   void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
                 std::uint64_t now_ns);
   void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set);

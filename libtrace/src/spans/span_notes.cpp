@@ -15,7 +15,7 @@ namespace {
 // A forked child inherits the number but no notes: at worst it has less room. Orders nothing else.
 std::atomic<std::size_t> all_bytes{0};
 
-std::atomic<bool> any_sent{false};  // orders nothing else
+std::atomic<bool> traces_cross{false};  // orders nothing else
 
 struct NotesSlot {
   std::atomic<SpanNotes*> notes;  // released by their maker, acquired by the thread that takes them
@@ -119,7 +119,7 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
 }
 
 void note_sent(std::uint32_t entry, Moment begun) {
-  any_sent.store(true, std::memory_order_relaxed);
+  note_came_in();
   if (NotesSlot* const slot = all_notes.find_or_make(entry))
     slot->sent.store(begun, std::memory_order_relaxed);
 }
@@ -129,7 +129,11 @@ bool is_sent(std::uint32_t entry, Moment begun) {
   return slot != nullptr && slot->sent.load(std::memory_order_relaxed) == begun;
 }
 
-bool is_any_sent() { return any_sent.load(std::memory_order_relaxed); }
+void note_came_in() {
+  if (!do_traces_cross()) traces_cross.store(true, std::memory_order_relaxed);
+}
+
+bool do_traces_cross() { return traces_cross.load(std::memory_order_relaxed); }
 
 std::unique_ptr<SpanNotes> take_notes(std::uint32_t entry, Moment begun) {
   NotesSlot* const found = all_notes.find(entry);

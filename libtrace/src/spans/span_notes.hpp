@@ -66,7 +66,11 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun);
 // Notes that the traceparent went out with a request. Thread: any.
 void note_sent(std::uint32_t entry, Moment begun);
 bool is_sent(std::uint32_t entry, Moment begun);
-bool is_any_sent();  // ever
+
+// Notes that a trace came in. True once any has come in or gone out, captured: then any trace here
+// may have parts in other processes. Thread: any.
+void note_came_in();
+bool do_traces_cross();
 
 // At the end: hands over the notes; null: none.
 std::unique_ptr<SpanNotes> take_notes(std::uint32_t entry, Moment begun);

@@ -88,6 +88,7 @@ Recorder::Chosen Recorder::choose(const PublishedCaptures::Reader& reader, const
   const CaptureBits left_out = left_out_around(*reader, parent);
   miss_part(*reader, left_out & ~inherited, context);
   // A transaction with a trace may be a part of what is slow in another process.
+  if (context.is_parent_elsewhere()) note_came_in();
   const bool has_trace = matching != 0 || context.is_trace() || trace_.always_begins_traces();
   const CaptureBits selecting = matching | (has_trace ? reader->relayed() : 0);
   const CaptureBits tops = selecting & ~inherited & ~left_out;
@@ -227,10 +228,12 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const SpanPool::Index waiting = ended.waiting.list;
   const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
   const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
+  // Parts that are still open may give the trace away.
   const bool crosses =
       (ended.bits & set.relayed()) != 0 &&
       (ended.kind != wire::SpanKind::Internal || ended.context.is_parent_elsewhere() ||
-       (waiting != 0 && shared_->spans().crosses(waiting)));
+       (waiting != 0 && shared_->spans().crosses(waiting)) ||
+       (ended.waiting.has_end_record && do_traces_cross()));
   // Also if no capture is left.
   if (is_fast && around == 0 && !crosses) return spans_.give_back(waiting);
   const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
@@ -275,7 +278,7 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
         return;
       }
       if (facts.around == 0) {
-        if (!pool.crosses(list) || (bits & set.relayed()) == 0) return spans_.give_back(list);
+        if (!do_traces_cross() || (bits & set.relayed()) == 0) return spans_.give_back(list);
         break;  // the flusher holds it
       }
     }

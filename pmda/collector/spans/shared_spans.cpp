@@ -209,6 +209,7 @@ std::size_t SharedSpans::Subscription::waiting() const {
 std::vector<std::uint64_t> SharedSpans::Subscription::take_wanted(std::size_t most) {
   const Lock lock(spans_.mutex_);
   const std::size_t bit = (*cursor_)->bit;
+  if (spans_.wanted_.has_lost(next_wanted_)) spans_.store_.note_missed(bit, 1);
   for (const Wanted& each : spans_.wanted_.from(next_wanted_)) {
     const CaptureBits bits = each.trace.capture_bits & CaptureBits{1} << bit;
     if (!each.is_from_elsewhere && bits != 0 && spans_.captures_.at(bit).opened_at <= each.number)

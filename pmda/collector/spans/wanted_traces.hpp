@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "wire/events.hpp"
@@ -24,9 +26,15 @@ class WantedTraces {
  public:
   static constexpr std::size_t kMost = 4'096;
 
-  void add(const Wanted& wanted) {
+  // Several processes of a trace may want it.
+  void add(Wanted wanted) {
+    CaptureBits& known = bits_[{wanted.trace.hash, wanted.number}];
+    wanted.trace.capture_bits &= ~known;
+    if (wanted.trace.capture_bits == 0) return;
+    known |= wanted.trace.capture_bits;
     wanted_.push_back(wanted);
     if (wanted_.size() <= kMost) return;
+    bits_.erase({wanted_.front().trace.hash, wanted_.front().number});
     wanted_.pop_front();
     ++gone_;
   }
@@ -43,7 +51,11 @@ class WantedTraces {
   bool has_lost(std::uint64_t number) const { return number < gone_; }
 
  private:
+  using CaptureBits = wire::CaptureBits;
+
   std::deque<Wanted> wanted_;
+  // By hash and number; of all that are there.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, CaptureBits> bits_;
   std::uint64_t gone_ = 0;  // the first one's number
 };
 

@@ -21,11 +21,14 @@ namespace pcp::trace::command {
 namespace {
 
 // A pmlogger samples every minute; a trace may be split over two samples.
-constexpr TraceAssembly::Limits kLimits{.quiet = std::chrono::seconds(70),
-                                        .orphaned = std::chrono::seconds(70),
-                                        .longest = std::chrono::seconds(600),
-                                        .traces = 100'000,
-                                        .remembered = 100'000};
+TraceAssembly::Limits limits() {
+  return {.quiet = std::chrono::seconds(70),
+          .orphaned = std::chrono::seconds(70),
+          .longest = std::chrono::seconds(600),
+          .traces = 100'000,
+          .remembered = 100'000};
+}
+
 constexpr Duration kBetweenLooks = std::chrono::seconds(1);
 
 // The single transactions in one archive, record by record: from `record --spans`, or from a
@@ -175,7 +178,7 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
       is_enough = !take(std::move(trace));
     }
   };
-  TraceAssembly assembly(kLimits);
+  TraceAssembly assembly(limits());
   Instant looked{};
   while (!is_enough) {
     std::optional<SpanArchive::Record> record = take_earliest(archives);

@@ -22,6 +22,7 @@ void TraceAssembly::add(SpanEvent span, Instant now) {
   }
   its.last = now;
   its.has_root |= !span.is_event() && span.parent == 0;
+  its.is_selected = its.is_selected || !limits_.selects || limits_.selects(span);
   if (its.trace.spans.size() >= limits_.spans_of_one) {
     ++its.trace.spans_left_out;
     return;
@@ -37,7 +38,8 @@ void TraceAssembly::add(SpanEvent span, Instant now) {
 // The root of a late trace has come already, or will not come.
 bool TraceAssembly::is_finished(const Waiting& waiting, Instant now) const {
   const bool is_whole = waiting.has_root || waiting.trace.is_late;
-  return now - waiting.last >= (is_whole ? limits_.quiet : limits_.orphaned) ||
+  const Duration patience = is_whole ? limits_.quiet : limits_.orphaned;
+  return (now - waiting.last >= patience && (waiting.is_selected || waiting.trace.is_late)) ||
          now - waiting.first >= limits_.longest;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -26,6 +27,9 @@ class TraceAssembly {
     std::size_t traces = 10'000;
     std::size_t spans_of_one = 10'000;
     std::size_t remembered = 10'000;  // traces handed out
+    // If set, a trace without such a span lasts `longest`: its parts come before the span that
+    // selects the trace.
+    std::function<bool(const SpanEvent&)> selects{};
   };
 
   TraceAssembly() : TraceAssembly(Limits()) {}
@@ -45,6 +49,7 @@ class TraceAssembly {
     SpanTrace trace;
     std::set<std::uint64_t> known;  // ids of its spans
     bool has_root = false;
+    bool is_selected = false;
     std::size_t bytes = 0;
     Instant first{};
     Instant last{};

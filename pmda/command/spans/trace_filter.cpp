@@ -104,11 +104,14 @@ Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   return {};
 }
 
+bool is_slow(const SpanEvent& span, const wire::CaptureFilter& filter) {
+  return filter.slower_ns > 0 && !span.is_event() && is_selected(span, filter);
+}
+
 std::uint64_t slow_span(const SpanTrace& trace, const wire::CaptureFilter& filter) {
   const SpanEvent* first = nullptr;
   for (const SpanEvent& span : trace.spans)
-    if (filter.slower_ns > 0 && !span.is_event() && is_selected(span, filter) &&
-        (first == nullptr || span.begin_ns < first->begin_ns))
+    if (is_slow(span, filter) && (first == nullptr || span.begin_ns < first->begin_ns))
       first = &span;
   return first != nullptr ? first->span : 0;
 }

@@ -14,6 +14,9 @@
 
 namespace pcp::trace::command {
 
+// True if a filter with slower= selects this transaction.
+bool is_slow(const SpanEvent& span, const wire::CaptureFilter& filter);
+
 // The transaction for which a filter with slower= selects this trace: the first one to begin; 0:
 // none, or another filter.
 std::uint64_t slow_span(const SpanTrace& trace, const wire::CaptureFilter& filter);

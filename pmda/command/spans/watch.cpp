@@ -21,6 +21,14 @@ namespace {
 
 constexpr Duration kCheckInterval = std::chrono::milliseconds(100);  // between two checks
 
+TraceAssembly::Limits limits_for(const wire::CaptureFilter& filter) {
+  TraceAssembly::Limits limits;
+  if (filter.slower_ns == 0) return limits;
+  limits.selects = [&filter](const SpanEvent& span) { return is_slow(span, filter); };
+  limits.longest += std::chrono::nanoseconds(filter.slower_ns);
+  return limits;
+}
+
 class Watch {
  public:
   Watch(const WatchOptions& options, const char* word,
@@ -31,6 +39,7 @@ class Watch {
         take_(take),
         note_end_(note_end),
         feed_(options.hosts, wire::text_of(options.filter)),
+        assembly_(limits_for(options.filter)),
         hosts_left_(options.hosts.size()) {}
 
   Watched run(Interruption& interruption) {

@@ -632,7 +632,6 @@ TEST_F(HeldTracesTest, WithoutRoom_TheOldestGo) {
   ask(kFast, "", true);
   for (std::uint64_t trace = 0; trace < 100; ++trace) run_from_header(trace);
   settle();
-  held.expire(captures(), now);
   std::uint64_t first_kept = 0;
   for (; first_kept < 100 && kept().empty(); ++first_kept) want(first_kept);
   EXPECT_GT(first_kept, 20U);

@@ -294,9 +294,17 @@ std::vector<wire::WantedTrace> next_wanted(PduStream& peer) {
 
 using Wanted = std::vector<wire::WantedTrace>;
 
+Wanted wanted_from(std::uint64_t first, std::size_t count) {
+  Wanted all(count, {first, 1});
+  for (wire::WantedTrace& each : all) each.hash = first++;
+  return all;
+}
+
 TEST_F(SpansThatAreAskedFor, AreOfTracesThatOtherProgramsWant) {
   PduStream& other = program(2);
-  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, {{77, 0b11}, {78, 0b10}})));
+  for (std::uint64_t sequence = 1; sequence <= 2; ++sequence)  // the second time it is no news
+    EXPECT_TRUE(deliver_events(peer_, sequence,
+                               events_pdu(sequence, number_, {}, {}, {{77, 0b11}, {78, 0b10}})));
   tell_captures();
   EXPECT_EQ(next_wanted(other), (Wanted{{77, 1}}));
   tell_captures();
@@ -328,13 +336,13 @@ TEST_F(SpansThatAreAskedFor, AreNotOfTracesThatAnEarlierMonitorWanted) {
 
 TEST_F(SpansThatAreAskedFor, AreOfAHundredWantedTracesASecond) {
   PduStream& other = program(2);
-  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, Wanted(101, {77, 1}))));
+  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, wanted_from(1, 101))));
   tell_captures();
   EXPECT_EQ(next_wanted(other).size(), 100u);
   EXPECT_EQ(monitor_->read(1).missed(0), 1u);
   EXPECT_EQ(next_wanted(peer_).size(), 100u);
   pass(1s);
-  EXPECT_TRUE(deliver_events(peer_, 2, events_pdu(2, number_, {}, {}, Wanted(1, {77, 1}))));
+  EXPECT_TRUE(deliver_events(peer_, 2, events_pdu(2, number_, {}, {}, wanted_from(101, 1))));
   tell_captures();
   EXPECT_EQ(next_wanted(other).size(), 1u);
 }
@@ -360,8 +368,8 @@ TEST_F(SpansThatAreAskedFor, AreHeldUntilTheirTraceIsWanted) {
 TEST_F(SpansThatAreAskedFor, AreMissedIfAProgramWasNotToldInTime) {
   PduStream& other = program(2);
   for (std::uint64_t sequence = 1; sequence <= 42; ++sequence, pass(1s))
-    EXPECT_TRUE(deliver_events(peer_, sequence,
-                               events_pdu(sequence, number_, {}, {}, Wanted(100, {77, 1}))));
+    EXPECT_TRUE(deliver_events(
+        peer_, sequence, events_pdu(sequence, number_, {}, {}, wanted_from(sequence * 100, 100))));
   tell_captures();
   EXPECT_EQ(next_wanted(other).size(), wire::kMaxWanted);
   EXPECT_EQ(monitor_->read(1).missed(0), 2u);  // the first program was not told either
