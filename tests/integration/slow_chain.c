@@ -27,7 +27,7 @@ struct request {
   int ms;
 };
 
-enum { kOthersEnd = 3 };
+enum { kOthersEnd = 3, kFrontEnds = 4 };
 static const char* const kServices[] = {"front", "middle", "back"};
 static const char* const kTags[] = {"checkout", "stock", "query"};
 
@@ -53,7 +53,7 @@ static int serve(int place, pmtrace_handle tag, struct request* request, int nex
     pmtrace_end(&tx);
     nanosleep(&between_looks, NULL); /* poll: until the process has the filter */
   }
-  if (request->place == place) wait_ms(request->ms);
+  if (request->place == place || (request->place == kFrontEnds && place == 0)) wait_ms(request->ms);
   if (next >= 0) {
     pmtrace_context(&tx, request->traceparent, sizeof request->traceparent);
     if (write(next, request, sizeof *request) != sizeof *request || read(next, &answer, 1) != 1)
@@ -111,6 +111,7 @@ int main(void) {
       struct request request = {"", place, i % every == 0 ? ms : 0};
       if (serve(0, tag, &request, to_middle[0]) < 0) return 1;
       if (request.ms > 0) puts(request.traceparent);
+      if (request.place == kFrontEnds) exit(puts("") < 0);
     }
     puts("");
     fflush(stdout);

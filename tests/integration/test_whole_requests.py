@@ -9,6 +9,7 @@ from trace_test import program
 
 PLACES = range(3)  # of slow_chain.c's processes
 OTHERS_END = 3
+FRONT_ENDS = 4
 
 
 class Slow(SpansTestCase):
@@ -55,6 +56,11 @@ class Slow(SpansTestCase):
         chain = self.chain()
         process = self.watch(chain, "tag=checkout slower=50ms")
         self.assert_whole(process, self.request(chain, 1, 1, OTHERS_END, 60))
+
+    def test_requests_are_whole_although_the_slow_process_ends_at_once(self):
+        chain = self.chain()
+        process = self.watch(chain, "tag=checkout slower=50ms")
+        self.assert_whole(process, self.request(chain, 1, 1, FRONT_ENDS, 60))
 
     # The monitor tells each host what the other ones want.
     def test_requests_of_several_hosts_are_whole(self):

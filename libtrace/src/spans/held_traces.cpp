@@ -221,7 +221,9 @@ void HeldTraces::give_to_agent(const std::function<void(CapturedSpan&&)>& send) 
       send(std::move(span));
     }
   }
-  clear();
+  held_.clear();  // the agent is still to be told of what is wanted
+  in_order_.clear();
+  bytes_ = 0;
 }
 
 void HeldTraces::clear() {

@@ -187,10 +187,12 @@ TEST_F(SpanSenderTest, SlowTraceOfSeveralProcesses_IsToldWithItsSpansAndSentIfTo
   EXPECT_TRUE(sender.next()->wanted.empty());
   sender.on_ack(2);
   end(begin_from(7, intern_tag("part")));
+  end(begin_from(8, tag));
   sender.give_up_waiting();
   EXPECT_FALSE(sender.has_settled_all());
-  EXPECT_EQ(spans_of_next(), 1U);
-  EXPECT_TRUE(sender.next()->counts.empty());  // not captured unless it is wanted
+  EXPECT_EQ(spans_of_next(), 2U);
+  EXPECT_EQ(sender.next()->wanted[0].hash, wire::hash_of_trace(8));
+  EXPECT_EQ(count(7).captured, 3U);  // without the one that the agent is to hold
   EXPECT_TRUE(sender.on_ack(3));
   EXPECT_TRUE(sender.has_settled_all());
 }
