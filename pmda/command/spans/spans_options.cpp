@@ -175,8 +175,8 @@ the traces of recordings that match.
                table_for(none), R"(
 Words of the filter; a transaction must match all of them (default tag=*):
   tag=PATTERN[,PATTERN...]  its tag matches a pattern as in a shell (* ? [...])
-  slower=TIME               it took at least this time (10ms); all transactions
-                            inside it come with it
+  slower=TIME               it took at least this time (10ms); its trace comes
+                            whole, with the parts in all programs
   share=PERCENT             its trace belongs to this share of all traces: 1%
   limit=N/s                 each process sends about N spans a second (1000/s);
                             beyond that it drops whole traces
@@ -191,7 +191,7 @@ Words of the filter; a transaction must match all of them (default tag=*):
 The last four are decided here, at the end of a trace; record does not take them.
 
 A transaction that matches comes with all transactions below it in its process.
-The filter must also match in the other processes of the trace:
+Without slower= the filter must also match in the other processes of the trace:
 tag=order,reserve. To get whole traces through all programs, name no tag:
 share=10%.
 

@@ -595,6 +595,54 @@ TEST_F(HeldTracesTest, OpenPartOfAnotherProcess_IsKeptIfWantedMeanwhile) {
   EXPECT_EQ(kept().size(), 2U);
 }
 
+TEST_F(HeldTracesTest, PartThatEndsAfterWhatCameIn_IsKept) {
+  ask(kFast, "", true);
+  const Open came_in = begin_from_header(7);
+  const Open late = begin_inside(came_in, part);
+  detach(late);
+  end(came_in);
+  run(request);
+  end(late);
+  want(7);
+  EXPECT_EQ(kept(), (Spans{{came_in.id(), kRequest}, {late.id(), kRequest}}));
+}
+
+TEST_F(HeldTracesTest, PartThatAnotherFilterWantsAtOnce_IsKept) {
+  ask(kFast, " limit=1000000/s", true);
+  const Open came_in = begin_from_header(7);
+  const Open inner = begin(query);
+  end(inner);
+  end(came_in);  // before the flusher sees the list of the inner one
+  EXPECT_EQ(kept(), (Spans{{inner.id(), kQuery}}));
+  want(7);
+  EXPECT_EQ(kept(), (Spans{{came_in.id(), kRequest}, {inner.id(), kRequest}}));
+}
+
+TEST_F(HeldTracesTest, TopWithAPartThatGivesTheTraceAwayLater_IsKept) {
+  ask(kFast, "", true);
+  run_from_header(8);  // traces come in and go out here
+  const Open top = begin(request);
+  const Open late = begin_inside(top, part);
+  detach(late);
+  end(top);
+  note_sent(OpenTable::entry_at(late.traced.begun.ref)->number, late.traced.begun.moment);
+  end(late);
+  want(top.traced.context.trace_low);
+  EXPECT_EQ(kept(), (Spans{{top.id(), kRequest}, {late.id(), kRequest}}));
+}
+
+TEST_F(HeldTracesTest, PartThatCameLater_IsHeldAsLong) {
+  ask(" slower=1s", "", true);
+  run_from_header(7);
+  settle();
+  now += 5'000'000'000;
+  const Spans later = run_from_header(7);
+  settle();
+  held.expire(captures(), now + 1'500'000'000);
+  want(7);
+  EXPECT_EQ(kept(), later);
+}
+
 TEST_F(HeldTracesTest, WithoutAnAgentThatRelays_NothingMoreIsCaptured) {
   ask(kFast);
   EXPECT_EQ(begin_from_header(7).captures(), 0U);
@@ -667,8 +715,7 @@ TEST_F(HeldTracesTest, OpenTransactionThatBecomesSlow_IsToldOnceAtOnce) {
   EXPECT_TRUE(news().empty());
   EXPECT_FALSE(flusher.look_at_open(shared.open_entries(), captures(), began + 1'000'000));
   const std::vector<wire::WantedTrace> told{{wire::hash_of_trace(7), kRequest}};
-  note_sent(OpenTable::entry_at(slow.traced.begun.ref)->number, slow.traced.begun.moment);
-  EXPECT_EQ(news(), told);
+  EXPECT_EQ(news(), told);  // though it has given no headers away
   end(slow);
   end(top);
   EXPECT_EQ(kept().size(), 2U);

@@ -47,6 +47,16 @@ TEST(Trace, ThatNeverEndsIsShownAllTheSame) {
   EXPECT_EQ(finished[0].spans.size(), 60U);
 }
 
+// Its parts are sent while the request is still open.
+TEST(Trace, OfWhichASpanIsAwaited_IsNotFinishedBefore) {
+  TraceAssembly assembly({.selects = [](const SpanEvent& span) { return span.tag == "slow"; }});
+  assembly.add(span_of("part", 2, 1), second(0));
+  EXPECT_TRUE(assembly.take_finished(second(50)).empty());
+  assembly.add(span_of("slow", 1, 0), second(50));
+  EXPECT_TRUE(assembly.take_finished(second(50.9)).empty());
+  EXPECT_EQ(assembly.take_finished(second(51)).size(), 1U);
+}
+
 TEST(Trace, ThatWasShownIsLateWhenMoreOfItComes) {
   TraceAssembly assembly;
   assembly.add(span_of("root", 1, 0), second(0));
