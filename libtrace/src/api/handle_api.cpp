@@ -147,6 +147,7 @@ int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
 extern "C" {
 
 // For Python's binding, which finds it by its name: a block of Python looks before it calls.
+// NOLINTNEXTLINE(readability-identifier-naming): a name of C's
 PMTRACE_EXPORT extern const std::atomic<int>* const pcp_trace_state = &state_flags;
 
 PMTRACE_EXPORT pmtrace_handle pmtrace_tag(const char* name) {

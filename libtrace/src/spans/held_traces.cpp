@@ -20,7 +20,7 @@ constexpr std::uint64_t kTogetherNs = 1'000'000'000;
 constexpr std::size_t kMostTogether = 64;
 
 // Estimated memory of these besides the spans.
-constexpr std::size_t kAround = 160;
+constexpr std::size_t kAroundHeld = 160;
 
 // Without its notes if there is no memory for them.
 CapturedSpan copy_of(const CapturedSpan& span) {
@@ -94,8 +94,8 @@ void HeldTraces::hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t 
   try {
     if (place == last) {
       in_order_.emplace_back(now_ns, hash);  // first: without the rest it does no harm
-      place = held_.emplace(hash, Held{now_ns, kAround});
-      bytes_ += kAround;
+      place = held_.emplace(hash, Held{now_ns, kAroundHeld});
+      bytes_ += kAroundHeld;
     }
     Held& held = place->second;
     const std::size_t notes = span.notes != nullptr ? span.notes->bytes() : 0;
