@@ -70,13 +70,16 @@ void check_events(const Events& events) {
     append_span(body, span);
     require(body.size() <= kMaxSpanBytes);
   }
+  require(events.wanted.size() <= kMaxWanted);
+  for (const WantedTrace& wanted : events.wanted) require(wanted.capture_bits != 0);
   for (const CaptureCount& count : events.counts)
     require(count.capture != 0 &&
             std::max({count.captured, count.missed_full, count.missed_limit, count.missed_waiting,
                       count.missed_away}) <= kMaxCaptureCount);
   const std::string head =
       pdu_of(append_events, events.sequence, events.control, events.counts, events.wanted, {});
-  require(head.size() <= events.counts.size() * kMaxCaptureCountBytes + kEventsOverheadBytes);
+  require(head.size() <= events.counts.size() * kMaxCaptureCountBytes +
+                             events.wanted.size() * kMaxWantedTraceBytes + kEventsOverheadBytes);
 }
 
 // A span of arbitrary values, as a program may make it.
@@ -138,6 +141,7 @@ void fuzz::run(Input input) {
     encode_and_check(input);
     return;
   }
+  if (choice == 1) fuzz::is_same_again(PduType::Wanted, input.rest());
   if (!fuzz::is_same_again(kTypes[choice], input.rest())) return;
   Events events;
   if (choice == 0 && decode_events(input.rest(), events)) check_events(events);
