@@ -83,8 +83,13 @@ class CaptureSet {
   CaptureBits slow() const { return slow_; }
   // Those that also want traces because of other processes.
   CaptureBits relayed() const { return is_relayed_ ? slow_ : 0; }
-  bool is_slow(std::size_t bit, std::uint64_t duration_ns) const {
-    return duration_ns >= asked_[bit].filter.slower_ns;
+  // Those of `bits`, all with slower=, for which this duration is long enough.
+  CaptureBits slow_ones(CaptureBits bits, std::uint64_t duration_ns) const {
+    CaptureBits slow = 0;
+    for_each_bit(bits, [&](std::size_t bit) {
+      if (duration_ns >= asked_[bit].filter.slower_ns) slow |= CaptureBits{1} << bit;
+    });
+    return slow;
   }
 
   // Counts one span or event against each capture's limit, except captures with slower=.

@@ -140,10 +140,7 @@ bool SlowSpans::look_at_open(const OpenEntries& entries, const CaptureSet& set,
         ~held_.wanted(open.trace_low, set);
     // It may have begun after `now_ns`.
     const std::uint64_t begun_ns = std::min(ns_of(open.begun), now_ns);
-    CaptureBits slow = 0;
-    for_each_bit(open_ones, [&](std::size_t bit) {
-      if (set.is_slow(bit, now_ns - begun_ns)) slow |= CaptureBits{1} << bit;
-    });
+    const CaptureBits slow = set.slow_ones(open_ones, now_ns - begun_ns);
     decide(slow, open.trace_low, set, now_ns);
     may_be_more |= (open_ones & ~slow) != 0;
   });

@@ -20,15 +20,6 @@ struct Earlier {
   static std::uint64_t counted_ns(Moment) { return now_ns(); }
 };
 
-// The slower= captures for which this duration is long enough.
-CaptureBits slow_ones(const CaptureSet& set, CaptureBits bits, std::uint64_t duration_ns) {
-  CaptureBits slow = 0;
-  for_each_bit(bits, [&](std::size_t bit) {
-    if (set.is_slow(bit, duration_ns)) slow |= CaptureBits{1} << bit;
-  });
-  return slow;
-}
-
 // Counts a part of what these captures left out, as missed for the same reason.
 void miss_part(const CaptureSet& set, CaptureBits bits, const TraceContext& context) {
   if ((context.flags() & kNoRoomFlag) != 0)
@@ -205,9 +196,8 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
   if (reader) {
     ended.bits = reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
-    ended.slow =
-        slow_ones(*reader, ended.tree.facts.selected & ended.bits & reader->matching(*open.tag),
-                  ended.duration_ns);
+    ended.slow = reader->slow_ones(
+        ended.tree.facts.selected & ended.bits & reader->matching(*open.tag), ended.duration_ns);
   }
   // With copies several threads may end it: the first one does the rest.
   const OpenTable::Ref ref = trace_.leave(open);
