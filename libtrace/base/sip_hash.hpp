@@ -4,10 +4,7 @@
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string_view>
 
 namespace pcp::trace {
 
@@ -43,22 +40,5 @@ class SipHash {
 
   std::uint64_t v0_, v1_, v2_, v3_;
 };
-
-// `tweak` gives equal texts different hashes for different purposes.
-inline std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text, std::uint64_t tweak) {
-  // The first byte is the lowest one of the word, also on big-endian processors.
-  const auto word_at = [](const char* bytes, std::size_t size) {
-    std::uint64_t word = 0;
-    if (size > 0) std::memcpy(&word, bytes, size);
-    return std::endian::native == std::endian::big ? __builtin_bswap64(word) : word;
-  };
-  SipHash hash(key);
-  hash.absorb(tweak);
-  std::size_t at = 0;
-  for (; text.size() - at >= 8; at += 8) hash.absorb(word_at(text.data() + at, 8));
-  const std::uint64_t rest = word_at(text.data() + at, text.size() - at);
-  hash.absorb(rest | static_cast<std::uint64_t>(text.size()) << 56);
-  return hash.finish();
-}
 
 }  // namespace pcp::trace
