@@ -36,6 +36,10 @@ CapturedSpan copy_of(const CapturedSpan& span) {
           .aborted = span.aborted};
 }
 
+std::size_t bytes_of_notes(const CapturedSpan& span) {
+  return span.notes != nullptr ? span.notes->bytes() : 0;
+}
+
 std::uint64_t hold_ns(const CaptureSet& set) {
   std::uint64_t slowest = 0;
   for_each_bit(set.relayed(),
@@ -98,7 +102,7 @@ void HeldTraces::hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t 
       bytes_ += kAroundHeld;
     }
     Held& held = place->second;
-    const std::size_t notes = span.notes != nullptr ? span.notes->bytes() : 0;
+    const std::size_t notes = bytes_of_notes(span);
     const std::size_t room = held.spans.capacity();
     held.spans.push_back(std::move(span));
     const std::size_t bytes = notes + (held.spans.capacity() - room) * sizeof(CapturedSpan);
@@ -150,7 +154,7 @@ void HeldTraces::decide_held(AllHeld::iterator which, CaptureBits wanted, const 
                              std::uint64_t now_ns) {
   Held& held = which->second;
   std::erase_if(held.spans, [&](CapturedSpan& span) {
-    const std::size_t notes = span.notes != nullptr ? span.notes->bytes() : 0;
+    const std::size_t notes = bytes_of_notes(span);
     span.context.set_capture_bits(Bits{span.capture_bits(), span.epoch}.valid(set));
     span.epoch = set.epoch();
     decide(span, wanted, set, now_ns);
@@ -220,19 +224,22 @@ void HeldTraces::give_to_agent(const std::function<void(CapturedSpan&&)>& send) 
       span.context.set_flags(span.context.flags() | kHeldFlag);
       send(std::move(span));
     }
+    held_.erase(found);
   }
-  held_.clear();  // the agent is still to be told of what is wanted
+  drop_held();  // the agent is still to be told of what is wanted
+}
+
+void HeldTraces::drop_held() {
+  held_.clear();
   in_order_.clear();
   bytes_ = 0;
 }
 
 void HeldTraces::clear() {
-  held_.clear();
-  in_order_.clear();
+  drop_held();
   wanted_.clear();
   gone_.clear();
   news_.clear();
-  bytes_ = 0;
 }
 
 }  // namespace pcp::trace::client

@@ -100,6 +100,7 @@ class HeldTraces {
   void count_gone(std::uint64_t hash, CaptureBits wanted, const CaptureSet& set);
   AllHeld::iterator find_held(std::uint64_t hash, std::uint64_t since_ns);
   void let_go_oldest();
+  void drop_held();
 
   const std::size_t most_bytes_;
   const Decide decide_;

@@ -705,6 +705,20 @@ TEST_F(HeldTracesTest, AtTheEnd_TheNewestAreForTheAgent) {
   EXPECT_LT(oldest, 4'500U);
 }
 
+TEST_F(HeldTracesTest, AtTheEnd_EachPartOfALargeTraceIsGivenOnce) {
+  ask(kFast, "", true);
+  HeldTraces much{100u << 20, note};
+  for (std::uint64_t id = 1; id <= 200; ++id) {  // all at one time
+    CapturedSpan span{.context = {.trace_high = 1, .trace_low = 7, .own = id}};
+    span.context.set_capture_bits(kRequest);
+    much.hold(std::move(span), captures(), now);
+  }
+  std::multiset<std::uint64_t> given;
+  much.give_to_agent([&](CapturedSpan&& span) { given.insert(span.context.own); });
+  EXPECT_EQ(given.size(), 200U);
+  EXPECT_EQ(std::set<std::uint64_t>(given.begin(), given.end()).size(), 200U);
+}
+
 TEST_F(HeldTracesTest, OpenTransactionThatBecomesSlow_IsToldOnceAtOnce) {
   ask(" slower=1ms", "", true);
   const Open top = begin_from_header(7);
