@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -95,16 +94,16 @@ void SharedSpans::add(std::vector<StoredSpan>& spans, std::uint64_t number,
       spans[next].capture_bits &= known;
       if (const CaptureBits torn = WholeTraces::torn(spans[next], thresholds); torn != 0) {
         spans[next].capture_bits &= ~torn;
-        leave_out(torn);
+        leave_out(torn, MissedCause::Limit);
       }
       if (spans[next].capture_bits != 0) store_.add(std::move(spans[next]), process.user);
     }
   }
 }
 
-void SharedSpans::leave_out(CaptureBits bits) {
+void SharedSpans::leave_out(CaptureBits bits, MissedCause cause) {
   for (; bits != 0; bits &= bits - 1) {
-    ++totals_.missed[static_cast<std::size_t>(MissedCause::Limit)];
+    ++totals_.missed[static_cast<std::size_t>(cause)];
     store_.note_missed(static_cast<std::size_t>(std::countr_zero(bits)), 1);
   }
 }
@@ -122,47 +121,42 @@ void SharedSpans::note(const CaptureNews& news, const std::string& user) {
                      std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
 }
 
-// A span that other captures may want is held on.
 void SharedSpans::add_wanted(const Wanted& wanted) {
   for (HeldSpan& held : held_.take(wanted.trace.hash)) {
-    const CaptureBits bits = held.span.capture_bits &
-                             captures_.valid_bits(wanted.trace.capture_bits,
-                                                  std::min(held.number, wanted.number), held.uid);
-    if (bits != 0) {
-      StoredSpan span = held.span;
-      span.capture_bits = bits;
-      store_.add(std::move(span), held.user);
-    }
-    held.span.capture_bits &= ~bits;
-    if (held.span.capture_bits != 0) held_.hold(std::move(held), steady_now());
+    const CaptureBits bits = bits_for(held, wanted);
+    store_or_hold(std::move(held), bits, steady_now());
   }
   wanted_.add(wanted);
   end_of_wanted_.store(wanted_.end(), std::memory_order_relaxed);
+}
+
+CaptureBits SharedSpans::bits_for(const HeldSpan& held, const Wanted& wanted) const {
+  return captures_.valid_bits(held.span.capture_bits & wanted.trace.capture_bits,
+                              std::min(held.number, wanted.number), held.uid);
+}
+
+// Stores the span for the captures that want its trace, and holds it for the others.
+void SharedSpans::store_or_hold(HeldSpan held, CaptureBits wanted, Instant now) {
+  held.span.capture_bits &= ~wanted;
+  if (wanted != 0) {
+    StoredSpan span = held.span;
+    span.capture_bits = wanted;
+    store_.add(std::move(span), held.user);
+  }
+  if (held.span.capture_bits != 0) held_.hold(std::move(held), now);
 }
 
 void SharedSpans::hold(std::vector<StoredSpan>& spans, std::uint64_t number,
                        const SendingProcess& process) {
   const Instant now = steady_now();
   const CourteousLock lock(mutex_);
-  std::map<std::uint64_t, CaptureBits> wanted;
-  std::uint64_t first = 0;
-  for (const Wanted& each : wanted_.from(first))
-    wanted[each.trace.hash] |=
-        captures_.valid_bits(each.trace.capture_bits, std::min(number, each.number), process.uid);
   for (StoredSpan& span : spans) {
     span.capture_bits = captures_.valid_bits(span.capture_bits, number, process.uid);
     const std::uint64_t trace = wire::hash_of_trace(span.trace_low);
-    const auto found = wanted.find(trace);
-    if (const CaptureBits bits =
-            found != wanted.end() ? span.capture_bits & found->second : CaptureBits{0};
-        bits != 0) {
-      StoredSpan copy = span;
-      copy.capture_bits = bits;
-      store_.add(std::move(copy), process.user);
-      span.capture_bits &= ~bits;
-    }
-    if (span.capture_bits != 0)
-      held_.hold({std::move(span), trace, number, process.uid, process.user}, now);
+    HeldSpan held{std::move(span), trace, number, process.uid, process.user};
+    CaptureBits wanted = 0;
+    for (const Wanted& each : wanted_.of(trace)) wanted |= bits_for(held, each);
+    store_or_hold(std::move(held), wanted, now);
   }
 }
 
@@ -209,10 +203,11 @@ std::size_t SharedSpans::Subscription::waiting() const {
 std::vector<std::uint64_t> SharedSpans::Subscription::take_wanted(std::size_t most) {
   const Lock lock(spans_.mutex_);
   const std::size_t bit = (*cursor_)->bit;
-  if (spans_.wanted_.has_lost(next_wanted_)) spans_.store_.note_missed(bit, 1);
+  const CaptureBits mask = CaptureBits{1} << bit;
+  if (spans_.wanted_.has_lost(next_wanted_)) spans_.leave_out(mask, MissedCause::Away);
   for (const Wanted& each : spans_.wanted_.from(next_wanted_)) {
-    const CaptureBits bits = each.trace.capture_bits & CaptureBits{1} << bit;
-    if (!each.is_from_elsewhere && bits != 0 && spans_.captures_.at(bit).opened_at <= each.number)
+    if (!each.is_from_elsewhere && (each.trace.capture_bits & mask) != 0 &&
+        spans_.captures_.at(bit).opened_at <= each.number)
       wanted_.push_back(each.trace.hash);
   }
   std::vector<std::uint64_t> taken;

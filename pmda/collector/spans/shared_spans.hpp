@@ -134,7 +134,9 @@ class SharedSpans {
  private:
   void publish(std::shared_ptr<const CaptureTable> captures) TRACE_REQUIRES(mutex_);
   void close(SpanStore::Cursor cursor);
-  void leave_out(CaptureBits bits) TRACE_REQUIRES(mutex_);
+  void leave_out(CaptureBits bits, MissedCause cause) TRACE_REQUIRES(mutex_);
+  CaptureBits bits_for(const HeldSpan& held, const Wanted& wanted) const TRACE_REQUIRES(mutex_);
+  void store_or_hold(HeldSpan held, CaptureBits wanted, Instant now) TRACE_REQUIRES(mutex_);
   void add_wanted(const Wanted& wanted) TRACE_REQUIRES(mutex_);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock

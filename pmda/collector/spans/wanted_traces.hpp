@@ -34,7 +34,9 @@ class WantedTraces {
     known |= wanted.trace.capture_bits;
     wanted_.push_back(wanted);
     if (wanted_.size() <= kMost) return;
-    bits_.erase({wanted_.front().trace.hash, wanted_.front().number});
+    const Wanted& oldest = wanted_.front();
+    const auto found = bits_.find({oldest.trace.hash, oldest.number});
+    if ((found->second &= ~oldest.trace.capture_bits) == 0) bits_.erase(found);
     wanted_.pop_front();
     ++gone_;
   }
@@ -48,6 +50,15 @@ class WantedTraces {
     number = end();
     return {wanted_.begin() + static_cast<std::ptrdiff_t>(first), wanted_.end()};
   }
+  // Those of this trace.
+  std::vector<Wanted> of(std::uint64_t hash) const {
+    std::vector<Wanted> all;
+    for (auto next = bits_.lower_bound({hash, 0}); next != bits_.end() && next->first.first == hash;
+         ++next)
+      all.push_back({{hash, next->second}, next->first.second});
+    return all;
+  }
+
   bool has_lost(std::uint64_t number) const { return number < gone_; }
 
  private:
