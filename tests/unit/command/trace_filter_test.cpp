@@ -72,5 +72,17 @@ TEST(TraceFilter, OfARecordingTakesTheWordsOfPrograms) {
   EXPECT_TRUE(matches({}));
 }
 
+TEST(SlowSpan, IsTheFirstThatTheFilterSelects) {
+  const auto slow_of = [](const char* filter) {
+    return slow_span(order(), *wire::parse_capture_filter(filter));
+  };
+  EXPECT_EQ(slow_of("slower=2ms"), 1U);
+  EXPECT_EQ(slow_of("tag=pay,query slower=2ms"), 2U);
+  EXPECT_EQ(slow_of("tag=pay,query slower=3ms"), 3U);
+  EXPECT_EQ(slow_of("tag=query slower=3ms"), 0U);
+  EXPECT_EQ(slow_of("slower=2ms service=nosuch"), 0U);
+  EXPECT_EQ(slow_of("tag=request"), 0U);
+}
+
 }  // namespace
 }  // namespace pcp::trace::command

@@ -33,6 +33,16 @@ TEST(Waterfall, ShowsHowLongAndWhereAndWhen) {
             "  pay                         bank 12@jupiter       4.00 ms           ========\n");
 }
 
+TEST(Waterfall, NamesTheTransactionThatWasSlowUnlessItIsTheFirst) {
+  SpanTrace trace = trace_of({span_of("checkout", 1, 0, 0, 10), span_of("query", 2, 1, 1, 2)});
+  trace.slow_span = 2;
+  EXPECT_TRUE(begins(below_head(waterfall(trace, kPlain)), "  slow: query  2.00 ms  in shop 11\n"));
+  for (const std::uint64_t none : {0U, 1U}) {
+    trace.slow_span = none;
+    EXPECT_FALSE(has(waterfall(trace, kPlain), "slow"));
+  }
+}
+
 TEST(Waterfall, NamesTheHostAtTheTopIfThereIsOneOnly) {
   const std::string text = waterfall(trace_of({span_of("checkout", 1, 0)}), kPlain);
   EXPECT_TRUE(has(text, "  saturn  trace 0"));
