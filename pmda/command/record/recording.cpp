@@ -189,7 +189,7 @@ Result<void> Recording::finish(const std::string& missing) {
     static_cast<void>(take_interval(now));
   // The unfinished interval is taken as if it had ended.
   const Result<void> taken =
-      take(SampleWriter::Extent::Everything, stamp(), boundary(intervals_ + 1));
+      take(SampleWriter::Extent::Everything, stamp(), boundary(intervals_ + 1), {}, true);
   writer_.add_end(state_metric().pmid, !taken             ? taken.error().message
                                        : !missing.empty() ? missing
                                                           : std::string(kComplete));
@@ -199,7 +199,7 @@ Result<void> Recording::finish(const std::string& missing) {
 
 // A missing agent may return. The archive then has a gap, and after the gap a full sample.
 Result<void> Recording::take(SampleWriter::Extent extent, Stamp at, Instant now,
-                             std::string_view says) {
+                             std::string_view says, bool is_last) {
   if (writer_.failure()) return {};
   if (has_gap_) {
     extent = SampleWriter::Extent::Everything;
@@ -210,16 +210,17 @@ Result<void> Recording::take(SampleWriter::Extent extent, Stamp at, Instant now,
       samples_.sample(extent, at, now, says.empty() ? Sample() : statement.sample());
   if (!taken && !has_gap_) writer_.add_sample(at, {});
   has_gap_ = !taken;
-  take_also(extent, at);
+  take_also(extent, at, is_last);
   return taken ? take_events(at, now) : taken;
 }
 
 // The last sample may come right after the one before. A rate over so short a time would only show
 // how coarse a counter is.
-void Recording::take_also(SampleWriter::Extent extent, Stamp at) {
+void Recording::take_also(SampleWriter::Extent extent, Stamp at, bool is_last) {
   constexpr Duration kShortest = std::chrono::milliseconds(50);
   const Instant now = steady_now();
-  if (!also_ || (also_samples_ > 1 && now - also_at_ < std::min(interval_ / 2, kShortest))) return;
+  const bool is_too_soon = now - also_at_ < std::min(interval_ / 2, kShortest);
+  if (!also_ || (is_last && also_samples_ > 1 && is_too_soon)) return;
   also_at_ = now;
   also_samples_ = std::min(also_samples_ + 1, 2);
   static_cast<void>(also_->sample(extent, at, now));  // never fails

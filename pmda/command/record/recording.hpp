@@ -53,9 +53,10 @@ class Recording {
   Stamp stamp();
   Result<void> take_interval(Instant now);
   void lengthen_interval(Instant now);
-  Result<void> take(SampleWriter::Extent extent, Stamp at, Instant now, std::string_view says = {});
+  Result<void> take(SampleWriter::Extent extent, Stamp at, Instant now, std::string_view says = {},
+                    bool is_last = false);
   Result<void> take_events(Stamp at, Instant now);
-  void take_also(SampleWriter::Extent extent, Stamp at);
+  void take_also(SampleWriter::Extent extent, Stamp at, bool is_last);
   Instant next_sample() const;
   std::int64_t intervals_until(Instant now) const { return (now - counted_from_) / interval_; }
   Instant boundary(std::int64_t interval) const { return counted_from_ + interval * interval_; }
