@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/show/shown.hpp"
 
+#include <clocale>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -108,6 +109,7 @@ TEST(Name, DoesNothingToATerminal) {
   EXPECT_EQ(kUtf8.name("\xff\xc3", 80), "\\xff\\xc3");  // no UTF-8
   EXPECT_EQ(kUtf8.name("größe", 80), "größe");
   // An accent for the letter before.
+  ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
   EXPECT_EQ(kUtf8.name("e\xcc\x81", 80), "e\xcc\x81");
   EXPECT_EQ(kUtf8.name("\xcc\x81", 80), "\\xcc\\x81");
   EXPECT_EQ(kAscii.name("größe", 80), "gr\\xc3\\xb6\\xc3\\x9fe");
