@@ -56,6 +56,7 @@ std::vector<Endpoint> loopback(std::uint16_t port) {
 }
 
 // Gives the calling thread its own descriptor table: only the first three, on /dev/null.
+// No fork copies it.
 void leave_descriptors() {
   if (::close_range(0, ~0U, CLOSE_RANGE_UNSHARE) != 0) return;
   for (int standard = 0; standard <= 2; ++standard) ::open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file in the format of mmv(5). Readers see only complete files: a new one is made under a name
-// that PCP's pmdammv ignores, and then renamed over the old one. Nothing moves or shrinks in a file
+// A process's own file in the format of mmv(5): a process killed with the lock of a common file
+// would stop the others. Readers see only complete files: a new one is made under a name that PCP's
+// pmdammv ignores, and then renamed over the old one. (pmdammv of PCP 6 can end pmcd if it finds a
+// file incomplete, or removed and made again.) Nothing moves or shrinks in a file
 // that has its name; only values change. pmdammv maps the file, and the kernel copies a value's
 // eight aligned bytes at once.
 //

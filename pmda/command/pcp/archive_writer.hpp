@@ -3,6 +3,10 @@
 // NAME.index. Each record is written completely or not at all, so the archive stays readable if the
 // writer dies or the disk is full. After the first failure nothing more is written.
 //
+// libpcp_import has no aggregates and events, writes a whole instance domain at each change, and
+// leaves a damaged archive when the disk is full. Debian's libpcp-archive1 has no encoder of
+// records, and needs libpcp's private headers.
+//
 // Thread: one.
 #pragma once
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // PCP's own metrics of a host, which `record --also` records beside those of the trace agent: from
-// the host's pmcd or, if this host has none, from PCP's agents as libraries in this process.
+// the host's pmcd or, if this host has none, from PCP's agents as libraries in this process. Their
+// records have metrics of no trace agent, so ArchiveSource skips them. Each record has all
+// instances: one that is missing has no value. PCP's local context allows one thread only, so
+// beside a program the main thread asks, with short time-outs.
 //
 // Thread: the main one.
 #pragma once

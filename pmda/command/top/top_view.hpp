@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tags in a terminal, as they change: a table, and the pages of single tags.
+// The tags in a terminal, as they change: a table, and the pages of single tags. Only `Screen`
+// knows ncurses, whose handlers of size changes, ^Z and SIGCONT would run in any thread. These
+// signals are blocked except while a key is read.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes a run as one HTML file that needs no network and no other files. page/ has the page's
-// code.
+// code: modules, whose types a test checks. The build makes one script of them, since a page from a
+// file cannot import any.
+//
+// The data are a gzip in base64, so no tag can become part of the document. Texts become elements
+// in format.js, and are never parsed as HTML. The page's Content-Security-Policy forbids it to
+// fetch anything, and to take any script or style but its own.
 #pragma once
 
 #include <string>
