@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/clock_difference.hpp"
 #include "collector/ingest/server.hpp"
 #include "collector/shared.hpp"
 
@@ -11,7 +12,8 @@ namespace pcp::trace::agent {
 
 struct Collector::Parts {
   Parts(Options options, LogLine log, Instant now)
-      : shared(options.engine, options.known, now, wall_now(), options.span_bytes),
+      : shared(options.engine, options.known, now,
+               WallTime(now.time_since_epoch() + wall_minus_steady()), options.span_bytes),
         server(std::move(options.ingest), shared, log) {
     shared.engine.begin_numbers_after(options.reserved);
   }

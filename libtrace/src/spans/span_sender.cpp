@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "spans/span_sender.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <new>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/clock_difference.hpp"
 #include "platform/diagnostics.hpp"
 #include "wire/capture_filter.hpp"
 
@@ -30,15 +29,6 @@ constexpr std::size_t kMostHeldBytes = 4u << 20;
 
 // Most spans moved out of the pool to reach those behind them.
 constexpr std::size_t kMostReady = 4'096;
-
-std::int64_t wall_minus_monotonic() {
-  timespec wall{};
-  const std::uint64_t before = now_ns();
-  ::clock_gettime(CLOCK_REALTIME, &wall);
-  const std::uint64_t monotonic = before + (now_ns() - before) / 2;
-  return std::int64_t{wall.tv_sec} * 1'000'000'000 + wall.tv_nsec -
-         static_cast<std::int64_t>(monotonic);
-}
 
 }  // namespace
 
@@ -228,7 +218,7 @@ void SpanSender::give_up_waiting() {
 }
 
 void SpanSender::set_wall_clock() {
-  const std::int64_t now = wall_minus_monotonic();
+  const std::int64_t now = wall_minus_steady().count();
   const std::int64_t step = now - wall_minus_monotonic_;
   if (step > kStepNs || step < -kStepNs) wall_minus_monotonic_ = now;
 }
