@@ -59,7 +59,8 @@ class Worker {
       std::size_t tag = random_.between(0, kPlainTags - 1);
       const TraceType type = kTraceTypes[random_.between(0, kTraceTypes.size() - 1)];
       // A counter's last value is known only if a single thread sets it.
-      if (type == TraceType::Counter && !is_added_to(tag) && tag % number_of_workers != own_number)
+      if (type == TraceType::Counter && !is_added_to(tag) &&
+          (plan_.threads_come_and_go || tag % number_of_workers != own_number))
         continue;
       call(tag, type);
     }
@@ -292,7 +293,10 @@ class Program {
 #ifdef CHAOS_RESTS_AT_FORK
     const std::shared_lock work(at_work_);
 #endif
-    worker.burst(plan_.threads, number);
+    if (plan_.threads_come_and_go)
+      std::thread([&] { worker.burst(plan_.threads, number); }).join();
+    else
+      worker.burst(plan_.threads, number);
   }
 
   // Moves this process's calls to `covered` if the agent has acknowledged all of them.

@@ -24,6 +24,7 @@ struct ClientPlan {
   std::uint16_t port = 0;
   // 0: only the main thread works, and it never flushes.
   std::size_t threads = 0;
+  bool threads_come_and_go = false;  // each burst is a new thread's, with an ended one's recorder
   std::size_t kids = 0;
   Fate fate = Fate::Finish;
   WayOut way_out = WayOut::Flush;  // of Fate::Finish, and of its forked children

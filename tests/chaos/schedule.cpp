@@ -115,6 +115,7 @@ class Schedule {
       plan.number = i;
       plan.seed = random_.between(0, UINT64_MAX);
       plan.threads = random_.between(0, 3);
+      plan.threads_come_and_go = plan.threads > 0 && plan.seed % 3 == 0;
       plan.fate = random_.chance(50) ? Fate::Finish : random_.one_of(Fate::Exec);
       plan.fate_after = milliseconds(random_.between(0, 1200));
       plan.way_out = random_.chance(40) ? WayOut::Flush : random_.one_of(kLastWayOut);

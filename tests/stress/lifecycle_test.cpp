@@ -25,30 +25,18 @@ namespace {
 constexpr double kPatience = 60;
 const std::string kTooLong(255, 'v');
 
-// Runs `work` in a forked child, which calls `leave` with its result.
-template <typename Work>
-pid_t fork_child(Work work, void (*leave)(int) = ::_exit) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no child behind
-    leave(work());
-  }
-  return child;
-}
-
-int exit_status_of(pid_t child) {
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 // The status of a child that does the work and then flushes: 0 if all was delivered.
 template <typename Work>
 int flushing_child(Work work) {
-  return exit_status_of(fork_child([work] {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no child behind
     work();
-    return pmtrace_flush(kPatience) == 1 ? 0 : 1;
-  }));
+    ::_exit(pmtrace_flush(kPatience) == 1 ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 struct Lifecycle : testing::Test {
@@ -105,22 +93,6 @@ TEST_F(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
   EXPECT_EQ(agent.total(TraceType::Point, "busy").count, recorded[0] + recorded[1] + recorded[2]);
   EXPECT_EQ(agent.total(TraceType::Point, "children").count, std::uint64_t{kChildren});
-}
-
-TEST_F(Lifecycle, TheEndOfAProcessDeliversWhatItAndItsExitHandlersRecorded) {
-  constexpr std::uint64_t kCalls = 5000;
-  EXPECT_EQ(exit_status_of(fork_child(
-                [] {
-                  // Not atexit: the library's objects are in this program, and turn it off.
-                  ::on_exit([](int, void*) { pmtracepoint("in a handler"); }, nullptr);
-                  const pmtrace_handle tag = pmtrace_tag("at exit");
-                  for (std::uint64_t i = 0; i < kCalls; ++i) pmtrace_point(tag);
-                  return 0;
-                },
-                ::exit)),
-            0);
-  EXPECT_EQ(agent.total(TraceType::Point, "at exit").count, kCalls);
-  EXPECT_EQ(agent.total(TraceType::Point, "in a handler").count, 1u);
 }
 
 // The program's handler comes before the library's own, and traces.
