@@ -5,7 +5,6 @@ import ctypes
 import os
 import pwd
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -67,20 +66,9 @@ class Instances(TraceTestCase):
     def setUp(self):
         send(self.pmcd, "point", ["read me", "read you", "c"])
 
-    def test_are_found_by_name_and_by_number(self):
-        self.assertEqual(self.pmcd.instances("trace.point.count"),
-                         {"read me": 1, "read#2 you": 2, "c": 3})
-
     def test_can_be_asked_for_alone_by_their_first_word(self):
         output = self.pmcd.pmval("-r", "-s", "1", "trace.point.count[read#2,c]")
         self.assertRegex(output, r"read#2\s+c\s*\n\s+1\s+1\s*$")
-
-    def test_have_labels(self):
-        labels = self.pmcd.labels()
-        self.assertEqual({name: of_instance["tag"] for name, of_instance in labels.items()},
-                         {"read me": "read me", "read#2 you": "read you", "c": "c"})
-        shown = self.pmcd.pminfo("-l", "trace.point.count")  # of the domain, too
-        self.assertEqual([shown.count(label) for label in ('"agent":"trace"', '"trace_type":"point"')], [4, 4])
 
 
 class Stores(TraceTestCase):
@@ -122,15 +110,6 @@ class Ending(TraceTestCase):
         os.kill(self.pmcd._pmcd.pid, signal.SIGTERM)
         wait_until(lambda: not is_running(agent), what="the agent's end")
         self.assertFalse(os.path.exists(path))
-
-    def test_does_not_wait_for_a_file_that_cannot_be_written(self):
-        self.pmcd.wait_for_reserve()
-        shutil.rmtree(self.pmcd.path("var/config/pmda"))
-        for tag in ("a", "b", "c"):
-            send(self.pmcd, "point", [tag])
-        self.assertEqual(len(self.pmcd.values("trace.point.count")), 3)
-        self.pmcd.wait_for_log("the agent will try again")
-        self.assertEqual(self.pmcd.agent_log().count("Warning"), 1, self.pmcd.agent_log())
 
 
 class ManyTags(TraceTestCase):

@@ -96,29 +96,6 @@ class WallClock(TraceTestCase):
             self.assert_values(self.pmcd, "trace.point.count", {"a": count})
 
 
-class Counter(TraceTestCase):
-    """With and without the processor's time-stamp counter."""
-
-    def measure(self, **variables):
-        traced = self.start_traced(self.environment(**variables))
-        traced.call("point a")
-        started = time.monotonic()
-        for _ in range(2):  # the second time the counter's rate is known
-            # load: the transactions' lengths, and the pauses
-            for line in ("begin a", "sleep 0.2", "end a", "sleep 0.3"):
-                traced.call(line)
-        self.assert_values(self.pmcd, "trace.transact.count", {"a": 2})
-        between = time.monotonic() - started
-        self.assertTrue(0.4 <= self.pmcd.value("trace.transact.total_time", "a") < between)
-        self.assertEqual(traced.end(), "")
-
-    def test_measures_time(self):
-        self.measure()
-
-    def test_is_not_needed(self):
-        self.measure(LD_PRELOAD=program("bad_machine.so"), NO_COUNTER=1)
-
-
 class Suspended(TraceTestCase):
     def test_in_a_transaction_that_takes_so_much_longer(self):
         traced = self.start_traced(self.environment())

@@ -158,14 +158,3 @@ class HostileLabels(TraceTestCase):
         self.assertEqual(self.pmcd.value("trace.agent.labels.refused"),
                          len(refused) + 253 - MOST_LABELS)
         self.assertEqual(self.pmcd.agent_log(), log)
-
-    def test_do_not_pretend_to_be_of_another_host(self):
-        honest = self.connect()
-        self.count_points(honest, [b"honest"])
-        names = [b"hostname", b"machineid", b"domainname", b"container", b"agent", b"trace_type",
-                 b"tag", b"pid", b"userid", b"groupid"]
-        liar = self.connect(labels=[(name, b"a lie") for name in names])
-        self.count_points(liar, [b"liar"])
-        labels = self.pmcd.labels()
-        self.assertEqual(labels["liar"], labels["honest"] | {"tag": "liar"})
-        self.assertEqual(self.pmcd.value("trace.agent.labels.refused"), len(names))

@@ -72,16 +72,6 @@ class InFlight(TraceTestCase):
                     return True
         return False
 
-    def test_outlives_the_thread_that_began_it(self):
-        traced = self.start_program()
-        traced.do("thread 1", "begin 0 request")
-        self.assert_in_flight(request=1)
-        self.assertEqual(self.where(), {"request": f"{traced.pid}/{traced.call('tid')}"})
-        traced.do("quit", "thread 0")
-        wait_until(lambda: self.where() == {"request": str(traced.pid)}, what="the thread to be gone")
-        traced.do("end 0")
-        self.assert_in_flight(request=0)
-
     def test_began_without_an_agent_is_told_when_one_comes_and_to_the_next_one(self):
         self.pmcd.kill_agent()
         traced = self.start_program(PCP_TRACE_RECONNECT="0.1", **self.clock.environment)
@@ -94,18 +84,6 @@ class InFlight(TraceTestCase):
         self.pmcd.restart_agent()
         self.assert_in_flight(request=1)
         self.assertGreater(self.oldest("request"), before)
-
-    def test_comes_back_after_a_reset_and_vanishes_with_its_program(self):
-        traced = self.start_program()
-        traced.do("begin 0 request", "begin 1 request", "begin 2 ended", "end 2")
-        self.assert_in_flight(request=2, ended=0)
-        before = self.oldest("request")
-        self.assertEqual(self.pmcd.pmstore("trace.control.reset", 1)[0], 0)
-        self.assert_in_flight(request=2)
-        self.assertGreater(self.oldest("request"), before)
-        traced.end()
-        self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 2})
-        self.assert_in_flight(request=0)
 
     def test_is_gone_at_once_with_a_program_that_is_killed(self):
         traced = self.start_program(PCP_TRACE_SOCKET=self.pmcd.path("run/trace.socket"),

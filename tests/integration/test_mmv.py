@@ -377,8 +377,3 @@ class WithoutAFile(TraceTestCase):
         self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
         self.assertRegex(done.stderr, "PCP_TRACE_MMV: no file in .*: /proc is needed ")
         self.assertTrue(os.path.exists(path))
-
-    def test_of_a_wrong_name_they_say_what_is_right(self):
-        done = completed(program("traced"), input="point a\n", env=self.environment_with(PCP_TRACE_MMV="my-shop"), check=True)
-        self.assertEqual(done.stdout, "0\n")
-        self.assertRegex(done.stderr, r'PCP_TRACE_MMV="my-shop" ignored: expected a letter, then ')

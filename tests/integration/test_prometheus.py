@@ -53,9 +53,9 @@ class Prometheus(TraceTestCase):
         (labels, value), = seen["trace_observe_value"]
         self.assertEqual((labels["instname"], value), ('"quoted\\', 4))
 
-    def series_before_and_after(self, *options):
-        """Gives the labels of one tag's series before and after other programs used it."""
-        pmcd = self.start_pmcd(options)
+    def test_sees_stable_series(self):
+        """A tag's series, before and after other programs used it."""
+        pmcd = self.start_pmcd(["--split=service", "--stable-labels"])
         seen = []
         with Pmproxy(pmcd) as proxy:
             for service, zone in (("shop", "eu"), ("stock", "us")):
@@ -65,15 +65,7 @@ class Prometheus(TraceTestCase):
                           env=self.environment(pmcd, PCP_TRACE_SERVICE=service), check=True)
                 seen.append({frozenset(labels.items()) for labels, _ in self.page(proxy).samples["trace_point_count"]
                              if labels["tag"] == "read"})
-        return [[dict(series) for series in each] for each in seen]
-
-    def test_sees_another_series_when_programs_disagree(self):
-        (before,), (after,) = self.series_before_and_after()
-        self.assertEqual(before["service"], "shop")
-        self.assertNotIn("service", after)
-
-    def test_sees_stable_series(self):
-        before, after = self.series_before_and_after("--split=service", "--stable-labels")
+        before, after = [[dict(series) for series in each] for each in seen]
         self.assertEqual([(series["tag"], series["disk"], series["service"]) for series in before],
                          [("read", "sda", "shop")])
         self.assertEqual({series["service"] for series in after}, {"shop", "stock"})
@@ -90,12 +82,3 @@ class Prometheus(TraceTestCase):
         pages = [[sorted(filter(None, re.split("[{,]|} ", of_all.sub("", line)))) for line in page.strip().splitlines()]
                  for page in (shown, documented("text")[0])]
         self.assertEqual(*pages)
-
-    def test_sees_a_process_with_its_service(self):
-        pmcd = self.start_pmcd(["--stable-labels"])
-        traced = self.start_traced(self.environment(pmcd, PCP_TRACE_SERVICE="shop"))
-        traced.call("point a")
-        wait_until(lambda: pmcd.values("trace.client.sent"), what="the program's own numbers")
-        with Pmproxy(pmcd) as proxy:
-            (labels, _), = self.page(proxy).samples["trace_client_sent"]
-        self.assertEqual((labels["service"], labels["pid"]), ("shop", str(traced.pid)))

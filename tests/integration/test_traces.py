@@ -24,12 +24,6 @@ class Traces(TraceTestCase):
             line = "parent" if slot == "here" else "parent " + slot.removeprefix("of_")
             self.assertEqual(self.traced.ask(line), parent, slot)
 
-    def test_there_is_none_unless_one_comes_in(self):
-        self.traced.do("begin 0 plain", "under 1 plain 0", "under 2 plain 15")
-        self.assert_parents(of_0="", of_1="", of_2="", here="")
-        self.traced.do("attach 0", "begin 3 plain", "detach 0")
-        self.assert_parents(of_3="", here="")
-
     def test_what_comes_in_goes_out_from_within(self):
         self.traced.do(f"from 0 request {PARENT} {STATE}", "begin 1 query")
         self.traced.call("name named")  # this call finds that there is no agent
@@ -68,20 +62,6 @@ class Traces(TraceTestCase):
         self.assertEqual(self.traced.ask("state 4"), STATE)
         self.traced.do("under 3 part 3")  # in the memory of its own parent
         self.assert_parents(of_3=PARENT)
-
-    def test_an_event_loop_attaches_and_detaches(self):
-        self.traced.do(f"from 0 request {PARENT}", "detach 0", f"from 1 request {OTHER}", "detach 1")
-        self.assert_parents(of_0=PARENT, of_1=OTHER, here="")
-        self.traced.do("attach 0", "begin 2 query", "detach 0", "attach 1", "begin 3 query", "detach 1",
-                       "begin 4 query")
-        self.assert_parents(of_2=PARENT, of_3=OTHER, of_4="", here="")
-        self.traced.do("end 0", "attach 1", "end 1")
-        self.assert_parents(here="")
-        # As in a thread pool: the transaction ends on the thread to which it is attached.
-        self.traced.do(f"from 0 request {PARENT}", "detach 0", "thread 1", "attach 0")
-        self.assert_parents(here=PARENT)
-        self.traced.do("end 0")
-        self.assert_parents(here="")
 
     def test_a_forked_child_is_a_part_of_what_its_parent_had_open(self):
         self.traced.do(f"from 0 request {PARENT} {STATE}")
@@ -167,12 +147,6 @@ class Traces(TraceTestCase):
         self.traced = self.start(TRACEPARENT=PARENT, LD_PRELOAD=program("stepped_clock.so"))
         self.traced.do("later 55", "begin 0 step", "later 10", "begin 1 step")
         self.assert_parents(of_0=PARENT, of_1="", here="")
-
-    def test_a_malformed_environment_is_none(self):
-        self.traced = self.start(TRACEPARENT=PARENT + "0", TRACESTATE=STATE, PCP_TRACE_IDS="often")
-        self.traced.do("begin 0 step")
-        self.assert_parents(of_0="", here="")
-        self.assertIn('PCP_TRACE_IDS="often" ignored: expected always', self.traced.end())
 
 
 class Counts(TraceTestCase):

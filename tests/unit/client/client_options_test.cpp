@@ -240,6 +240,7 @@ TEST(ClientOptions, NameAMalformedVariableOnceAndUseTheDefault) {
       {"PCP_TRACE_SERVICE", {""}},
       {"PCP_TRACE_LABELS", {"", "a", "=v", "1a=1"}},
       {"PCP_TRACE_IDS", {"never", ""}},
+      {"PCP_TRACE_MMV", {"my-shop"}},
       {"PCP_TRACE_CAPTURE", {"tag", ""}},
       {"PCP_TRACE_SOCKET", {"", std::string(108, 'p')}},
       {"PCP_TRACE_DEBUG", {"", "7", "file="}}};

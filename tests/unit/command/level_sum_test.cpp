@@ -11,58 +11,34 @@ namespace {
 
 constexpr const char* kOpen = "trace.transact.inflight";
 
-TEST(LevelSum, ALevelStaysUntilThereIsAnother) {
-  LevelSum sum;
-  sum.set(7, 1, 3);
-  sum.set(7, 4, 1);
-  sum.set(7, 4, 2);
-  sum.finish_archive(5);
-  EXPECT_EQ(sum.finish(7), (std::vector<float>{0, 3, 3, 3, 2, 2, 0}));
-}
+// Levels of tags at points, gaps, and the ends of archives.
+struct Levels : LevelSum {
+  Levels& at(std::size_t point, std::size_t tag, double level) {
+    set(tag, point, level);
+    return *this;
+  }
+  Levels& gap(std::size_t point) {
+    interrupt(point);
+    return *this;
+  }
+  Levels& end(std::size_t point) {
+    finish_archive(point);
+    return *this;
+  }
+  std::vector<float> sums(std::size_t points) { return known(finish(points)); }
+};
 
-TEST(LevelSum, LevelsOfSeveralArchivesAddUp) {
-  LevelSum sum;
-  sum.set(7, 0, 1);
-  sum.finish_archive(3);
-  sum.set(7, 2, 10);
-  sum.finish_archive(4);
-  EXPECT_EQ(sum.finish(5), (std::vector<float>{1, 1, 11, 11, 10}));
-}
-
-TEST(LevelSum, LevelsOfSeveralTagsAddUp) {
-  LevelSum sum;
-  sum.set(7, 0, 1);
-  sum.set(8, 2, 10);
-  sum.set(7, 3, 2);
-  sum.finish_archive(3);
-  EXPECT_EQ(sum.finish(4), (std::vector<float>{1, 1, 11, 12}));
-}
-
-TEST(LevelSum, AfterAGapNothingIsKnownUntilItIsSaid) {
-  LevelSum sum;
-  sum.set(7, 0, 1);
-  sum.interrupt(1);
-  sum.set(7, 3, 5);
-  sum.finish_archive(4);
-  sum.set(7, 0, 10);
-  sum.finish_archive(4);
-  EXPECT_EQ(known(sum.finish(5)), (std::vector<float>{11, 11, -1, 15, 15}));
-}
-
-TEST(LevelSum, APointWithAGapInsideHasTheLevelBeforeIt) {
-  LevelSum sum;
-  sum.set(7, 0, 1);
-  sum.interrupt(1);
-  sum.set(7, 1, 5);
-  sum.finish_archive(2);
-  EXPECT_EQ(sum.finish(3), (std::vector<float>{1, 1, 5}));
-}
-
-TEST(LevelSum, OfNoArchiveIsNothing) {
-  LevelSum sum;
-  sum.interrupt(2);
-  sum.finish_archive(3);
-  EXPECT_TRUE(sum.finish(4).empty());
+TEST(LevelSum, ALevelStaysUntilThereIsAnotherAndAllAddUp) {
+  using Sums = std::vector<float>;
+  EXPECT_EQ(Levels().at(1, 7, 3).at(4, 7, 1).at(4, 7, 2).end(5).sums(7),
+            (Sums{0, 3, 3, 3, 2, 2, 0}));
+  EXPECT_EQ(Levels().at(0, 7, 1).end(3).at(2, 7, 10).end(4).sums(5), (Sums{1, 1, 11, 11, 10}));
+  EXPECT_EQ(Levels().at(0, 7, 1).at(2, 8, 10).at(3, 7, 2).end(3).sums(4), (Sums{1, 1, 11, 12}));
+  // After a gap nothing is known until it is said; a point with a gap inside has the level before.
+  EXPECT_EQ(Levels().at(0, 7, 1).gap(1).at(3, 7, 5).end(4).at(0, 7, 10).end(4).sums(5),
+            (Sums{11, 11, -1, 15, 15}));
+  EXPECT_EQ(Levels().at(0, 7, 1).gap(1).at(1, 7, 5).end(2).sums(3), (Sums{1, 1, 5}));
+  EXPECT_EQ(Levels().gap(2).end(3).sums(4), Sums{});  // of no archive
 }
 
 class InFlightOf : public OfArchives {

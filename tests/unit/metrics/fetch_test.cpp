@@ -44,6 +44,18 @@ TEST_F(Fetch, GivesWindowMetricsOnceTheIntervalIsCompleteAndForOnePeriod) {
   EXPECT_EQ(fetched("count"), (Values{{1, 3}}));
 }
 
+TEST_F(Fetch, GivesEachMetricOfAWindowItsOwnValue) {
+  for (int value = 1; value <= 1000; ++value)
+    for (const TraceType type : {TraceType::Transact, TraceType::Observe}) apply(type, "a", value);
+  now_ += seconds(2);
+  for (const std::string of : {"trace.transact.", "trace.observe."})
+    for (const auto& [name, exact] :
+         {std::pair("p50", 500), {"p90", 900}, {"p95", 950}, {"p99", 990}, {"p999", 999}})
+      EXPECT_NEAR(fetch(of + name)[1], exact, 0.02 * exact) << of << name;
+  EXPECT_EQ(fetch("trace.observe.min"), (Values{{1, 1}}));
+  EXPECT_EQ(fetch("trace.observe.max"), (Values{{1, 1000}}));
+}
+
 TEST_F(Fetch, SaysHowFarOffPercentilesMayBe) {
   apply(TraceType::Transact, "a", 1);
   Delta delta;
