@@ -31,41 +31,50 @@ struct Exactness : testing::Test {
   TestAgent agent;
 };
 
-// A queue of a few records: most calls find it full and take the slow way.
-TEST_F(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
+// A queue of a few records: most calls find it full and take the slow way. Beside each thread
+// others come and go; each takes over an ended one's recorder.
+TEST_F(Exactness, HoldsForManyThreadsThatOutrunTheFlusherAndComeAndGo) {
   ::setenv("PCP_TRACE_QUEUE", "8", 1);
   constexpr int kThreads = 8;
-  constexpr int kRounds = 20'000;
-  in_threads(kThreads, [](int t) {
+  constexpr int kLives = 50;
+  constexpr int kRounds = 400;
+  constexpr std::uint64_t kAll = kThreads * kLives * kRounds;
+  const auto live = [] {
     const Observation shared{"shared"};
-    const Observation own{("own " + std::to_string(t)).c_str()};
     const Transaction transaction{"work"};
     for (int i = 1; i <= kRounds; ++i) {
       shared.record(i);
-      own.record(i);
       pmtracepoint("point");
       auto running = transaction.begin();
       if (i % 4 == 0) running.abort();
+    }
+  };
+  in_threads(kThreads, [live](int t) {
+    const Observation own{("own " + std::to_string(t)).c_str()};
+    for (int i = 0; i < kLives; ++i) {
+      std::thread other(live);
+      for (int j = 1; j <= kRounds; ++j) own.record(i * kRounds + j);
+      other.join();
     }
   });
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
 
   const Delta shared = agent.total(TraceType::Observe, "shared");
-  EXPECT_EQ(shared.count, std::uint64_t{kThreads} * kRounds);
-  EXPECT_EQ(shared.sum, kThreads * (0.5 * kRounds * (kRounds + 1)));
+  EXPECT_EQ(shared.count, kAll);
+  EXPECT_EQ(shared.sum, kThreads * kLives * (0.5 * kRounds * (kRounds + 1)));
   EXPECT_EQ(shared.min, 1);
   EXPECT_EQ(shared.max, kRounds);
   for (int t = 0; t < kThreads; ++t) {
     const Delta own = agent.total(TraceType::Observe, "own " + std::to_string(t));
-    EXPECT_EQ(own.count, std::uint64_t{kRounds});
-    EXPECT_EQ(own.last, kRounds);
+    EXPECT_EQ(own.count, kAll / kThreads);
+    EXPECT_EQ(own.last, kLives * kRounds);
   }
-  EXPECT_EQ(agent.total(TraceType::Point, "point").count, std::uint64_t{kThreads} * kRounds);
+  EXPECT_EQ(agent.total(TraceType::Point, "point").count, kAll);
   const Total work = agent.total(TraceType::Transact, "work");
-  EXPECT_EQ(work.count, std::uint64_t{kThreads} * kRounds * 3 / 4);
-  EXPECT_EQ(work.aborts, std::uint64_t{kThreads} * kRounds / 4);
+  EXPECT_EQ(work.count, kAll * 3 / 4);
+  EXPECT_EQ(work.aborts, kAll / 4);
   EXPECT_GT(stats().merged, 0u);
-  EXPECT_EQ(stats().recorded, std::uint64_t{kThreads} * kRounds * 4);
+  EXPECT_EQ(stats().recorded, kAll * 4);
   EXPECT_EQ(stats().acknowledged, stats().recorded);
   EXPECT_EQ(stats().uncertain, 0u);
 }
