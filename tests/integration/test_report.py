@@ -205,9 +205,6 @@ class OfARecording(ReportTestCase):
         self.assertIn("\nonly now (5): new0", done.stdout)
         self.assertTrue(done.stdout.endswith("\nunknown: new* calls > +1%: new0, new1, new2 and 2 more tags each have no calls in "
                                              "the older run\n"), done.stdout)
-        done = report("--fail-if", "a mean > +20%", now)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("'a mean > +20%': a change in percent needs an older run: --compare BASE", done.stderr)
 
     def test_can_be_a_junit_report(self):
         folder = self.record(*CALLS)
@@ -416,12 +413,5 @@ class OfWhatIsNoArchive(ReportTestCase):
         self.assert_one_line(report(self.path("other")), "has no counts of a trace agent")
 
     def test_says_what_is_wrong_with_the_command_line(self):
-        for wrong, why in ((("--nonsense",), '"--nonsense"'), (("--fail-if",), "--fail-if"),
-                           (("--by", "Rank"), '"Rank" is no label'), (("--where", "rank"), "lacks a value"),
-                           (("--sort", "p42"), "unknown column \"p42\"; columns are calls, rate"),
-                           (("--top", "0"), "is no number"),
-                           (("--top", "3", "--compare", "old"), "--top, --all and --sort go without --compare: "),
-                           (("--compare", "--fail-if", "a mean > +1%"),
-                            "--compare: needs the older recording; --fail-if comes ")):
-            self.assert_one_line(report(*wrong), why)
+        self.assert_one_line(report("--nonsense"), '"--nonsense"')
         self.assertEqual(report("--help").returncode, 0)

@@ -3,7 +3,6 @@
 strangers are real; otherwise they are this user, who claims to be another."""
 
 import os
-import socket
 import unittest
 
 import batch_wire

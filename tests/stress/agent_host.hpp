@@ -6,7 +6,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/courteous_mutex.hpp"
 
-#include <atomic>
 #include <string>
 #include <thread>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/utf8.hpp"
 
-#include <string>
-
 #include <gtest/gtest.h>
 
 namespace pcp::trace {

@@ -245,6 +245,15 @@ TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
            {{"-S", "@10:00", "--compare", "a", "b"}, "-S 10s (after the begin of each)"},
            {{"-T", "9s", "--compare", "a", "b", "--", "c"}, "go with one run on each side"},
            {{"--per", "a", "b"}, "--per needs an older run: --compare BASE"},
+           {{"--fail-if"}, "--fail-if"},
+           {{"--fail-if", "a mean > +20%", "a"}, "needs an older run: --compare BASE"},
+           {{"--by", "Rank"}, "\"Rank\" is no label"},
+           {{"--where", "rank"}, "lacks a value"},
+           {{"--sort", "p42"}, "unknown column \"p42\"; columns are calls, rate"},
+           {{"--top", "0"}, "is no number"},
+           {{"--top", "3", "--compare", "old"}, "--top, --all and --sort go without --compare: "},
+           {{"--compare", "--fail-if", "a mean > +1%"},
+            "needs the older recording; --fail-if comes "},
            {{"--compare", ""}, "--compare: needs"}}) {
     EXPECT_TRUE(has(error_of(request_for(words)), part)) << part;
   }

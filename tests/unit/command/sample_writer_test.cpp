@@ -2,7 +2,6 @@
 #include "command/record/sample_writer.hpp"
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/dealt_histogram.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <string>
 
 #include <gtest/gtest.h>
 

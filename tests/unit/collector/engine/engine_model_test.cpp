@@ -2,7 +2,6 @@
 // Random traffic, compared with a model that keeps every value and computes the right results.
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <map>
 #include <random>
 

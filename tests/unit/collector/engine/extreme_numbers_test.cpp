@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The greatest numbers that peers may send, honestly or not: totals of all peers stay finite, and
 // never go back.
-#include <cmath>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/window_clock.hpp"
 
-#include <limits>
-
 #include <gtest/gtest.h>
 
 namespace pcp::trace::agent {

@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/clock.hpp"
 #include "collector/ingest/dialogue.hpp"

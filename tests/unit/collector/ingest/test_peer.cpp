@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include "unit/collector/ingest/deadline.hpp"

@@ -3,9 +3,7 @@
 
 #include <malloc.h>
 
-#include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
