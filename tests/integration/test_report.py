@@ -115,19 +115,6 @@ class OfARecording(ReportTestCase):
                              {"read{disk=sda}": ("KiB", 'said_to_be_"read"_\u20ac'),
                               "written": ("KiB", "")})
 
-    def test_keeps_what_is_no_number_out_of_means_and_json(self):
-        tags = tags_of(self.record("obs 3 o", "obs nan o", "obs inf o", "obs 5 o", "obs nan o",
-                                   "obs 4 i", "obs -inf i", "obs nan n"))
-        shown = {name: [tag[key] for key in ("calls", "nonfinite", "sum", "mean", "max", "max_is_exact", "last")]
-                 for (_, name), tag in tags.items()}
-        self.assertEqual(shown, {"o": [5, 3, 8, 4, 5, False, None], "i": [2, 1, 4, 4, 4, False, None],
-                                 "n": [1, 1, 0, None, None, False, None]})
-        self.assertAlmostEqual(tags["observe", "o"]["p50"] / 3, 1, delta=0.02)
-        self.assertIsNone(tags["observe", "n"]["p50"])
-        shown = report(self.path("run.trace")).stdout
-        self.assertRegex(shown, r"\no .* -?nan\n")
-        self.assertIn("NaN, inf 5 values are not finite: counted as calls, in no other column\n", shown)
-
     def test_of_no_time_tells_of_no_rates(self):
         folder = self.record(*CALLS)
         arguments = ["-S", "-0s", folder]

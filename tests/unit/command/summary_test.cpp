@@ -2,6 +2,7 @@
 #include "command/show/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -170,6 +171,12 @@ TEST(Summary, SaysWhyAValueIsUnknown) {
   for (const char* const part : {"       -       -       - >20.1 ms",
                                  "-        percentiles of several hosts", ">        at least this"})
     EXPECT_TRUE(has(shown({tag}), part));
+  Tag queue = of_type(TraceType::Observe, "queue", "");
+  queue.nonfinite = 5;
+  queue.last = std::nan("");
+  for (const char* const part :
+       {" nan\n", "NaN, inf 5 values are not finite: counted as calls, in no other column\n"})
+    EXPECT_TRUE(has(shown({queue}), part)) << shown({queue});
 }
 
 TEST(Summary, SaysThatAnAgentsIntervalsLackCallsAtBothEnds) {
