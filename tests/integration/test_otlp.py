@@ -4,7 +4,6 @@ ends and comes back; what they lack is said."""
 
 import collections
 import contextlib
-import math
 import random
 import re
 import signal
@@ -150,27 +149,6 @@ class Metrics(OtlpTestCase):
         # A quick restart may come between two readings.
         self.assertEqual([line.endswith(" is back") for line in lines[:-1]], [False, True] * (len(lines) // 2), lines)
         self.assert_accepted(lines[-1], len(server.points()), "data point")
-
-    def test_have_the_distributions_of_all_calls(self):
-        self.pmcd = self.start_pmcd(OFTEN)
-        rng, server = random.Random(7), self.serve()
-        process = self.export(server, "-t", "100ms")
-        wait_until(server.points, what="a reading, from which on calls are in distributions")
-        values = [rng.lognormvariate(0, 2) * rng.choice((1, 1, -1)) for _ in range(4000)]
-        self.trace(self.environment(), *(f"obs {value!r} a" for value in values))
-        shape = (SERVICE, "trace.observe.distribution", "a", None)
-        wait_until(lambda: len(values) in last_values(server, lambda stream, _: stream == shape).values(), what="all values")
-        self.assert_accepted(self.end_export(process)[-1], len(server.points()), "data point")
-        self.assert_sound(server)
-        ((*_, last),) = series_of(server)[shape].values()
-        base = 2 ** 2 ** -last.scale
-        found = [-base ** (last.negative.offset + i + 0.5) for i, count in enumerate(last.negative.bucket_counts)
-                 for _ in range(count)][::-1]
-        found += [base ** (last.positive.offset + i + 0.5) for i, count in enumerate(last.positive.bucket_counts)
-                  for _ in range(count)]
-        for share in (0.01, 0.1, 0.5, 0.9, 0.99, 0.999):
-            rank = math.ceil(share * len(values)) - 1
-            self.assertLess(abs(found[rank] / sorted(values)[rank] - 1), 0.0271, share)
 
     def test_are_of_their_service(self):
         self.pmcd = self.start_pmcd(["--split=service,rank"], host_name="jupiter")

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/engine/cumulative_histogram.hpp"
 #include "command/otlp/metric_writer.hpp"
 #include "command/otlp/span_writer.hpp"
 #include "support/read_by_protoc.hpp"
@@ -85,12 +84,8 @@ TEST_F(MetricsOfArchives, BeginAnewWhereTheyFall) {
 }
 
 TEST_F(MetricsOfArchives, HaveDistributionsWithTheLongestTransaction) {
-  Histogram durations;
-  for (const double duration : {0.5, 0.5, 3.0}) durations.add(duration);
-  std::string packed;
-  durations.pack(packed);
-  const auto since = static_cast<std::uint64_t>(moment(0.25).time_since_epoch().count());
-  make().sample(1, {{kShape, {{"a", agent::cumulative_histogram_text(since, 3, 0, packed)}}}});
+  make().sample(1, {{kShape, {{"a", shape(0.25, histogram_of({0.5, 0.5, 3}))}}},
+                    {kSeenShape, {{"b", shape(0.25, histogram_of({-2}))}}}});
   MetricExemplars exemplars;
   exemplars.note(trace_of({span_of("a", 1, 0, 0, 500), span_of("a", 2, 0, 0, 3000)}));
   const std::string text = written(&exemplars).at(0);
@@ -100,6 +95,8 @@ TEST_F(MetricsOfArchives, HaveDistributionsWithTheLongestTransaction) {
                     " time_unix_nano: " + ns(1) +
                     " count: 3 sum: 4.046875 scale: 5 positive { offset: -32 bucket_counts: 2 "));
   EXPECT_TRUE(has(text, "exemplars { time_unix_nano: 1800000003000000000 as_double: 3 span_id: "));
+  EXPECT_TRUE(has(text, "name: \"trace.observe.distribution\" "));
+  EXPECT_TRUE(has(text, "count: 1 sum: -2.03125 scale: 5 negative { offset: 32 "));
 }
 
 TEST_F(MetricsOfArchives, HaveTheUnitsOfPrograms) {
