@@ -137,17 +137,6 @@ class Configuration(TraceTestCase):
 class SilentAgent(TraceTestCase):
     """A stopped agent: its host accepts connections and data, but nothing answers."""
 
-    def test_blocks_no_call_once_there_was_a_connection(self):
-        traced = self.start_traced(self.environment(PCP_TRACE_TIMEOUT=LONG_S,
-                                                    PCP_TRACE_REQTIMEOUT=LONG_S))
-        self.assertEqual(traced.call("point a"), 0)
-        with self.pmcd.stopped_agent():
-            started = time.monotonic()
-            for _ in range(1000):
-                self.assertEqual(traced.call("point a"), 0)
-            self.assertLess(time.monotonic() - started, LONG_S)  # minute: LONG_S
-        self.assert_values(self.pmcd, "trace.point.count", {"a": 1001})
-
     def test_delays_the_first_call_for_the_timeout_at_most_and_no_other(self):
         with self.pmcd.stopped_agent():
             traced = self.start_traced(self.environment(PCP_TRACE_TIMEOUT=1))

@@ -301,23 +301,6 @@ class ByLabel(ReportTestCase):
             shutil.rmtree(folder)
 
 
-class OfPmloggers(ReportTestCase):
-    def test_has_the_calls_made_meanwhile(self):
-        pmcd = self.start_pmcd(["-T", "60", "-N", "12"])
-        self.trace(self.environment(pmcd), *CALLS * 5)
-        self.assert_values(pmcd, "trace.transact.count", {"a": 5})
-        logger = self.start_pmlogger(pmcd, "log")
-        self.trace(self.environment(pmcd), *CALLS * 2, "begin late", "end late")
-        self.assert_values(pmcd, "trace.transact.count", {"a": 7, "late": 1})
-        recorded.wait_for_samples(self.path("log"))
-        logger.end()
-        tags = tags_of(self.path("log"))
-        self.assertEqual({key: tag["calls"] for key, tag in tags.items()},
-                         {("transact", "a"): 2, ("transact", "late"): 1, ("point", "p"): 2,
-                          ("observe", "o"): 2, ("counter", "c"): 2})
-        self.assertEqual(tags["observe", "o"]["sum"], 14)
-
-
 class OfStockAgents(ReportTestCase):
     agent = STOCK_AGENT
     library = STOCK_LIBRARY
