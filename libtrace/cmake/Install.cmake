@@ -79,6 +79,7 @@ set(pages pmtracebegin pmtraceend pmtraceabort pmtracepoint pmtraceobs pmtraceco
           pmtraceadd pmtrace_add pmtrace_tag_with pmtrace_tag_text pmtrace_describe
           pmtrace_begin_from pmtrace_begin_under pmtrace_attach pmtrace_detach pmtrace_context
           pmtrace_context_state pmtrace_is_captured pmtrace_note pmtrace_note_number pmtrace_link
+          pmtrace_want
           pmtrace_fail pmtrace_end_as pmtrace_abort_as pmtrace_fail_as pmtrace_tag_add_labels
           pmtrace_begin_at pmtrace_begin_from_at pmtrace_begin_under_at PMTRACE_SCOPE PMTRACE_FUNCTION)
 foreach(page ${pages})

@@ -19,7 +19,8 @@ bool is_control(char c) {
   return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
 }
 
-// A word of a filter: key=value,value. Values are without quotes, but still with backslashes.
+// A word of a filter: key=value,value, or only a key. Values are without quotes, but still with
+// backslashes.
 struct FilterWord {
   std::string_view text;  // as in the filter
   std::string_view key;
@@ -69,14 +70,13 @@ Result<FilterWord> take_word(std::string_view& rest) {
   FilterWord word;
   word.key = rest.substr(0, rest.find_first_of("= \t"));
   rest.remove_prefix(word.key.size());
-  if (rest.empty() || rest.front() != '=')
-    return complaint(taken(), "each word must be a name, = and a value, such as tag=request");
-  do {
+  const auto goes_on = [&](char with) { return !rest.empty() && rest.front() == with; };
+  for (char with = '='; goes_on(with); with = ',') {
     rest.remove_prefix(1);
     const auto value = take_value(rest);
     if (!value) return complaint(taken(), value.error().message);
     word.values.push_back(*value);
-  } while (!rest.empty() && rest.front() == ',');
+  }
   word.text = taken();
   return word;
 }
@@ -210,14 +210,23 @@ Taken take_kinds(CaptureFilter& filter, const std::vector<std::string_view>& val
   return {};
 }
 
+template <std::uint32_t reason>
+Taken take_reason(CaptureFilter& filter, const std::vector<std::string_view>&) {
+  filter.reasons |= reason;
+  return {};
+}
+
 struct WordType {
   std::string_view key;
   Taken (*take)(CaptureFilter&, const std::vector<std::string_view>&);
+  std::uint32_t reason = 0;  // of a word without a value
 };
 
 constexpr std::array kWordTypes{
     WordType{"tag", take_tags},
     WordType{"slower", take_slower},
+    WordType{"failed", take_reason<kIfFailed>, kIfFailed},
+    WordType{"wanted", take_reason<kIfWanted>, kIfWanted},
     WordType{"share", take_share},
     WordType{"limit", take_limit},
     WordType{"pid", take_pid},
@@ -236,10 +245,16 @@ Taken take(CaptureFilter& filter, const FilterWord& word,
            std::array<bool, kWordTypes.size()>& seen) {
   const auto type = std::find_if(kWordTypes.begin(), kWordTypes.end(),
                                  [&](const WordType& each) { return each.key == word.key; });
-  if (type == kWordTypes.end())
+  const bool is_known = type != kWordTypes.end();
+  if (word.values.empty() && (!is_known || type->reason == 0))
+    return complaint(word.text, "each word must be a name, = and a value, such as tag=request");
+  if (!is_known)
     return complaint(word.text,
-                     "the words are tag, slower, share, limit, pid, service, process and kind;"
+                     "the words are tag, slower, failed, wanted, share, limit, pid, service,"
+                     " process and kind;"
                      " a label is a part of the tag, as in tag='*{*status=504*}'");
+  if (!word.values.empty() && type->reason != 0)
+    return complaint(word.text, "this word takes no value");
   bool& is_seen = seen[static_cast<std::size_t>(type - kWordTypes.begin())];
   if (std::exchange(is_seen, true)) return complaint(word.text, "this word is given twice");
   const Taken taken = type->take(filter, word.values);
@@ -320,6 +335,8 @@ std::string text_of(const CaptureFilter& filter) {
     append_glob(text, glob);
   }
   if (filter.slower_ns > 0) append_slower(text, filter.slower_ns);
+  for (const WordType& type : kWordTypes)
+    if ((filter.reasons & type.reason) != 0) text.append(" ").append(type.key);
   if (filter.share != kWholeShare) append_share(text, filter.share);
   text.append(" limit=").append(std::to_string(filter.limit)).append("/s");
   if (filter.pid != 0) text.append(" pid=").append(std::to_string(filter.pid));
@@ -327,6 +344,17 @@ std::string text_of(const CaptureFilter& filter) {
   if (filter.process) append_glob(text.append(" process="), *filter.process);
   append_kinds(text, filter);
   return text;
+}
+
+void set_filter(Capture& capture, CaptureFilter filter) {
+  capture.reasons = std::exchange(filter.reasons, 0);
+  capture.filter = text_of(filter);
+}
+
+Result<CaptureFilter> filter_of(const Capture& capture) {
+  auto filter = parse_capture_filter(capture.filter);
+  if (filter) filter->reasons = capture.reasons & kAllReasons;
+  return filter;
 }
 
 bool matches_tag(const CaptureFilter& filter, std::string_view tag) {

@@ -33,7 +33,8 @@ struct Description<Hello> {
 template <>
 struct Description<Capture> {
   [[gnu::always_inline]] static bool fields(auto& field, auto& capture) {
-    return field(1, capture.id) || field(2, capture.bit) || field(3, capture.filter);
+    return field(1, capture.id) || field(2, capture.bit) || field(3, capture.filter) ||
+           field(4, capture.reasons);
   }
   static bool is_valid(const Capture& capture);
 };

@@ -29,11 +29,17 @@ void for_each_bit(CaptureBits bits, Visit visit) {
 
 inline constexpr std::size_t kMaxFilterLength = 1024;
 
+// Reasons for which a capture wants a transaction, beside slower= of its filter.
+inline constexpr std::uint32_t kIfFailed = 1;  // it, or a transaction inside it, failed
+inline constexpr std::uint32_t kIfWanted = 2;  // its program wants it, or one inside it
+inline constexpr std::uint32_t kAllReasons = kIfFailed | kIfWanted;
+
 // A request to see matching transactions and events.
 struct Capture {
   std::uint64_t id = 0;   // unique in the life of the agent, never 0
   std::uint32_t bit = 0;  // its number among CaptureBits, 0 to 31
-  std::string filter{};   // canonical text, see capture_filter.hpp
+  std::string filter{};   // canonical text without the reasons, see capture_filter.hpp
+  std::uint32_t reasons = 0;
   bool operator==(const Capture&) const = default;
 };
 
@@ -94,6 +100,7 @@ struct SpanLink {
 // Bits of Span::flags; the low 8 bits are W3C's.
 inline constexpr std::uint32_t kParentIsElsewhere = 0x100;  // known to be in another process
 inline constexpr std::uint32_t kIsHeld = 0x200;  // nobody wants its trace yet, and its process ends
+inline constexpr std::uint32_t kIsWanted = 0x400;  // its program wants it, or one inside it
 
 // A captured transaction or event.
 struct Span {

@@ -58,6 +58,7 @@ int main(void) {
   failed |= pmtrace_context(&tx, parent, 1) == 0;
   failed |= pmtrace_is_captured(&tx) | pmtrace_note(&tx, tag(), tag());
   failed |= pmtrace_note_number(&tx, tag(), 1.0) | pmtrace_link(&tx, tag());
+  failed |= pmtrace_want(&tx, tag());
   failed |= pmtrace_fail(&tx, tag()) | pmtrace_fail_as(&tx, handle, tag());
   failed |= pmtrace_mmv(tag());
   failed |= !pmtrace_flush(1.0);

@@ -195,6 +195,7 @@ static void notes(void) {
   CHECK(pmtrace_note(&tx, NULL, NULL) == 0);
   CHECK(pmtrace_note_number(&tx, "rows", 12.5) == 0);
   CHECK(pmtrace_link(&tx, "no header") == 0);
+  CHECK(pmtrace_want(&tx, "why") == 0);
   CHECK(pmtrace_fail(&tx, "declined") == 0);
   CHECK(is_zero(&tx));
   CHECK(pmtrace_fail(&tx, NULL) == PMTRACE_ERR_NOPROGRESS);
@@ -204,6 +205,7 @@ static void notes(void) {
   CHECK(pmtrace_note(NULL, "route", "/cart") == 0);
   CHECK(pmtrace_note_number(NULL, "rows", 12.5) == 0);
   CHECK(pmtrace_link(NULL, "no header") == 0);
+  CHECK(pmtrace_want(NULL, NULL) == 0);
   CHECK(pmtrace_fail(NULL, "declined") == PMTRACE_ERR_NOPROGRESS);
   CHECK(pmtrace_begin(pmtrace_tag("noted"), &tx) == 0);
   CHECK(pmtrace_end(&tx) == 0);

@@ -18,7 +18,7 @@ NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracecount_", "pmtracedescribe_", "
      "begin_from", "begin_under", "attach", "detach", "context", "context_state", "is_captured",
      "note", "note_number", "link", "fail", "flush", "mmv", "stats", "complain_once",
      "tag_add_labels", "end_as", "abort_as", "fail_as", "begin_at", "begin_from_at",
-     "begin_under_at")}
+     "begin_under_at", "want")}
 
 
 def readelf(*arguments):

@@ -5,11 +5,11 @@
  *
  *   COUNT EVERY PLACE MS
  *
- * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long. The front
- * prints the headers of those that waited, and an empty line. With PLACE -1 each process begins
- * anew until the transaction is captured. With PLACE 3 middle and back end, and then the front
- * waits. The agents of middle and back are at the sockets in the variables of these names, if there
- * are any.
+ * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long; or with MS -1
+ * fails there, and with -2 is wanted there. The front prints the headers of these requests, and an
+ * empty line. With PLACE -1 each process begins anew until the transaction is captured. With PLACE
+ * 3 middle and back end, and then the front waits. The agents of middle and back are at the sockets
+ * in the variables of these names, if there are any.
  */
 #define _GNU_SOURCE
 #include <pcp/trace.h>
@@ -27,7 +27,7 @@ struct request {
   int ms;
 };
 
-enum { kOthersEnd = 3, kFrontEnds = 4 };
+enum { kOthersEnd = 3, kFrontEnds = 4, kFails = -1, kIsWanted = -2 };
 static const char* const kServices[] = {"front", "middle", "back"};
 static const char* const kTags[] = {"checkout", "stock", "query"};
 
@@ -53,7 +53,9 @@ static int serve(int place, pmtrace_handle tag, struct request* request, int nex
     pmtrace_end(&tx);
     nanosleep(&between_looks, NULL); /* poll: until the process has the filter */
   }
-  if (request->place == place || (request->place == kFrontEnds && place == 0)) wait_ms(request->ms);
+  if (request->place == place && request->ms == kIsWanted) pmtrace_want(&tx, "chosen");
+  if ((request->place == place && request->ms > 0) || (request->place == kFrontEnds && place == 0))
+    wait_ms(request->ms);
   if (next >= 0) {
     pmtrace_context(&tx, request->traceparent, sizeof request->traceparent);
     if (write(next, request, sizeof *request) != sizeof *request || read(next, &answer, 1) != 1)
@@ -63,10 +65,7 @@ static int serve(int place, pmtrace_handle tag, struct request* request, int nex
     while (wait(NULL) > 0) continue;
     wait_ms(request->ms);
   }
-  if (request->place == kOthersEnd && place == 0) {
-    while (wait(NULL) > 0) continue;
-    wait_ms(request->ms);
-  }
+  if (request->place == place && request->ms == kFails) return pmtrace_fail(&tx, "refused");
   return pmtrace_end(&tx);
 }
 
@@ -110,7 +109,7 @@ int main(void) {
     for (int i = 1; i <= count; ++i) {
       struct request request = {"", place, i % every == 0 ? ms : 0};
       if (serve(0, tag, &request, to_middle[0]) < 0) return 1;
-      if (request.ms > 0) puts(request.traceparent);
+      if (request.ms != 0) puts(request.traceparent);
       if (request.place == kFrontEnds) exit(puts("") < 0);
     }
     puts("");

@@ -52,6 +52,19 @@ class Slow(SpansTestCase):
         process = self.watch(chain, "tag=query slower=50ms")
         self.assert_whole(process, self.request(chain, 10, 10, 2, 60), "query")
 
+    def test_failed_and_wanted_requests_are_whole_and_no_others_come(self):
+        for word, how in (("failed", -1), ("wanted", -2)):
+            chain = self.chain()
+            process = self.watch(chain, word, "limit=100000/s")
+            for place in PLACES:
+                traces = self.request(chain, 500, 100, place, how)
+                for _ in range(5):
+                    trace = json.loads(process.stdout.readline())
+                    self.assertIn(trace["trace"], traces)
+                    traces.remove(trace["trace"])
+                    self.assertEqual(len(trace["spans"]), 3, trace)
+            self.assertEqual(self.interrupt(process)[1], "")
+
     def test_requests_are_whole_although_processes_have_ended(self):
         chain = self.chain()
         process = self.watch(chain, "tag=checkout slower=50ms")

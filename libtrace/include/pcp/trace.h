@@ -185,6 +185,10 @@ extern int pmtrace_is_captured(const pmtrace_tx* tx);
 extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);
 extern int pmtrace_note_number(pmtrace_tx* tx, const char* key, double value);
 extern int pmtrace_link(pmtrace_tx* tx, const char* traceparent);
+
+/* Asks monitors with the word `wanted` for the whole request of *tx, in all programs. `why` becomes
+ * the note "wanted"; NULL: no note. Does nothing if *tx is not captured. */
+extern int pmtrace_want(pmtrace_tx* tx, const char* why);
 extern int pmtrace_fail(pmtrace_tx* tx, const char* reason);
 extern int pmtrace_fail_as(pmtrace_tx* tx, pmtrace_handle tag, const char* reason);
 

@@ -106,6 +106,7 @@ PMTRACE_FUNCTION_ int pmtrace_note_number(pmtrace_tx* tx, const char* key, doubl
   return 0;
 }
 PMTRACE_FUNCTION_ int pmtrace_link(pmtrace_tx* tx, const char* traceparent) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_want(pmtrace_tx* tx, const char* why) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_fail(pmtrace_tx* tx, const char* reason) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_fail_as(pmtrace_tx* tx, pmtrace_handle tag, const char* reason) {
   return 0;
@@ -174,6 +175,7 @@ using namespace pmtrace_disabled;
 #define pmtrace_note(...) pmtrace_code_(0 ? (pmtrace_note)(__VA_ARGS__) : 0)
 #define pmtrace_note_number(...) pmtrace_code_(0 ? (pmtrace_note_number)(__VA_ARGS__) : 0)
 #define pmtrace_link(...) pmtrace_code_(0 ? (pmtrace_link)(__VA_ARGS__) : 0)
+#define pmtrace_want(...) pmtrace_code_(0 ? (pmtrace_want)(__VA_ARGS__) : 0)
 #define pmtrace_fail(...) pmtrace_code_(0 ? (pmtrace_fail)(__VA_ARGS__) : 0)
 #define pmtrace_fail_as(...) pmtrace_code_(0 ? (pmtrace_fail_as)(__VA_ARGS__) : 0)
 #define pmtrace_mmv(...) pmtrace_code_(0 ? (pmtrace_mmv)(__VA_ARGS__) : 0)

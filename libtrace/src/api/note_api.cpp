@@ -65,6 +65,14 @@ PMTRACE_EXPORT int pmtrace_note_number(pmtrace_tx* tx, const char* key, double v
   return note(tx, key, {}, value);
 }
 
+PMTRACE_EXPORT int pmtrace_want(pmtrace_tx* tx, const char* why) {
+  if (!is_captured(tx)) [[likely]]
+    return 0;
+  if (why != nullptr) note(tx, "wanted", cut(why, wire::kMaxAttributeTextLength), {});
+  if (Recorder* const recorder = find_recorder()) recorder->want(read(tx));
+  return 0;
+}
+
 PMTRACE_EXPORT int pmtrace_link(pmtrace_tx* tx, const char* traceparent) {
   if (!is_captured(tx)) [[likely]]
     return 0;

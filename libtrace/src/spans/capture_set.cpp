@@ -33,7 +33,7 @@ void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& fi
   asked.limit.set(std::min(filter.limit, most_a_second));
   const CaptureBits mask = CaptureBits{1} << capture.bit;
   bits_ |= mask;
-  if (filter.slower_ns > 0) slow_ |= mask;
+  if (filter.has_reason()) slow_ |= mask;
   if (filter.points) points_ |= mask;
   if (filter.observations) observations_ |= mask;
   if (filter.counters) counters_ |= mask;

@@ -78,16 +78,19 @@ class CaptureSet {
   // its limit, and adds it to `left_out`.
   CaptureBits admit(CaptureBits bits, std::uint64_t trace_low, CaptureBits& left_out) const;
 
-  // Captures with slower=: they keep a whole trace or nothing. No limit applies before that is
-  // decided.
+  // Captures with slower= or another reason: they keep a whole trace or nothing. No limit applies
+  // before that is decided. A transaction is called slow if it has all the reasons: so a fast one
+  // that failed is slow for the word failed.
   CaptureBits slow() const { return slow_; }
   // Those that also want traces because of other processes.
   CaptureBits relayed() const { return is_relayed_ ? slow_ : 0; }
-  // Those of `bits`, all with slower=, for which this duration is long enough.
-  CaptureBits slow_ones(CaptureBits bits, std::uint64_t duration_ns) const {
+  // Those of `bits`, all of slow(), for which this duration and these reasons are enough.
+  CaptureBits slow_ones(CaptureBits bits, std::uint64_t duration_ns, std::uint32_t reasons) const {
     CaptureBits slow = 0;
     for_each_bit(bits, [&](std::size_t bit) {
-      if (duration_ns >= asked_[bit].filter.slower_ns) slow |= CaptureBits{1} << bit;
+      const wire::CaptureFilter& filter = asked_[bit].filter;
+      if (duration_ns >= filter.slower_ns && (filter.reasons & ~reasons) == 0)
+        slow |= CaptureBits{1} << bit;
     });
     return slow;
   }

@@ -41,10 +41,13 @@ std::size_t bytes_of_notes(const CapturedSpan& span) {
 }
 
 std::uint64_t hold_ns(const CaptureSet& set) {
-  std::uint64_t slowest = 0;
-  for_each_bit(set.relayed(),
-               [&](std::size_t bit) { slowest = std::max(slowest, set.at(bit).filter.slower_ns); });
-  return slowest + HeldTraces::kLeastHoldNs;
+  std::uint64_t longest = 0;
+  for_each_bit(set.relayed(), [&](std::size_t bit) {
+    const wire::CaptureFilter& filter = set.at(bit).filter;
+    longest = std::max({longest, filter.slower_ns + HeldTraces::kLeastHoldNs,
+                        filter.reasons != 0 ? HeldTraces::kHoldForReasonNs : 0});
+  });
+  return longest;
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ class HeldTraces {
  public:
   // Beside the slower= of the filter.
   static constexpr std::uint64_t kLeastHoldNs = 5'000'000'000;
+  // At least, if the filter has another reason: a request may fail late.
+  static constexpr std::uint64_t kHoldForReasonNs = 30'000'000'000;
 
   HeldTraces(std::size_t most_bytes, Decide decide)
       : most_bytes_(most_bytes), decide_(std::move(decide)) {}

@@ -140,9 +140,10 @@ bool SlowSpans::look_at_open(const OpenEntries& entries, const CaptureSet& set,
         ~held_.wanted(open.trace_low, set);
     // It may have begun after `now_ns`.
     const std::uint64_t begun_ns = std::min(ns_of(open.begun), now_ns);
-    const CaptureBits slow = set.slow_ones(open_ones, now_ns - begun_ns);
+    const CaptureBits slow = set.slow_ones(open_ones, now_ns - begun_ns, open.reasons);
     decide(slow, open.trace_low, set, now_ns);
-    may_be_more |= (open_ones & ~slow) != 0;
+    // A call that notes another reason rings.
+    may_be_more |= slow != set.slow_ones(open_ones, UINT64_MAX, open.reasons);
   });
   return may_be_more;
 }

@@ -45,18 +45,23 @@ SlowTrees::Snapshot SlowTrees::find(std::uint32_t entry, Moment begun) const {
 }
 
 // The EndRecord is there before a part can find the transaction ended.
-bool SlowTrees::close(const Snapshot& ended, CaptureBits slow, WaitingSpans& waiting) {
+bool SlowTrees::close(const Snapshot& ended, const Ending& ending, WaitingSpans& waiting) {
   Slot& slot = *slot_of(ended.self);
   const auto generation = static_cast<std::uint32_t>(ended.self);
   EndRecord* end_record = nullptr;
   std::uint64_t head = slot.head.load(std::memory_order_relaxed);
   const std::uint64_t since_ns =
       list_of(head) != 0 ? slot.since_ns.load(std::memory_order_relaxed) : UINT64_MAX;
+  CaptureBits slow = 0;
   bool is_first = false;
   do {
     if (generation_of(head) != generation) break;
-    if (end_record == nullptr && parts_of(head) != 0) end_record = make_end_record(ended, slow);
-    if (end_record != nullptr) end_record->parts.store(parts_of(head), std::memory_order_relaxed);
+    slow = ending.slow(reasons_of(head));
+    if (end_record == nullptr && parts_of(head) != 0) end_record = make_end_record(ended);
+    if (end_record != nullptr) {
+      end_record->slow.store(slow, std::memory_order_relaxed);
+      end_record->parts.store(parts_of(head), std::memory_order_relaxed);
+    }
     is_first =
         slot.head.compare_exchange_weak(head, std::uint64_t{generation + 1} << 32 | slow,
                                         std::memory_order_acq_rel, std::memory_order_relaxed);
@@ -64,8 +69,26 @@ bool SlowTrees::close(const Snapshot& ended, CaptureBits slow, WaitingSpans& wai
   const bool has_end_record = is_first && end_record != nullptr && parts_of(head) != 0;
   if (end_record != nullptr && !has_end_record)
     end_record->self.store(0, std::memory_order_release);
-  if (is_first) waiting = {list_of(head), since_ns, is_torn(head), has_end_record};
+  if (is_first)
+    waiting = {slow, reasons_of(head), list_of(head), since_ns, is_torn(head), has_end_record};
   return is_first;
+}
+
+bool SlowTrees::note(TreeRef at, std::uint32_t reasons) {
+  bool is_news = false;
+  for (bool is_first = true;; is_first = false) {
+    Slot* const slot = at != 0 && at < kForgottenAround ? slot_of(at) : nullptr;
+    if (slot == nullptr) return is_news;
+    std::uint64_t head = slot->head.load(std::memory_order_acquire);
+    const TreeRef around = slot->around.load(std::memory_order_acquire);
+    do {
+      const bool has_them = (reasons & ~reasons_of(head)) == 0;
+      if (generation_of(head) != static_cast<std::uint32_t>(at) || has_them) return is_news;
+    } while (!slot->head.compare_exchange_weak(
+        head, head | reasons * kOneReason, std::memory_order_acq_rel, std::memory_order_acquire));
+    is_news |= is_first;
+    at = around;
+  }
 }
 
 // False if the transaction is not open, or has too many parts.
@@ -101,7 +124,7 @@ void SlowTrees::release(TreeRef around) {
 }
 
 // Null if there is no room: then parts that end later are not found.
-SlowTrees::EndRecord* SlowTrees::make_end_record(const Snapshot& ended, CaptureBits slow) {
+SlowTrees::EndRecord* SlowTrees::make_end_record(const Snapshot& ended) {
   auto* const records = end_records_.find_or_make();
   for (std::size_t i = 0; records != nullptr && i < kProbed; ++i) {
     EndRecord& end_record = (*records)[(ended.self ^ ended.self >> 28 ^ i) % kMostEndRecords];
@@ -110,7 +133,6 @@ SlowTrees::EndRecord* SlowTrees::make_end_record(const Snapshot& ended, CaptureB
       continue;
     end_record.around.store(ended.facts.around, std::memory_order_release);
     end_record.is_part.store(ended.is_part, std::memory_order_release);
-    end_record.slow.store(slow, std::memory_order_release);
     end_record.self.store(ended.self, std::memory_order_release);
     return &end_record;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where spans wait for filters with slower=.
+// Where spans wait for filters with slower= or another reason (CaptureSet::slow()).
 //
 // Such a filter selects transactions by their tags. It wants a selected transaction that was slow,
 // with all that is inside of it, and no other. So a span that ends inside of an open selected
@@ -67,6 +67,7 @@ class SlowTrees {
     CaptureBits selected;
     CaptureSet::Epoch epoch;  // of the set of these bits
     std::uint64_t trace_low;
+    std::uint32_t reasons;
   };
   // Calls visit(open) for each selected transaction that is open. `entries`: of the open table.
   template <typename Visit>
@@ -77,21 +78,39 @@ class SlowTrees {
       const std::uint64_t head = slot->head.load(std::memory_order_acquire);
       const Moment begun = slot->begun.load(std::memory_order_acquire);
       if (!is_open(head) || begun == 0) continue;
-      const OpenTree open{entry, begun, slot->selected.load(std::memory_order_acquire),
+      const OpenTree open{entry,
+                          begun,
+                          slot->selected.load(std::memory_order_acquire),
                           slot->epoch.load(std::memory_order_acquire),
-                          slot->trace_low.load(std::memory_order_acquire)};
+                          slot->trace_low.load(std::memory_order_acquire),
+                          reasons_of(head)};
       if (open.selected != 0 && slot->begun.load(std::memory_order_relaxed) == begun) visit(open);
     }
   }
 
+  // This transaction, and those around it, have these reasons. True if the first one is open, and
+  // did not have them. Thread: any.
+  bool note(TreeRef at, std::uint32_t reasons);
+
   // Ends a selected transaction. False if another thread did that already.
+  struct Ending {
+    const CaptureSet* set = nullptr;  // null: none
+    CaptureBits bits = 0;             // captures that ask for its reasons
+    std::uint64_t duration_ns = 0;
+
+    CaptureBits slow(std::uint32_t reasons) const {
+      return set != nullptr ? set->slow_ones(bits, duration_ns, reasons) : 0;
+    }
+  };
   struct WaitingSpans {
+    CaptureBits slow = 0;  // captures for which the transaction was slow
+    std::uint32_t reasons = 0;
     SpanPool::Index list = 0;
     std::uint64_t since_ns = UINT64_MAX;  // since when the list was not empty
     bool is_torn = false;                 // some were given up
     bool has_end_record = false;
   };
-  bool close(const Snapshot& ended, CaptureBits slow, WaitingSpans& waiting);
+  bool close(const Snapshot& ended, const Ending& ending, WaitingSpans& waiting);
 
   // A part has ended: the transaction around need not know of it any more. Not for a part with an
   // EndRecord, which is released with that.
@@ -129,8 +148,8 @@ class SlowTrees {
   // Zeros: nothing began here yet.
   struct Slot {
     // Released by each change, acquired by each reader. The generation (32 bits) is odd while the
-    // transaction is open: then follow its open parts (12), how often it was torn (4), and the list
-    // (16). Else follow the captures for which it was slow.
+    // transaction is open: then follow its open parts (10), its reasons (2), how often it was torn
+    // (4), and the list (16). Else follow the captures for which it was slow.
     std::atomic<std::uint64_t> head;
     std::atomic<Moment> begun;    // released after the facts
     std::atomic<TreeRef> around;  // these: released, for readers that then look at head again
@@ -147,8 +166,9 @@ class SlowTrees {
     std::atomic<TreeRef> self;  // 0: free. Released after the rest, acquired before it
     std::atomic<TreeRef> around;
     std::atomic<bool> is_part;  // then `around` is released with this
+    // Stored before the head that readers acquire. `parts` are still open.
     std::atomic<CaptureBits> slow;
-    std::atomic<std::uint32_t> parts;  // still open. Stored before the head that release() acquires
+    std::atomic<std::uint32_t> parts;
   };
   static constexpr std::size_t kMostEndRecords = 4'096;  // 160 KiB, when first needed
   static constexpr std::size_t kProbed = 16;             // places that an EndRecord may take
@@ -169,12 +189,17 @@ class SlowTrees {
   static constexpr std::uint64_t kList = 0xFFFF;
   static constexpr std::uint64_t kTorn = 0xF'0000;
   static constexpr std::uint64_t kOnceTorn = 0x1'0000;
-  static constexpr std::uint64_t kParts = 0xFFF0'0000;
-  static constexpr std::uint64_t kOnePart = 0x10'0000;
+  static std::uint32_t reasons_of(std::uint64_t head) {
+    return static_cast<std::uint32_t>(head / kOneReason) & wire::kAllReasons;
+  }
+  static constexpr std::uint64_t kOneReason = 0x10'0000;
+  static constexpr std::uint64_t kParts = 0xFFC0'0000;
+  static constexpr std::uint64_t kOnePart = 0x40'0000;
+  static_assert(kOneReason * wire::kAllReasons < kOnePart);
   static std::uint64_t torn(std::uint64_t head);
   static SpanPool::Index tear(Slot& slot, TreeRef& around);
   bool add_part(TreeRef ref);
-  EndRecord* make_end_record(const Snapshot& ended, CaptureBits slow);
+  EndRecord* make_end_record(const Snapshot& ended);
   EndRecord* find_end_record(TreeRef self) const;
   Outcome recorded_outcome(TreeRef ref) const;
   Slot* slot_of(TreeRef ref) const { return slots_.find(static_cast<std::uint32_t>(ref >> 32)); }

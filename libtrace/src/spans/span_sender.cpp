@@ -110,7 +110,8 @@ void SpanSender::adopt_start(const wire::Control& control) {
   if (!std::exchange(waits_for_first_agent_, false)) return;
   const auto same = std::find_if(
       control.captures.begin(), control.captures.end(), [this](const wire::Capture& capture) {
-        return capture.bit == kBitFromStart && capture.filter == from_start_;
+        const auto filter = wire::filter_of(capture);
+        return capture.bit == kBitFromStart && filter && wire::text_of(*filter) == from_start_;
       });
   if (same != control.captures.end()) {
     books_.adopt_start(*same, control.number);
@@ -125,14 +126,14 @@ void SpanSender::on_control(const wire::Control& control) {
   adopt_start(control);
   auto set = std::make_unique<CaptureSet>(control.number);
   for (const wire::Capture& capture : control.captures) {
-    auto filter = wire::parse_capture_filter(capture.filter);
+    auto filter = wire::filter_of(capture);
     if (!filter) {
       diagnose(PMTRACE_STATE_COMMS, [&] { return "not captured: " + filter.error().message; });
       continue;
     }
     if (!wire::matches_process(*filter, own_pid(), service_, process_)) {
       // Another process may want a trace of this one's. No transaction here is a reason.
-      if (!relays_ || filter->slower_ns == 0) continue;
+      if (!relays_ || !filter->has_reason()) continue;
       filter->tags = {Glob::exactly("")};
     }
     const bool is_there = books_.is_same(capture.bit, capture.id);
@@ -332,7 +333,8 @@ void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
   out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
               (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0) |
-              ((span.context.flags() & kHeldFlag) != 0 ? wire::kIsHeld : 0);
+              ((span.context.flags() & kHeldFlag) != 0 ? wire::kIsHeld : 0) |
+              ((span.context.flags() & kWantedFlag) != 0 ? wire::kIsWanted : 0);
   out.tid = span.tid;
   out.capture_bits = span.capture_bits();
   out.aborted = span.aborted;

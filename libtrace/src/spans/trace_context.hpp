@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kNoRoomFlag = 64;   // ours: left out because the
 inline constexpr std::uint64_t kInsideOneThatCameInFlag = 32;  // ours: has no id, parent came in a
                                                                // header
 inline constexpr std::uint64_t kHeldFlag = 8;      // ours: of a span that the agent holds
+inline constexpr std::uint64_t kWantedFlag = 4;    // ours: of a span that the program wants
 inline constexpr std::uint64_t kLeftOutFlag = 16;  // ours: a capture left out it or its top
 
 // Five words, stored in the memory of an open transaction.

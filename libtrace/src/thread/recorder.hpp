@@ -133,6 +133,9 @@ class Recorder {
   double end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted,
                     const Tag* as);
 
+  // The program wants this captured transaction, of any thread, with its whole request.
+  void want(const OpenTransaction& open);
+
   // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
 
@@ -248,10 +251,10 @@ class Recorder {
     bool aborted = false;
     SlowTrees::Snapshot tree;
     CaptureBits bits = 0;
-    CaptureBits slow = 0;  // captures for which it was slow
     SlowTrees::WaitingSpans waiting{};
     bool is_part = false;  // still counted by the one around
   };
+  void note_reason(TreeRef at, std::uint32_t reason);
   void capture_span(const CaptureSet& set, EndedSpan& ended);
   void send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
                     std::uint64_t since_ns, bool& is_part);

@@ -170,6 +170,17 @@ Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Parent& parent,
   return begin_inside(tag, parent, is_chosen, Earlier{unlike_others(since)});
 }
 
+// The flusher decides about the trace while the transaction is open.
+void Recorder::note_reason(TreeRef at, std::uint32_t reason) {
+  if (shared_->slow_trees().note(at, reason)) doorbell_->ring_if_asleep();
+}
+
+void Recorder::want(const OpenTransaction& open) {
+  const std::uint32_t entry = OpenTable::entry_at(open.begun.ref)->number;
+  const SlowTrees::Snapshot known = shared_->slow_trees().find(entry, open.begun.moment);
+  if (known.is_found) note_reason(known.around_inside(), wire::kIfWanted);
+}
+
 double Recorder::end_traced(const OpenTransaction& open, const TraceContext& context, bool aborted,
                             const Tag* as) {
   const bool is_captured = (open.begun.ref & OpenTable::kIsCaptured) != 0;
@@ -194,15 +205,18 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
                   .aborted = aborted,
                   .tree = shared_->slow_trees().find(entry.number, open.begun.moment)};
   const PublishedCaptures::Reader reader(shared_->captures(), capture_reads_);
+  SlowTrees::Ending ending{.duration_ns = ended.duration_ns};
   if (reader) {
     ended.bits = reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
-    ended.slow = reader->slow_ones(
-        ended.tree.facts.selected & ended.bits & reader->matching(*open.tag), ended.duration_ns);
+    ending.set = &*reader;
+    ending.bits = ended.tree.facts.selected & ended.bits & reader->matching(*open.tag);
+    if (aborted && (ended.bits & reader->slow()) != 0)
+      note_reason(ended.tree.around_inside(), wire::kIfFailed);
   }
   // With copies several threads may end it: the first one does the rest.
   const OpenTable::Ref ref = trace_.leave(open);
   const bool is_selected = ended.tree.facts.selected != 0;
-  if (is_selected && !shared_->slow_trees().close(ended.tree, ended.slow, ended.waiting))
+  if (is_selected && !shared_->slow_trees().close(ended.tree, ending, ended.waiting))
     return seconds;
   if (!open_.leave(open.tag, {open.begun.moment, ref}) && !is_selected) return seconds;
   ended.is_part = ended.tree.is_part && !ended.waiting.has_end_record;
@@ -217,7 +231,7 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
 void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const SpanPool::Index waiting = ended.waiting.list;
   const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
-  const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.slow == 0;
+  const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.waiting.slow == 0;
   // Parts that are still open may give the trace away.
   const bool crosses =
       (ended.bits & set.relayed()) != 0 &&
@@ -232,6 +246,8 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     span.notes = std::move(ended.notes);
     span.context = ended.context;
     span.context.set_capture_bits(ended.bits);
+    if ((ended.waiting.reasons & wire::kIfWanted) != 0)
+      span.context.set_flags(span.context.flags() | kWantedFlag);
     span.begin_ns = begin_ns;
     span.duration_ns = ended.duration_ns;
     span.epoch = set.epoch();
@@ -246,7 +262,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   send_or_wait(set, shared_->spans().join(self, waiting),
                {.self = ended.tree.self,
                 .around = around,
-                .slow = ended.slow,
+                .slow = ended.waiting.slow,
                 .is_torn = ended.waiting.is_torn},
                begin_ns + ended.duration_ns, ended.is_part);
 }

@@ -120,7 +120,7 @@ wire::Control SpanIntake::make_control(Session& session, CaptureBits seen) {
   for (std::size_t bit = 0; bit < wire::kMaxCaptures; ++bit) {
     if ((seen >> bit & 1) == 0) continue;
     const ActiveCapture& capture = captures_->at(bit);
-    control.captures.push_back({capture.id, static_cast<std::uint32_t>(bit), capture.filter});
+    control.captures.push_back(capture.asked);
     const auto known = its.said.find(capture.id);
     said[capture.id] =
         known == its.said.end() ? CaptureSaid{.told_at = steady_now()} : known->second;

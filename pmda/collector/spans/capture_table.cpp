@@ -5,15 +5,6 @@
 
 namespace pcp::trace::agent {
 
-namespace {
-
-std::uint32_t limit_of(const std::string& filter) {
-  const Result<wire::CaptureFilter> parsed = wire::parse_capture_filter(filter);
-  return parsed ? parsed->limit : wire::kMaxLimit;
-}
-
-}  // namespace
-
 Result<std::string> canonical_filter(std::string_view text, std::uint32_t limit) {
   const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text, limit);
   if (!filter) return filter.error();
@@ -33,7 +24,18 @@ std::optional<std::size_t> CaptureTable::open(const std::string& filter, Audienc
   }
   if (!free || !may_have_one_more(audience)) return {};
   note_change(audience);
-  captures_[*free] = {++last_id_, number_, filter, limit_of(filter), audience, 1};
+  ActiveCapture& opened = captures_[*free];
+  opened = {.id = ++last_id_,
+            .opened_at = number_,
+            .filter = filter,
+            .asked = {last_id_, static_cast<std::uint32_t>(*free), filter},
+            .limit = wire::kMaxLimit,
+            .audience = audience,
+            .users = 1};
+  if (const Result<wire::CaptureFilter> parsed = wire::parse_capture_filter(filter)) {
+    opened.limit = parsed->limit;
+    if (parsed->reasons != 0) wire::set_filter(opened.asked, *parsed);
+  }
   return free;
 }
 

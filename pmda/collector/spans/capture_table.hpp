@@ -32,6 +32,7 @@ struct ActiveCapture {
   std::uint64_t id = 0;         // never reused; 0: the bit is free
   std::uint64_t opened_at = 0;  // number of the opening change
   std::string filter;
+  wire::Capture asked;      // as processes are asked
   std::uint32_t limit = 0;  // the filter's, in spans a second from a process
   Audience audience;
   std::size_t users = 0;

@@ -6,6 +6,8 @@
 
 #include "command/pcp/pcp_values.hpp"
 #include "command/pcp/sample.hpp"
+#include "wire/capture_filter.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -37,6 +39,14 @@ int store_text(pmID metric, const std::string& text) {
   result.numpmid = 1;
   result.vset[0] = &set;
   return pmStore(&result);
+}
+
+// An older agent does not know them: programs capture more, and the caller chooses.
+std::string without_reasons(const std::string& filter) {
+  auto parsed = wire::parse_capture_filter(filter);
+  if (!parsed) return filter;
+  parsed->reasons = 0;
+  return wire::text_of(*parsed);
 }
 
 }  // namespace
@@ -99,9 +109,10 @@ Result<void> PcpHost::ask_for_spans() {
     return Error{"its trace agent is PCP's own, or too old: it has no spans (no tracing.events)"};
   if (const pmID lapses = lookup("tracing.lapses"); lapses != PM_ID_NULL)
     span_metrics_.push_back(lapses);
-  if (const pmID wanted = lookup("tracing.wanted"); wanted != PM_ID_NULL)
-    span_metrics_.push_back(wanted);
-  const int status = store_text(span_metrics_[0], filter_);
+  const pmID wanted = lookup("tracing.wanted");
+  if (wanted != PM_ID_NULL) span_metrics_.push_back(wanted);
+  const int status =
+      store_text(span_metrics_[0], wanted != PM_ID_NULL ? filter_ : without_reasons(filter_));
   must_ask_ = status < 0;
   if (status >= 0) return {};
   if (status == PM_ERR_PERMISSION) return Error{std::string("no permission: ") + kHowToBePermitted};

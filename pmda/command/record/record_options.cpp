@@ -38,7 +38,7 @@ Result<std::string> parse_filter(const std::string& text) {
   const Result<std::string> canonical = agent::canonical_filter(text);
   std::istringstream words(text);
   for (std::string word; !canonical && words >> word;)
-    if (word == "failed" || word.starts_with("note.") || word.starts_with("label."))
+    if (word.starts_with("note.") || word.starts_with("label."))
       return Error{printed_name(word) +
                    ": is decided at the end of a trace: record without it, then pcp-trace spans -a "
                    "RECORDING " +
@@ -80,7 +80,7 @@ std::vector<Option> table_for(RecordOptions& options) {
        parses(parse_file, options.page)},
       {"spans", 0, "FILTER",
        "also keep single transactions: 'tag=request share=10%';\n"
-       "pcp-trace spans --help lists the words, without\nfailed, trace, note.KEY and label.KEY",
+       "pcp-trace spans --help lists the words, without\ntrace, note.KEY and label.KEY",
        parses(parse_filter, options.typed_spans)},
       {"split", 0, "LABELS", "keep tags apart by these labels of programs, such as rank",
        parses(agent::parse_keys, options.split)},

@@ -139,9 +139,10 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
   // Tags also match for another user's programs.
   return std::string(facts.only_user.empty() ? "tags match; " : "") +
          "transactions are shown when they end" +
-         (filter.slower_ns == 0 ? ""
-          : is_some             ? ", and none was slow enough"
-                                : ", if they were slow enough") +
+         (filter.reasons != 0     ? ", if they have all reasons that the filter names"
+          : filter.slower_ns == 0 ? ""
+          : is_some               ? ", and none was slow enough"
+                                  : ", if they were slow enough") +
          (filter.share < wire::kWholeShare ? ", and share= takes few of them" : "") + "\n" +
          (is_some ? "" : kOfLateLabels);
 }

@@ -100,7 +100,7 @@ Result<void> take_archives(WatchOptions& options, std::vector<std::string>& word
         !is_there(word + ".index"))
       return Error{word +
                    ": is no recording here, and no word of a filter; those are failed, "
-                   "trace=ID, note.KEY=PATTERN, label.KEY=PATTERN, tag=PATTERN and others"};
+                   "wanted, trace=ID, note.KEY=PATTERN, label.KEY=PATTERN, tag=PATTERN and others"};
     (is_of_filter ? filter : options.archives).push_back(std::move(word));
   }
   words = std::move(filter);
@@ -149,12 +149,14 @@ Result<Options> parse(int argc, char* const* argv) {
       wire::parse_capture_filter(words->empty() ? "tag=*" : joined(*words));
   if (!filter)
     return Error{filter.error().message +
-                 "; here also failed, trace=ID, note.KEY=PATTERN and label.KEY=PATTERN"};
+                 "; here also trace=ID, note.KEY=PATTERN and label.KEY=PATTERN"};
   options.filter = *std::move(filter);
-  if (options.archives.empty())
+  if (options.archives.empty()) {
     add_usual_host(options.hosts);
-  else
+    options.filter.reasons = options.wanted.reasons;
+  } else {
     options.wanted.captured = options.filter;
+  }
   return options;
 }
 
@@ -175,8 +177,9 @@ the traces of recordings that match.
                table_for(none), R"(
 Words of the filter; a transaction must match all of them (default tag=*):
   tag=PATTERN[,PATTERN...]  its tag matches a pattern as in a shell (* ? [...])
-  slower=TIME               it took at least this time (10ms); its trace comes
-                            whole, with the parts in all programs
+  slower=TIME               it took at least this time (10ms)
+  failed                    it or a transaction inside it failed
+  wanted                    its program wants it, or one inside it: pmtrace_want()
   share=PERCENT             its trace belongs to this share of all traces: 1%
   limit=N/s                 each process sends about N spans a second (1000/s);
                             beyond that it drops whole traces
@@ -185,15 +188,16 @@ Words of the filter; a transaction must match all of them (default tag=*):
   kind=point,observe,counter
                             these events, too; transactions are always there
   trace=ID                  its trace's id begins with these digits
-  failed                    it or a transaction inside it failed
   note.KEY=PATTERN          it or a transaction inside it has such a note
   label.KEY=PATTERN         likewise, such a label at its end
-The last four are decided here, at the end of a trace; record does not take them.
+The last three are decided here, at the end of a trace; record does not take
+them.
 
-A transaction that matches comes with all transactions below it in its process.
-Without slower= the filter must also match in the other processes of the trace:
-tag=order,reserve. To get whole traces through all programs, name no tag:
-share=10%.
+With slower=, failed or wanted a trace comes whole, with the parts in all
+programs, and no other trace comes. Otherwise a transaction that matches comes
+with all transactions below it in its process, and the filter must also match in
+the other processes of the trace: tag=order,reserve. To get whole traces through
+all programs, name no tag: share=10%.
 
 A program that starts later gets the filter when it connects with its first
 call. Transactions that it begins by handle before that are neither captured nor

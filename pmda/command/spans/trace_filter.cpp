@@ -17,7 +17,6 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::string_view kFailed = "failed";
 constexpr std::string_view kTraceWord = "trace=";
 constexpr std::string_view kNoteWord = "note.";
 constexpr std::string_view kLabelWord = "label.";
@@ -83,8 +82,10 @@ bool is_selected(const SpanEvent& span, const wire::CaptureFilter& filter) {
 Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   std::vector<std::string> others;
   for (std::string& word : split(words)) {
-    if (word == kFailed) {
-      failed = true;
+    if (word == "failed") {
+      reasons |= wire::kIfFailed;
+    } else if (word == "wanted") {
+      reasons |= wire::kIfWanted;
     } else if (word.starts_with(kTraceWord)) {
       trace_id = word.substr(kTraceWord.size());
       if (trace_id.empty() || trace_id.size() > 32 ||
@@ -117,16 +118,17 @@ std::uint64_t slow_span(const SpanTrace& trace, const wire::CaptureFilter& filte
 }
 
 TraceFilter::Marks TraceFilter::all_marks() const {
-  return (Marks{1} << (notes.size() + 1)) - (failed ? 1 : 2);
+  return ((Marks{1} << notes.size()) - 1) * kFirstNote | reasons;
 }
 
 TraceFilter::Marks TraceFilter::marks_of(const SpanEvent& span) const {
-  Marks marks = span.aborted ? 1 : 0;
+  Marks marks = (span.aborted ? wire::kIfFailed : 0) |
+                ((span.flags & wire::kIsWanted) != 0 ? wire::kIfWanted : 0);
   if (notes.empty()) return marks;
   const auto mark = [&](bool is_label, std::string_view key, std::string_view value) {
     for (std::size_t i = 0; i < notes.size(); ++i)
       if (notes[i].is_label == is_label && notes[i].key == key && notes[i].value.matches(value))
-        marks |= Marks{2} << i;
+        marks |= kFirstNote << i;
   };
   for (const ShownAttribute& attribute : attributes_of(span.attributes))
     mark(false, attribute.key, text_of(attribute));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The words of a filter that only a whole trace decides: failed, trace=ID, note.KEY=PATTERN
-// and label.KEY=PATTERN. For recordings also those that programs decide when they capture.
+// The words of a filter that a whole trace decides: trace=ID, note.KEY=PATTERN, label.KEY=PATTERN,
+// failed and wanted. The last two programs decide, too, but older ones capture more. For recordings
+// also the other words that programs decide when they capture.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct TraceFilter {
     Glob value;
   };
 
-  bool failed = false;
+  std::uint32_t reasons = 0;                    // wire::kIfFailed, kIfWanted
   std::string trace_id{};                       // its first digits; empty: any
   std::vector<Note> notes;                      // all of them
   std::optional<wire::CaptureFilter> captured;  // nothing: programs decide this part
@@ -37,11 +38,12 @@ struct TraceFilter {
   Result<void> take_from(std::vector<std::string>& words);
 
   // True if the trace has that id, and a transaction or event of it matches `captured`, and it or
-  // one inside it has failed, and so for each note.
+  // one inside it has each reason and each note.
   bool matches(const SpanTrace& trace) const;
 
  private:
-  using Marks = std::uint64_t;  // a bit for failed, and for each note
+  using Marks = std::uint64_t;  // reasons, and a bit for each note
+  static constexpr Marks kFirstNote = wire::kAllReasons + 1;
 
   Marks all_marks() const;
   Marks marks_of(const SpanEvent& span) const;

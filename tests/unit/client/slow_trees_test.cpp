@@ -736,6 +736,45 @@ TEST_F(HeldTracesTest, OpenTransactionThatBecomesSlow_IsToldOnceAtOnce) {
   EXPECT_TRUE(news().empty());
 }
 
+TEST_F(HeldTracesTest, TransactionInWhichOneFailed_IsKeptWhole) {
+  ask(" failed", "", true);
+  const Open fast = begin(request);
+  run(part);
+  end(fast);
+  EXPECT_EQ(kept(), Spans{});
+  const Open top = begin(request);
+  run(part);
+  const Open inner = begin(query);
+  const Open failed = begin(part);
+  end(failed, true);
+  flusher.look_at_open(shared.open_entries(), captures(), now);
+  EXPECT_EQ(held.wanted(failed.traced.context.trace_low, captures()), kRequest);
+  end(inner);
+  run(part);
+  EXPECT_EQ(kept(), Spans{});
+  end(top);
+  EXPECT_EQ(kept().size(), 5U);
+}
+
+TEST_F(HeldTracesTest, TransactionThatHasOneOfTwoReasons_IsFast) {
+  ask(" failed wanted", "", true);
+  for (const bool is_wanted : {false, true}) {
+    const Open top = begin(request);
+    const Open inner = begin(query);
+    if (is_wanted) recorder.want(inner.transaction());
+    end(inner, true);
+    end(top);
+    EXPECT_EQ(kept().size(), is_wanted ? 2U : 0U);
+  }
+  ask(" wanted", "", true);
+  const Open top = begin(request);
+  recorder.want(top.transaction());
+  EXPECT_FALSE(flusher.look_at_open(shared.open_entries(), captures(), now));
+  EXPECT_NE(held.wanted(top.traced.context.trace_low, captures()), 0U);
+  end(top);
+  EXPECT_EQ(kept().size(), 1U);
+}
+
 // A random program of several threads, which all run here: transactions end in any order and on any
 // thread, and begin inside of any open one. A transaction is kept if it, or one around it, is
 // selected and slow. Durations near the border may be either.

@@ -116,7 +116,7 @@ TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"-a", "x", "limit=9/s"}),
             "-a: limit= and kind= are for programs; leave out \"limit=9/s\"");
   EXPECT_TRUE(complaint({"-a", "x", "status=504"})
-                  .ends_with("failed, trace=ID, note.KEY=PATTERN and label.KEY=PATTERN"));
+                  .ends_with("trace=ID, note.KEY=PATTERN and label.KEY=PATTERN"));
   EXPECT_TRUE(
       complaint({"-a", "x", "fail"}).starts_with("fail: is no recording here, and no word"));
   EXPECT_EQ(complaint({"note.=5"}), "note.=5: expected a note and a pattern, as in note.item=23*");
@@ -162,7 +162,8 @@ TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
   EXPECT_EQ(wire::text_of(filtered->wanted.captured.value()), "tag=a limit=1000/s");
   EXPECT_TRUE(spans_of({"failed"})->has_filter);
   EXPECT_FALSE(spans_of({"-a", "1.trace", "2.trace"})->has_filter);
-  EXPECT_TRUE(filtered->wanted.failed);
+  EXPECT_EQ(filtered->wanted.reasons, wire::kIfFailed);
+  EXPECT_EQ(wire::text_of(spans_of({"wanted"})->filter), "tag=* wanted limit=1000/s");
   EXPECT_EQ(filtered->wanted.notes.size(), 1U);
 }
 

@@ -30,12 +30,14 @@ std::string complaint_about(std::string_view text) { return error_of(parse_captu
 
 TEST(CaptureFilter, ReadsEveryWord) {
   const CaptureFilter all = filter(
-      "tag=request,db/* slower=10ms share=1% limit=50/s pid=4711 service=web process=shop "
+      "tag=request,db/* slower=10ms wanted failed share=1% limit=50/s pid=4711 service=web "
+      "process=shop "
       "kind=point,observe,counter");
   ASSERT_EQ(all.tags.size(), 2u);
   EXPECT_EQ(all.tags[0].text(), "db/*");
   EXPECT_EQ(all.tags[1].text(), "request");
   EXPECT_EQ(all.slower_ns, 10'000'000u);
+  EXPECT_EQ(all.reasons, kIfFailed | kIfWanted);
   EXPECT_EQ(all.share, kWholeShare / 100);
   EXPECT_EQ(all.limit, 50u);
   EXPECT_EQ(all.pid, 4711u);
@@ -62,10 +64,20 @@ TEST(CaptureFilter, HasOneTextForFiltersThatAreTheSame) {
   EXPECT_EQ(canonical("process=shop service=web slower=5s share=2.50% limit=007/s"),
             "tag=* slower=5s share=2.5% limit=7/s service=web process=shop");
   EXPECT_EQ(canonical("kind=transact"), "tag=* limit=1000/s");
+  EXPECT_EQ(canonical("wanted failed slower=1s"), "tag=* slower=1s failed wanted limit=1000/s");
   const char* const rich =
       "tag=\"a b\",[!a-z]\\,x,\\\",*? slower=1.5ms share=0.1% limit=1/s pid=1 "
       "service=\"[, ]\" process=[!\\]] kind=observe";
   EXPECT_EQ(canonical(canonical(rich)), canonical(rich));
+}
+
+TEST(CaptureFilter, IsSentWithoutItsReasonsInTheText) {
+  Capture sent;
+  set_filter(sent, filter("tag=a failed wanted"));
+  EXPECT_EQ(sent.filter, "tag=a limit=1000/s");  // an older client captures all of it
+  EXPECT_EQ(filter_of(sent)->reasons, kIfFailed | kIfWanted);
+  sent.reasons = kIfFailed | 4;  // of a newer agent
+  EXPECT_EQ(text_of(*filter_of(sent)), "tag=a failed limit=1000/s");
 }
 
 TEST(CaptureFilter, HasTimesInTheirLargestUnitAndSharesAsPercentages) {
@@ -176,8 +188,9 @@ TEST(CaptureFilter, SaysWhatAWordTakes) {
     const char* complaint;
   } cases[] = {
       {{"colour=red", "=red"},
-       "the words are tag, slower, share, limit, pid, service, process and kind; a label is a part "
-       "of the tag, as in tag='*{*status=504*}'"},
+       "the words are tag, slower, failed, wanted, share, limit, pid, service, process and kind; a "
+       "label is a part of the tag, as in tag='*{*status=504*}'"},
+      {{"failed=yes"}, "this word takes no value"},
       {{"slower=10", "slower=ms", "slower=-1s", "slower=.5s", "slower=5.s", "slower=1.5ns",
         "slower=1s,2s", "slower=99999999999999999999s"},
        "expected a time and its unit, ns, us, ms or s, such as slower=10ms"},

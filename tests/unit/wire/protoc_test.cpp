@@ -18,7 +18,7 @@ void expect_read(const std::string& message, std::string_view pdu, const std::st
 
 constexpr const char* kControlText = R"(
 number: 3
-captures { id: 7 filter: "tag=request slower=10ms limit=1000/s" }
+captures { id: 7 filter: "tag=request slower=10ms limit=1000/s" reasons: 1 }
 captures { id: 9 bit: 2 filter: "tag=* limit=50/s pid=4660 kind=observe" }
 most_a_second: 20000
 )";

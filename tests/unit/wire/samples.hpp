@@ -94,10 +94,10 @@ inline std::string in_flight_pdu() {
 }
 inline std::string batch_ack_pdu() { return pdu_of(append_batch_ack, 8); }
 
-// Asks for all slow transactions of one tag, and for all observations.
+// Asks for all slow transactions of one tag that failed, and for all observations.
 inline Control sample_control() {
   return {3,
-          {{7, 0, "tag=request slower=10ms limit=1000/s"},
+          {{7, 0, "tag=request slower=10ms limit=1000/s", kIfFailed},
            {9, 2, "tag=* limit=50/s pid=4660 kind=observe"}},
           20'000};
 }
