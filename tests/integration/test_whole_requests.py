@@ -4,6 +4,8 @@
 import json
 import subprocess
 
+import recorded
+from private_pmcd import completed, wait_until
 from test_spans import SpansTestCase
 from trace_test import program
 
@@ -33,6 +35,13 @@ class Slow(SpansTestCase):
             self.assertEqual(slow["tag"], slow_tag)
             self.assertGreaterEqual(slow["duration_ns"], 50_000_000)
             left.discard(trace["trace"])
+
+    @staticmethod
+    def whole_in(*folders):
+        archives = [word for folder in folders for word in ("-a", folder)]
+        shown = completed(recorded.COMMAND, "spans", "--json", *archives, "tag=checkout", "slower=50ms").stdout
+        return {trace["trace"] for trace in map(json.loads, shown.splitlines())
+                if {span["service"] for span in trace["spans"]} == {"front", "middle", "back"}}
 
     def watch(self, chain, *words, **options):
         process = self.start("--json", *words, **options)
@@ -82,3 +91,15 @@ class Slow(SpansTestCase):
         process = self.watch(chain, "tag=checkout slower=50ms", hosts=[self.pmcd, other])
         for place in PLACES:
             self.assert_whole(process, self.request(chain, 500, 250, place, 60))
+
+    def test_requests_in_recordings_of_several_hosts_are_whole_beside_a_monitor_of_them(self):
+        hosts = [self.pmcd, self.start_pmcd(host_name="jupiter")]
+        folders = [self.path(f"{number}.trace") for number in range(2)]
+        for host, folder in zip(hosts, folders):
+            self.start_process(recorded.COMMAND, "record", "-q", "-h", host.host(True), "-o", folder,
+                               "--spans", "tag=checkout slower=50ms", env=host.pcp_environment())
+            recorded.wait_for_samples(f"{folder}/trace", 1)
+        chain = self.chain(middle=hosts[1].path("run/trace.socket"))
+        self.watch(chain, "tag=checkout slower=50ms", hosts=hosts)
+        slow = self.request(chain, 20, 10, 0, 60)
+        wait_until(lambda: slow <= self.whole_in(*folders), what="whole requests in the recordings")

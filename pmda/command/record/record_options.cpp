@@ -57,6 +57,15 @@ Result<std::vector<std::string>> parse_metrics(const std::string& text) {
   return names;
 }
 
+// The second host is refused: without it the recording would look whole.
+auto one_host(std::string& host) {
+  return [&host](const char* argument) -> Result<void> {
+    if (!host.empty())
+      return Error{"one host has one recording: start record for each, and report all folders"};
+    return parses(parse_host, host)(argument);
+  };
+}
+
 // A host's agent has the usual limit. A long filter may have no room for the greater one.
 std::string canonical_spans(const RecordOptions& options) {
   if (options.typed_spans.empty()) return "";
@@ -68,7 +77,7 @@ std::string canonical_spans(const RecordOptions& options) {
 
 std::vector<Option> table_for(RecordOptions& options) {
   return {
-      {"host", 'h', "HOST", "record from HOST's pmcd", parses(parse_host, options.host)},
+      {"host", 'h', "HOST", "record from HOST's pmcd", one_host(options.host)},
       {"size", 's', "TIME", "end after this time, such as 60s (default: at ^C)",
        parses(parse_time, options.duration)},
       {"interval", 't', "TIME",

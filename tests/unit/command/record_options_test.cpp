@@ -110,6 +110,7 @@ TEST(RecordOptions, AMistakeIsNamed) {
       {{"--split=", "app"}, "--split: \"\" is not service, pid, or the name of a label"},
       {{"--split=Rank", "app"}, "--split: \"Rank\" is not service, pid, or the name of a label"},
       {{"--split=rank,rank", "app"}, "--split: \"rank\" is given twice"},
+      {{"-h", "shop1", "-h", "shop2"}, "-h: one host has one recording: start record for each"},
       {{"-h", "/run/x"}, "-h: a host is a name; for a socket, unix:/run/x"},
       {{"--spans", "tag=a", "slower=10ms", "app"}, "--spans: slower=10ms is a word of the filter"},
       {{"-t"}, "-t: needs an argument"},
