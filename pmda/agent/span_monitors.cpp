@@ -29,6 +29,7 @@ constexpr std::uint64_t kLeastMemory = 1u << 20;
 // Traces in a value of tracing.wanted.
 constexpr std::size_t kMostWanted = 1'000;
 constexpr std::size_t kMostWantedASecond = 2'000;  // that a monitor stores
+constexpr char kIsBrought = '+';                   // behind a hash
 
 // pmlogger fetches every minute by default.
 constexpr std::uint32_t kUsualIdle = 90;
@@ -98,13 +99,15 @@ SpanControls SpanMonitors::controls() const {
   return controls;
 }
 
+// One that another monitor has brought has a sign, which the others store with it.
 std::string SpanMonitors::take_wanted() {
   const auto found = monitors_.find(asking_);
   if (found == monitors_.end() || found->second.monitor == nullptr) return {};
   std::string text;
-  for (const std::uint64_t hash : found->second.monitor->take_wanted(kMostWanted)) {
+  for (const PassedTrace& trace : found->second.monitor->take_wanted(kMostWanted)) {
     if (!text.empty()) text += ' ';
-    text += hex_of(hash).data();
+    text += hex_of(trace.hash).data();
+    if (trace.monitors > 1) text += kIsBrought;
   }
   return text;
 }
@@ -112,22 +115,26 @@ std::string SpanMonitors::take_wanted() {
 int SpanMonitors::store_wanted(int context, std::string_view text, Instant now) {
   const auto found = monitors_.find(context);
   if (found == monitors_.end() || found->second.monitor == nullptr) return PM_ERR_PERMISSION;
-  std::vector<std::uint64_t> hashes;
+  std::vector<PassedTrace> traces;
   while (!text.empty()) {
+    PassedTrace& trace = traces.emplace_back();
     const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), hashes.emplace_back(), 16);
+        std::from_chars(text.data(), text.data() + text.size(), trace.hash, 16);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (error != std::errc() || hashes.size() > kMostWanted) return PM_ERR_BADSTORE;
-    if (text.starts_with(' ')) text.remove_prefix(1);
+    trace.monitors = text.starts_with(kIsBrought) ? 2 : 1;
+    text.remove_prefix(trace.monitors - 1);
+    const bool is_end = text.empty() || text.starts_with(' ');
+    if (error != std::errc() || !is_end || traces.size() > kMostWanted) return PM_ERR_BADSTORE;
+    if (!text.empty()) text.remove_prefix(1);
   }
   Asking& asking = found->second;
   if (now - asking.wanted_since >= std::chrono::seconds(1)) {
     asking.wanted_since = now;
     asking.wanted = 0;
   }
-  asking.wanted += hashes.size();
+  asking.wanted += traces.size();
   if (asking.wanted > kMostWantedASecond) return -EDQUOT;
-  asking.monitor->want(hashes);
+  asking.monitor->want(traces);
   return 0;
 }
 

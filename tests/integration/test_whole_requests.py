@@ -36,12 +36,21 @@ class Slow(SpansTestCase):
             self.assertGreaterEqual(slow["duration_ns"], 50_000_000)
             left.discard(trace["trace"])
 
+    def record(self, host):
+        """Gives the folder of a recording that goes on."""
+        folder = self.path(f"{host.pmcd_port}.trace")
+        self.start_process(recorded.COMMAND, "record", "-q", "-h", host.host(True), "-o", folder,
+                           "--spans", "tag=checkout slower=50ms", env=host.pcp_environment())
+        recorded.wait_for_samples(f"{folder}/trace", 1)
+        return folder
+
     @staticmethod
-    def whole_in(*folders):
+    def recorded_of(services, *folders):
+        """Gives the recorded traces with parts in these services."""
         archives = [word for folder in folders for word in ("-a", folder)]
-        shown = completed(recorded.COMMAND, "spans", "--json", *archives, "tag=checkout", "slower=50ms").stdout
+        shown = completed(recorded.COMMAND, "spans", "--json", *archives).stdout
         return {trace["trace"] for trace in map(json.loads, shown.splitlines())
-                if {span["service"] for span in trace["spans"]} == {"front", "middle", "back"}}
+                if {span["service"] for span in trace["spans"]} == services}
 
     def watch(self, chain, *words, **options):
         process = self.start("--json", *words, **options)
@@ -94,12 +103,18 @@ class Slow(SpansTestCase):
 
     def test_requests_in_recordings_of_several_hosts_are_whole_beside_a_monitor_of_them(self):
         hosts = [self.pmcd, self.start_pmcd(host_name="jupiter")]
-        folders = [self.path(f"{number}.trace") for number in range(2)]
-        for host, folder in zip(hosts, folders):
-            self.start_process(recorded.COMMAND, "record", "-q", "-h", host.host(True), "-o", folder,
-                               "--spans", "tag=checkout slower=50ms", env=host.pcp_environment())
-            recorded.wait_for_samples(f"{folder}/trace", 1)
+        folders = [self.record(host) for host in hosts]
         chain = self.chain(middle=hosts[1].path("run/trace.socket"))
         self.watch(chain, "tag=checkout slower=50ms", hosts=hosts)
         slow = self.request(chain, 20, 10, 0, 60)
-        wait_until(lambda: slow <= self.whole_in(*folders), what="whole requests in the recordings")
+        wait_until(lambda: slow <= self.recorded_of({"front", "middle", "back"}, *folders), what="whole requests")
+
+    # The front's host tells the middle's, and this one the last, which the first monitor does not know.
+    def test_requests_are_passed_on_by_two_monitors_that_share_a_host(self):
+        hosts = [self.pmcd, self.start_pmcd(host_name="jupiter"), self.start_pmcd(host_name="mars")]
+        folder = self.record(hosts[2])
+        chain = self.chain(middle=hosts[1].path("run/trace.socket"), back=hosts[2].path("run/trace.socket"))
+        self.start("tag=checkout slower=50ms", hosts=hosts[:2])
+        self.watch(chain, "tag=checkout slower=50ms", hosts=hosts[1:])
+        slow = self.request(chain, 20, 10, 0, 60)
+        wait_until(lambda: slow <= self.recorded_of({"back"}, folder), what="the last part")

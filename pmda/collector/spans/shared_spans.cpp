@@ -199,29 +199,28 @@ std::size_t SharedSpans::Subscription::waiting() const {
   return spans_.store_.waiting(*cursor_);
 }
 
-// A trace that was wanted by a store was taken on its host.
-std::vector<std::uint64_t> SharedSpans::Subscription::take_wanted(std::size_t most) {
+std::vector<PassedTrace> SharedSpans::Subscription::take_wanted(std::size_t most) {
   const Lock lock(spans_.mutex_);
   const std::size_t bit = (*cursor_)->bit;
   const CaptureBits mask = CaptureBits{1} << bit;
   if (spans_.wanted_.has_lost(next_wanted_)) spans_.leave_out(mask, MissedCause::Away);
   for (const Wanted& each : spans_.wanted_.from(next_wanted_)) {
-    if (!each.is_from_elsewhere && (each.trace.capture_bits & mask) != 0 &&
-        spans_.captures_.at(bit).opened_at <= each.number)
-      wanted_.push_back(each.trace.hash);
+    if (each.giver != this && each.monitors < PassedTrace::kMostMonitors &&
+        (each.trace.capture_bits & mask) != 0 && spans_.captures_.at(bit).opened_at <= each.number)
+      wanted_.push_back({each.trace.hash, each.monitors + 1});
   }
-  std::vector<std::uint64_t> taken;
+  std::vector<PassedTrace> taken;
   for (; !wanted_.empty() && taken.size() < most; wanted_.pop_front())
     taken.push_back(wanted_.front());
   return taken;
 }
 
-void SharedSpans::Subscription::want(std::span<const std::uint64_t> hashes) {
+void SharedSpans::Subscription::want(std::span<const PassedTrace> traces) {
   {
     const Lock lock(spans_.mutex_);
     const CaptureBits bits = CaptureBits{1} << (*cursor_)->bit;
-    for (const std::uint64_t hash : hashes)
-      spans_.add_wanted({{hash, bits}, spans_.captures_.number(), true});
+    for (const PassedTrace& trace : traces)
+      spans_.add_wanted({{trace.hash, bits}, spans_.captures_.number(), trace.monitors, this});
   }
   if (spans_.bell_) spans_.bell_();
 }

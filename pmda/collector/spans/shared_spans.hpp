@@ -75,12 +75,12 @@ class SharedSpans {
     // The number of waiting spans, or slightly more.
     std::size_t waiting() const;
 
-    // The hashes of traces that this host's processes want for this capture, at most so many; once
-    // each.
-    std::vector<std::uint64_t> take_wanted(std::size_t most);
+    // The traces that this host's processes want for this capture, or that another monitor has
+    // brought, at most so many; once each.
+    std::vector<PassedTrace> take_wanted(std::size_t most);
 
     // Other hosts' processes want these.
-    void want(std::span<const std::uint64_t> hashes);
+    void want(std::span<const PassedTrace> traces);
 
    private:
     friend class SharedSpans;
@@ -89,7 +89,7 @@ class SharedSpans {
     SharedSpans& spans_;
     std::optional<SpanStore::Cursor> cursor_;  // nothing only during construction
     std::uint64_t next_wanted_ = 0;            // number of the next wanted trace
-    std::deque<std::uint64_t> wanted_;         // to be taken
+    std::deque<PassedTrace> wanted_;           // to be taken
   };
 
   // Null if all bits are taken. Thread, here and for set_most_bytes(): the main one.

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "wire/events.hpp"
@@ -18,24 +18,39 @@ namespace pcp::trace::agent {
 
 struct Wanted {
   wire::WantedTrace trace;
-  std::uint64_t number = 0;  // of the captures that its capture bits are of
-  bool is_from_elsewhere = false;
+  std::uint64_t number = 0;     // of the captures that its capture bits are of
+  unsigned monitors = 0;        // that brought it from other hosts, one after the other
+  const void* giver = nullptr;  // the last one of these; only to be compared
+};
+
+// A monitor takes it from one host and stores it at the others. Nobody takes one that two monitors
+// have brought, so nothing goes around for ever.
+struct PassedTrace {
+  static constexpr unsigned kMostMonitors = 2;
+
+  std::uint64_t hash = 0;
+  unsigned monitors = 0;  // including this one
+
+  bool operator==(const PassedTrace&) const = default;
 };
 
 class WantedTraces {
  public:
   static constexpr std::size_t kMost = 4'096;
 
-  // Several processes of a trace may want it.
+  // Several processes of a trace may want it. One that comes through fewer monitors is news: more
+  // monitors take it.
   void add(Wanted wanted) {
-    CaptureBits& known = bits_[{wanted.trace.hash, wanted.number}];
-    wanted.trace.capture_bits &= ~known;
+    for (unsigned fewer = 0; fewer <= wanted.monitors; ++fewer)
+      if (const auto known = bits_.find({wanted.trace.hash, wanted.number, fewer});
+          known != bits_.end())
+        wanted.trace.capture_bits &= ~known->second;
     if (wanted.trace.capture_bits == 0) return;
-    known |= wanted.trace.capture_bits;
+    bits_[key_of(wanted)] |= wanted.trace.capture_bits;
     wanted_.push_back(wanted);
     if (wanted_.size() <= kMost) return;
     const Wanted& oldest = wanted_.front();
-    const auto found = bits_.find({oldest.trace.hash, oldest.number});
+    const auto found = bits_.find(key_of(oldest));
     if ((found->second &= ~oldest.trace.capture_bits) == 0) bits_.erase(found);
     wanted_.pop_front();
     ++gone_;
@@ -53,9 +68,9 @@ class WantedTraces {
   // Those of this trace.
   std::vector<Wanted> of(std::uint64_t hash) const {
     std::vector<Wanted> all;
-    for (auto next = bits_.lower_bound({hash, 0}); next != bits_.end() && next->first.first == hash;
-         ++next)
-      all.push_back({{hash, next->second}, next->first.second});
+    for (auto next = bits_.lower_bound({hash, 0, 0});
+         next != bits_.end() && std::get<0>(next->first) == hash; ++next)
+      all.push_back({{hash, next->second}, std::get<1>(next->first)});
     return all;
   }
 
@@ -63,11 +78,15 @@ class WantedTraces {
 
  private:
   using CaptureBits = wire::CaptureBits;
+  using Key = std::tuple<std::uint64_t, std::uint64_t, unsigned>;  // hash, number, monitors
+
+  static Key key_of(const Wanted& wanted) {
+    return {wanted.trace.hash, wanted.number, wanted.monitors};
+  }
 
   std::deque<Wanted> wanted_;
-  // By hash and number; of all that are there.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, CaptureBits> bits_;
-  std::uint64_t gone_ = 0;  // the first one's number
+  std::map<Key, CaptureBits> bits_;  // of all that are there
+  std::uint64_t gone_ = 0;           // the first one's number
 };
 
 }  // namespace pcp::trace::agent

@@ -247,7 +247,7 @@ TEST_F(SpanMonitorsTest, MaySetTheMemory) {
   EXPECT_EQ(monitors_.store_memory(0), PM_ERR_BADSTORE);
 }
 
-TEST_F(SpanMonitorsTest, WantedTraces_AreTakenOnceAndThoseOfOtherHostsNever) {
+TEST_F(SpanMonitorsTest, WantedTraces_AreTakenOnceAndNotByWhoBroughtThem) {
   ask(kRoot, "tag=a slower=1s");
   ask(kOther, "tag=b slower=1s");
   const auto wanted_for = [&](int context) {
@@ -267,10 +267,28 @@ TEST_F(SpanMonitorsTest, WantedTraces_AreTakenOnceAndThoseOfOtherHostsNever) {
   EXPECT_EQ(stored[1].trace, (wire::WantedTrace{UINT64_MAX, 1}));
 }
 
+// So nothing goes around between monitors for ever.
+TEST_F(SpanMonitorsTest, WantedTraces_GoThroughTwoMonitorsAtMost) {
+  constexpr int kThird = 5;
+  note(kThird, "0");
+  for (const int context : {kRoot, kOther, kThird}) ask(context, "tag=a slower=1s");
+  const auto wanted_for = [&](int context) {
+    monitors_.set_asking(context);
+    return monitors_.take_wanted();
+  };
+  EXPECT_EQ(monitors_.store_wanted(kRoot, "7 8+", now_), 0);
+  EXPECT_EQ(wanted_for(kRoot), "");
+  EXPECT_EQ(wanted_for(kOther), "0000000000000007+");
+  EXPECT_EQ(monitors_.store_wanted(kOther, "7 8", now_), 0);  // 8 comes a shorter way
+  EXPECT_EQ(wanted_for(kRoot), "0000000000000008+");
+  EXPECT_EQ(wanted_for(kOther), "");
+  EXPECT_EQ(wanted_for(kThird), "0000000000000007+ 0000000000000008+");
+}
+
 TEST_F(SpanMonitorsTest, WantedTraces_AreRefusedWithoutACaptureAndBeyondALimit) {
   EXPECT_EQ(monitors_.store_wanted(kRoot, "7", now_), PM_ERR_PERMISSION);
   ask(kRoot, "tag=a slower=1s");
-  for (const char* const wrong : {" 7", "7x", "x", "11112222333344445", "-7"})
+  for (const char* const wrong : {" 7", "7x", "x", "7+8", "7++", "+", "11112222333344445", "-7"})
     EXPECT_EQ(monitors_.store_wanted(kRoot, wrong, now_), PM_ERR_BADSTORE) << wrong;
   std::string many;
   for (int i = 0; i < 1'000; ++i) many += "7 ";
