@@ -147,9 +147,9 @@ Result<PcpHost::Spans> PcpHost::fetch_spans() {
   return spans;
 }
 
-void PcpHost::want_traces(const std::string& wanted) {
+int PcpHost::want_traces(const std::string& wanted) {
   use();
-  if (span_metrics_.size() > 4) store_text(span_metrics_[4], wanted);
+  return span_metrics_.size() > 4 ? store_text(span_metrics_[4], wanted) : 0;
 }
 
 }  // namespace pcp::trace::command

@@ -71,8 +71,9 @@ class PcpHost {
   // Requires: ask_for_spans() has succeeded once.
   Result<Spans> fetch_spans();
 
-  // Other hosts' programs want these traces whole. An older agent does nothing.
-  void want_traces(const std::string& wanted);
+  // Other hosts' programs want these traces whole. Gives 0, or PCP's error; -EDQUOT: too many in
+  // this second. An older agent does nothing.
+  int want_traces(const std::string& wanted);
 
   // True if labels have changed since the last call.
   bool labels_changed() { return std::exchange(labels_changed_, false); }

@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "command/pcp/pcp_host.hpp"
+#include "command/spans/trace_relay.hpp"
 
 namespace pcp::trace::command {
 
@@ -26,9 +27,6 @@ constexpr Duration kSilence = std::chrono::seconds(3);  // until the user is tol
 
 // Limit of news not yet taken; beyond it the hosts' threads wait.
 constexpr std::size_t kMostNews = 64;
-
-// Limit of values of tracing.wanted for a host that does not answer.
-constexpr std::size_t kMostWanted = 64;
 
 // How long the end waits for hosts.
 constexpr Duration kLastAnswer = std::chrono::seconds(1);
@@ -49,13 +47,17 @@ bool waits_for(const Descriptor& bell, std::chrono::milliseconds time) {
 // Spans that an agent had not delivered at its end are lost, like those captured without an agent.
 constexpr const char* kGap = "; an unknown number of spans is missing";
 
+constexpr const char* kTooMany =
+    ": it could not be asked for its parts of all slow requests of the other hosts; share= makes"
+    " them fewer";
+
 constexpr const char* kLapse =
     ": nothing was fetched for longer than tracing.control.idle, so the capture had ended";
 
 }  // namespace
 
 struct SpanFeed::Queue {
-  explicit Queue(std::size_t hosts) : questions(hosts), wanted(hosts), threads(hosts) {}
+  explicit Queue(std::size_t hosts) : questions(hosts), relay(hosts), threads(hosts) {}
 
   void put(HostNews&& added) {
     std::unique_lock lock(mutex);
@@ -76,15 +78,11 @@ struct SpanFeed::Queue {
     questions[host].asked = asked;
   }
 
-  // This host's programs want these traces whole: so the other hosts' programs are told.
-  void pass_on(std::size_t host, const std::string& traces) {
+  // A call of the relay, under the mutex.
+  template <typename Call>
+  auto with_relay(Call call) {
     const std::scoped_lock lock(mutex);
-    for (std::size_t other = 0; other < wanted.size(); ++other)
-      if (other != host && wanted[other].size() < kMostWanted) wanted[other].push_back(traces);
-  }
-  std::vector<std::string> take_wanted(std::size_t host) {
-    const std::scoped_lock lock(mutex);
-    return std::exchange(wanted[host], {});
+    return call(relay);
   }
 
   void note_good_answer(std::size_t host) {
@@ -116,8 +114,8 @@ struct SpanFeed::Queue {
     bool is_told = false;          // the user was told of the delay, since the last good answer
   };
   std::vector<Question> questions;
-  std::vector<std::vector<std::string>> wanted;  // by host: traces that others want
-  std::size_t threads;                           // those that have not ended
+  TraceRelay relay;
+  std::size_t threads;  // those that have not ended
 };
 
 namespace {
@@ -165,14 +163,10 @@ class HostThread {
 
   void follow() {
     for (bool is_last = false;;) {
-      for (const std::string& wanted : queue_->take_wanted(number_))
-        ask([&] {
-          host_.want_traces(wanted);
-          return true;
-        });
+      tell_wanted();
       const Result<PcpHost::Spans> fetched = ask([this] { return host_.fetch_spans(); });
       if (!fetched) return say_trouble(fetched.error().message);
-      if (!fetched->wanted.empty()) queue_->pass_on(number_, fetched->wanted);
+      queue_->with_relay([&](TraceRelay& relay) { relay.pass_on(number_, fetched->wanted); });
       std::optional<SpanNews> spans = spans_of(*fetched);
       if (!spans) return say_trouble("the trace agent sent invalid data");
       queue_->note_good_answer(number_);
@@ -194,6 +188,25 @@ class HostThread {
       is_last = waits_for(queue_->end_bell,
                           fetched->backlog == 0 ? kBetweenFetches : kBetweenFetches.zero());
     }
+  }
+
+  // Tells the host what the others' programs want.
+  void tell_wanted() {
+    for (;;) {
+      TraceRelay::Traces wanted =
+          queue_->with_relay([this](TraceRelay& relay) { return relay.take(number_); });
+      if (wanted.empty()) break;
+      const int status = ask([&] { return host_.want_traces(text_of(wanted)); });
+      if (status == PM_ERR_BADSTORE) {  // an older agent: those that a monitor has brought
+        queue_->with_relay([this](TraceRelay& relay) { relay.note_lost(number_); });
+      } else if (status < 0) {  // -EDQUOT: no more in this second
+        queue_->with_relay([&](TraceRelay& relay) { relay.put_back(number_, std::move(wanted)); });
+        break;
+      }
+    }
+    if (queue_->with_relay([this](TraceRelay& relay) { return relay.take_lost(number_); }))
+      say({.told = std::exchange(is_told_of_loss_, true) ? "" : std::string(kTooMany) + kGap,
+           .has_gap = true});
   }
 
   std::optional<SpanNews> spans_of(const PcpHost::Spans& fetched) const {
@@ -231,7 +244,8 @@ class HostThread {
   bool has_worked_ = false;
   bool is_away_ = false;
   bool is_over_ = false;
-  bool is_silent_ = true;  // no spans since the begin
+  bool is_silent_ = true;         // no spans since the begin
+  bool is_told_of_loss_ = false;  // the user, of wanted traces
 };
 
 }  // namespace
