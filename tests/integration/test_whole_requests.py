@@ -108,6 +108,8 @@ class Slow(SpansTestCase):
         self.watch(chain, "tag=checkout slower=50ms", hosts=hosts)
         slow = self.request(chain, 20, 10, 0, 60)
         wait_until(lambda: slow <= self.recorded_of({"front", "middle", "back"}, *folders), what="whole requests")
+        report = completed(recorded.COMMAND, "report", "--json", *folders).stdout
+        self.assertEqual(json.loads(report)["spans"]["slower_s"], 0.05)
 
     # The front's host tells the middle's, and this one the last, which the first monitor does not know.
     def test_requests_are_passed_on_by_two_monitors_that_share_a_host(self):

@@ -91,6 +91,12 @@ Model with_spans() {
   return model;
 }
 
+Model with_slow_spans() {
+  Model model = with_spans();
+  model.spans->slower_ns = 200'000'000;
+  return model;
+}
+
 Model without_spans() {
   Model model = shop();
   model.run.filter = "tag=nosuch limit=1000/s";
@@ -300,6 +306,7 @@ Result<Model> model_named(const std::string& name) {
                                                            {"compared", compared},
                                                            {"hosted", hosted},
                                                            {"spans", with_spans},
+                                                           {"slow", with_slow_spans},
                                                            {"without_spans", without_spans},
                                                            {"hostile", hostile},
                                                            {"large", large},

@@ -55,6 +55,13 @@ class Spans(PageTestCase):
             self.open_trace(index)
             self.assert_waterfall(expected["slowest"][index])
 
+    def test_say_that_only_slow_requests_were_recorded(self):
+        self.page("slow")
+        which = "only slow requests were recorded: in each, a transaction took 200\u202fms or more"
+        self.assertEqual(self.texts("#why-note"),
+                         ["what these requests have in common, beside all others, which are slow, too"])
+        self.assertEqual(self.texts("#spans-note"), [f"of 1,234 traces with 13,579 spans; 17 spans missed; {which}"])
+
     def test_say_where_they_change_and_what_is_known_of_them(self):
         spans = self.page("spans")["spans"]
         self.open_first(spans, lambda trace: trace["spans"][0]["tag"] == "checkout" and

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "collector/engine/label_text.hpp"
 #include "command/pcp/pcp_values.hpp"
 
 namespace pcp::trace::command {
@@ -55,6 +56,15 @@ int fetch_labels(unsigned type, unsigned of, pmLabelSet** sets) {
   }
 }
 
+// The archive's readers learn which single transactions it has, as in the recording of a command.
+int with_filter(pmLabelSet** sets, int count, const std::string& filter) {
+  constexpr std::size_t kMostBytes = 1000;
+  agent::LabelText label;
+  if (filter.empty() || !label.add("spans", filter, kMostBytes)) return count;
+  if (count <= 0) *sets = nullptr;
+  return pmdaAddLabels(sets, "{%s}", label.members().c_str()) < 0 ? count : 1;
+}
+
 // Connects, and returns the metrics to record.
 Result<std::vector<RecordedMetric>> begin(PcpHost& host, bool with_events) {
   if (const Result<void> connected = host.connect("cannot connect to pmcd on " + host.name());
@@ -95,7 +105,7 @@ Result<std::unique_ptr<HostAgent>> HostAgent::connect(const std::string& host,
                                                       Interruption& interruption) {
   std::unique_ptr<HostAgent> made(new HostAgent(host, spans, interruption));
   auto begun = made->questions_.ask(
-      [with_events = made->has_spans_](PcpHost& its) { return begin(its, with_events); });
+      [with_events = !made->spans_.empty()](PcpHost& its) { return begin(its, with_events); });
   if (!begun) return Error{"cannot connect to pmcd on " + host + ": it does not answer"};
   if (!*begun) return begun->error();
   made->metrics_ = **std::move(begun);
@@ -107,8 +117,11 @@ std::string HostAgent::text(unsigned type, unsigned of) {
 }
 
 OwnedLabels HostAgent::labels(unsigned type, unsigned of) {
-  auto found = questions_.ask([type, of](PcpHost&) {
-    return labels_by([type, of](pmLabelSet** sets) { return fetch_labels(type, of, sets); });
+  auto found = questions_.ask([type, of, filter = spans_](PcpHost&) {
+    return labels_by([&](pmLabelSet** sets) {
+      const int count = fetch_labels(type, of, sets);
+      return type == PM_LABEL_CONTEXT ? with_filter(sets, count, filter) : count;
+    });
   });
   return found ? *std::move(found) : OwnedLabels();
 }
@@ -129,7 +142,7 @@ Result<Sample> HostAgent::read(std::span<const pmID> metrics, Instant) {
 
 Result<RecordedAgent::Events> HostAgent::read_events(Instant) {
   Events events;
-  if (!has_spans_) return events;
+  if (spans_.empty()) return events;
   auto read = questions_.ask(fetch_spans_of);
   if (!read || !*read) return events;
   if ((*read)->has_lapsed)

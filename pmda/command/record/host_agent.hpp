@@ -40,11 +40,10 @@ class HostAgent : public RecordedAgent {
 
  private:
   HostAgent(const std::string& host, const std::string& spans, Interruption& interruption)
-      : questions_(std::make_shared<PcpHost>(host, spans), &interruption),
-        has_spans_(!spans.empty()) {}
+      : questions_(std::make_shared<PcpHost>(host, spans), &interruption), spans_(spans) {}
 
   HostQuestions questions_;
-  const bool has_spans_;
+  const std::string spans_;
   std::vector<RecordedMetric> metrics_;
   std::string what_is_missing_;
   OwnedResult result_{nullptr, pmFreeResult};

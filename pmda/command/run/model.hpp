@@ -290,7 +290,10 @@ struct RecordedSpans {
   std::map<std::string, std::string> groups{};  // the sum that a captured tag is a part of
   std::vector<std::string> cut{};               // archives whose end is missing
   bool has_gap = false;                         // more are missing, in unknown number
-  std::vector<SpanTrace> exemplars{};           // of each moment and size; only for the page
+  // slower= of all the recordings, the least one: in each trace a transaction took so long. 0:
+  // there are others, or that is not known.
+  std::uint64_t slower_ns = 0;
+  std::vector<SpanTrace> exemplars{};  // of each moment and size; only for the page
 };
 
 // One value of PCP's own metrics of a host over the run: of a metric without instances, or of one

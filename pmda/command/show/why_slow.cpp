@@ -77,6 +77,13 @@ std::vector<Common> all_common(const std::vector<Requests>& all, const Shown& sh
   return found;
 }
 
+// Empty: usual ones were recorded, too, or that is not known.
+std::string only_slow(const RecordedSpans& spans, const Shown& shown) {
+  if (spans.slower_ns == 0) return "";
+  return "only slow requests were recorded: in each, a transaction took " +
+         shown.duration(static_cast<double>(spans.slower_ns) / 1e9) + " or more";
+}
+
 std::string left_out(const RecordedSpans& spans) {
   return Shown::count(static_cast<double>(spans.not_in_requests)) +
          " left out: traces that lack spans, or requests of further tags";
@@ -104,6 +111,8 @@ std::string why_slow(const RecordedSpans& spans, const Shown& shown, std::size_t
     text += shown.bold(shown.name(each.tag, room_after(shown.terminal().columns, rest.size()))) +
             rest + "\n" + lines("time", each.steps, shown) + lines("with", each.traits, shown);
   }
+  const std::string which = only_slow(spans, shown);
+  if (!text.empty() && !which.empty()) text += which + "\n";
   if (spans.not_in_requests > 0) text += shown.faint(left_out(spans)) + "\n";
   return text.empty() ? "" : "\n" + text;
 }
@@ -119,6 +128,8 @@ std::string why_slow_markdown(const RecordedSpans& spans, const Shown& shown) {
   for (const Common& each : all_common(spans.requests, shown, kMostListedNames))
     text += "- " + markdown_code(shown.name(each.tag, kMostOfName)) + ": " + each.which + "\n" +
             listed("time", each.steps) + listed("with", each.traits);
+  const std::string which = only_slow(spans, shown);
+  if (!text.empty() && !which.empty()) text += "- " + which + "\n";
   if (spans.not_in_requests > 0) text += "- " + left_out(spans) + "\n";
   return text.empty() ? "" : "**Requests:**\n\n" + text + "\n";
 }

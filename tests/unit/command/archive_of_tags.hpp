@@ -71,6 +71,7 @@ struct ArchiveKind {
   std::string command{};  // the recorded one; empty: of an agent
   bool is_part = false;   // of a recording, without its begin and end
   bool has_spans = false;
+  std::string filter{};  // of the spans; empty: unknown
 };
 inline const ArchiveKind kPmloggers{.is_pmloggers = true};
 inline const ArchiveKind kOfCommand{.command = "./app"};
@@ -91,6 +92,8 @@ class ArchiveOfTags {
     if (!kind.command.empty()) {
       label(kind.begin, PM_LABEL_CONTEXT, PM_IN_NULL, PM_IN_NULL, "command", kind.command);
     }
+    if (!kind.filter.empty())
+      label(kind.begin, PM_LABEL_CONTEXT, PM_IN_NULL, PM_IN_NULL, "spans", kind.filter);
     if (!kind.is_pmloggers)
       writer_.add_metric(described(kState, PM_TYPE_STRING, PM_INDOM_NULL), kStateMetric);
     unsigned item = 0;

@@ -53,6 +53,19 @@ TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
             (std::map<std::string, bool>{{"fast", false}, {"part", true}, {"slow", false}}));
 }
 
+TEST_F(RecordedSpansOf, SlowRequestsAloneAreKnownIfAllRecordingsHaveSuchAFilter) {
+  const auto made = [this](const char* name, const char* filter) {
+    OfArchives::begun(name, {.host = name, .has_spans = true, .filter = filter});
+  };
+  made("one", "tag=a slower=200ms");
+  made("two", "slower=50ms");
+  made("all", "tag=a");
+  made("unknown", "");
+  EXPECT_EQ(spans({"one"}).slower_ns, 200 * kMs);
+  EXPECT_EQ(spans({"one", "two"}).slower_ns, 50 * kMs);
+  for (const char* const other : {"all", "unknown"}) EXPECT_EQ(spans({"one", other}).slower_ns, 0U);
+}
+
 TEST_F(RecordedSpansOf, ChosenTagsAreTheTracesThatHaveOne) {
   begun().spans(1, {{"request{status=200}", 1, 0, ns_at(0.5), kMs, 1},
                     {"db{table=a}", 3, 2, ns_at(0.7), kMs, 2},

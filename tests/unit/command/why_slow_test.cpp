@@ -203,8 +203,24 @@ TEST(WhySlow, IsShownToPeopleAndPrograms) {
       has(why_slow_markdown(spans, Shown(Terminal{})), "  - with: `item=7 100% (others 2%)`\n"));
   JsonWriter json;
   write_spans(json, spans);
+  EXPECT_FALSE(has(json.document(), "slower_s"));
   EXPECT_TRUE(has(json.document(),
                   R"({"key":"item","value":"7","requests":{"all":5,"slowest":2,"failed":1}})"));
+}
+
+TEST(WhySlow, SaysThatTheOthersAreSlowToo) {
+  RecordedSpans spans;
+  spans.slower_ns = 200'000'000;
+  const Shown shown(Terminal{false, false, 80});
+  EXPECT_EQ(why_slow(spans, shown, 1), "");
+  spans.requests = requests_in(some_requests());
+  const std::string only =
+      "only slow requests were recorded: in each, a transaction took 200 ms or more\n";
+  EXPECT_TRUE(has(why_slow(spans, shown, 1), "\n" + only));
+  EXPECT_TRUE(has(why_slow_markdown(spans, shown), "\n- " + only));
+  JsonWriter json;
+  write_spans(json, spans);
+  EXPECT_TRUE(has(json.document(), R"("slower_s":0.2,)"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import {page, showWords} from './page.js';
 import {traceFilter} from './trace_filter.js';
 import {view} from './view.js';
 import {formatNanoseconds, isEvent, moveByKeys, remarksOf, waterfall} from './waterfall.js';
-import {showWhy} from './why.js';
+import {onlySlow, showWhy} from './why.js';
 
 const mostNamedHosts = 3;
 
@@ -27,9 +27,9 @@ function missedText({missed, has_gap: hasGap}) {
 }
 
 function spansNote(all, filter) {
-  const missed = missedText(all);
+  const [missed, which] = [missedText(all), onlySlow(all)];
   return `of ${plural(all.traces, 'trace')} with ${plural(all.spans, 'span')}` +
-      (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '');
+      (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '') + (which ? `; ${which}` : '');
 }
 
 // A button in the list, with a bar to compare durations. `span`: of the trace, that is looked for.
@@ -69,7 +69,7 @@ export function showSpans({spans, exemplars = [], run: {filter}}) {
       (filter ? `${visibleName(filter)} ` : '') + 'asks for has ended' +
       (missedText(spans) ? `, but ${missedText(spans)}.` : ' in this run.');
   byId('spans-filter').hidden = slowest.length === 0;
-  showWhy(spans.requests);
+  showWhy(spans);
   if (slowest.length === 0) return;
   listTraces(wholeTraces(slowest), '');
   byId('spans-all').onclick = () => {
@@ -182,7 +182,8 @@ function showCaptured(tag, found, about) {
   }
   if (!page.data.spans)
     return 'This recording has no single transactions. The option --spans of record captures them.';
-  return `None was captured: ${about}.`;
+  const which = onlySlow(page.data.spans);
+  return `None was captured: ${about}.` + (which ? ` In this run ${which}.` : '');
 }
 
 // The transactions of a tag in a time, if possible of a size.

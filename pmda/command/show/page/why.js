@@ -52,6 +52,11 @@ function rowsOf({requests, time_s: time, steps, common}) {
 
 let table = null;
 
+// '' if usual requests were recorded, too, or that is not known.
+export const onlySlow = ({slower_s: slower}) => slower ?
+    `only slow requests were recorded: in each, a transaction took ${formatSeconds(slower)} or more` :
+    '';
+
 function showRequests(requests) {
   const {requests: count, slowest_from_s: from} = requests;
   table?.retire();
@@ -84,9 +89,12 @@ function showRequests(requests) {
   });
 }
 
-export function showWhy(all) {
+export function showWhy(spans) {
+  const {requests: all} = spans;
   byId('why-tools').hidden = byId('why').hidden = all.length === 0;
   if (all.length === 0) return;
+  byId('why-note').textContent = 'what these requests have in common, beside all others' +
+      (onlySlow(spans) ? ', which are slow, too' : '');
   byId('why-tag').replaceChildren(
       ...all.map(({tag}, i) => element('option', {value: i}, visibleName(tag))));
   byId('why-tag').onchange = ({target}) => showRequests(all[Number(target.value)]);
