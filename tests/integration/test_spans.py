@@ -111,14 +111,20 @@ class OfOneHost(SpansTestCase):
             program.wait_for_filters()
 
     def test_that_were_missed_are_told(self):
-        program, process = self.watched()
-        capture = next(iter(program.control.captures.values()))[0]
-        program.send(encode_span(begin_ns=BEGIN), counts=[(capture, 18, 0, 17, 0, 0)])
-        self.assertIn("request  ", process.stdout.readline())
-        _, complaints = self.interrupt(process)
-        self.assertIn(": 17 spans missed: more than limit= and the room for spans allow; share= makes them fewer\n", complaints)
-        self.assertTrue(complaints.endswith("pcp-trace spans: 1 trace, 1 span; 17 spans missed\n"),
-                        complaints)
+        for words, limits in (("tag=*", "limit= and the room for spans"),
+                              ("tag=* slower=1ms", "limit=, the room and time to hold parts, or 100 slow requests a second"
+                                                   " of a process and 1,000 of a user")):
+            with self.subTest(words):
+                program = self.program()
+                process = self.start(words)
+                program.wait_for_filters(words)
+                capture = next(iter(program.control.captures.values()))[0]
+                program.send(encode_span(begin_ns=BEGIN, duration_ns=2 * MS), counts=[(capture, 18, 0, 17, 0, 0)])
+                self.assertIn("request  ", process.stdout.readline())
+                _, complaints = self.interrupt(process)
+                self.assertIn(f": 17 spans missed: more than {limits} allow; share= makes them fewer\n", complaints)
+                self.assertTrue(complaints.endswith("pcp-trace spans: 1 trace, 1 span; 17 spans missed\n"), complaints)
+                program.wait_for_filters()
 
     def test_are_all_there_if_they_take_several_fetches(self):
         program, process = self.watched("--json", "-s", "5000")

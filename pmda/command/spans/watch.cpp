@@ -29,6 +29,15 @@ TraceAssembly::Limits limits_for(const wire::CaptureFilter& filter) {
   return limits;
 }
 
+// An agent counts what a monitor misses, but not the reasons apart.
+std::string why_missed(const wire::CaptureFilter& filter) {
+  const std::string most = filter.slower_ns == 0
+                               ? "limit= and the room for spans allow"
+                               : "limit=, the room and time to hold parts, or 100 slow requests a"
+                                 " second of a process and 1,000 of a user allow";
+  return " missed: more than " + most + "; share= makes them fewer";
+}
+
 class Watch {
  public:
   Watch(const WatchOptions& options, const char* word,
@@ -68,8 +77,7 @@ class Watch {
     }
     watched_.has_gap |= news.has_gap;
     if (news.missed > 0 && watched_.missed == 0)
-      say(host + ": " + Shown::counted(news.missed, "span") +
-          " missed: more than limit= and the room for spans allow; share= makes them fewer");
+      say(host + ": " + Shown::counted(news.missed, "span") + why_missed(options_.filter));
     watched_.missed += news.missed;
     watched_.waiting += news.waiting;
     has_come_ |= !news.spans.empty();
