@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pcp trace spans with slower=: slow requests come with their parts in all processes, wherever they were slow."""
 
+import collections
 import json
 import subprocess
 
 import recorded
+from otlp_server import OtlpServer
 from private_pmcd import completed, wait_until
 from test_spans import SpansTestCase
 from trace_test import program
@@ -12,6 +14,7 @@ from trace_test import program
 PLACES = range(3)  # of slow_chain.c's processes
 OTHERS_END = 3
 FRONT_ENDS = 4
+SERVICES = {"front", "middle", "back"}
 
 
 class Slow(SpansTestCase):
@@ -30,7 +33,7 @@ class Slow(SpansTestCase):
         left = set(traces)
         while left:
             trace = json.loads(process.stdout.readline())
-            self.assertEqual({span["service"] for span in trace["spans"]}, {"front", "middle", "back"}, trace)
+            self.assertEqual({span["service"] for span in trace["spans"]}, SERVICES, trace)
             slow = next(span for span in trace["spans"] if span["span"] == trace["slow_span"])
             self.assertEqual(slow["tag"], slow_tag)
             self.assertGreaterEqual(slow["duration_ns"], 50_000_000)
@@ -93,23 +96,48 @@ class Slow(SpansTestCase):
         process = self.watch(chain, "tag=checkout slower=50ms")
         self.assert_whole(process, self.request(chain, 1, 1, FRONT_ENDS, 60))
 
+    # The last ones are more than processes give to the agent at their end.
+    def test_requests_in_a_recording_are_whole(self):
+        folder = self.path("run.trace")
+        done = recorded.record(folder, program("slow_chain"), options=["--spans", "tag=checkout slower=50ms"],
+                               environment=self.environment(), input="500 250 0 60\n500 250 2 60\n5000 5001 0 0\n")
+        slow = {line.split("-")[1] for line in done.stdout.split()}
+        self.assertEqual(len(slow), 4)
+        self.assertLessEqual(slow, self.recorded_of(SERVICES, folder))
+
+    def chain_of_two_hosts(self):
+        hosts = [self.pmcd, self.start_pmcd(host_name="jupiter")]
+        return hosts, self.chain(middle=hosts[1].path("run/trace.socket"))
+
     # The monitor tells each host what the other ones want.
     def test_requests_of_several_hosts_are_whole(self):
-        other = self.start_pmcd(host_name="jupiter")
-        chain = self.chain(middle=other.path("run/trace.socket"))
-        process = self.watch(chain, "tag=checkout slower=50ms", hosts=[self.pmcd, other])
+        hosts, chain = self.chain_of_two_hosts()
+        process = self.watch(chain, "tag=checkout slower=50ms", hosts=hosts)
         for place in PLACES:
             self.assert_whole(process, self.request(chain, 500, 250, place, 60))
 
     def test_requests_in_recordings_of_several_hosts_are_whole_beside_a_monitor_of_them(self):
-        hosts = [self.pmcd, self.start_pmcd(host_name="jupiter")]
+        hosts, chain = self.chain_of_two_hosts()
         folders = [self.record(host) for host in hosts]
-        chain = self.chain(middle=hosts[1].path("run/trace.socket"))
         self.watch(chain, "tag=checkout slower=50ms", hosts=hosts)
         slow = self.request(chain, 20, 10, 0, 60)
-        wait_until(lambda: slow <= self.recorded_of({"front", "middle", "back"}, *folders), what="whole requests")
+        wait_until(lambda: slow <= self.recorded_of(SERVICES, *folders), what="whole requests")
         report = completed(recorded.COMMAND, "report", "--json", *folders).stdout
         self.assertEqual(json.loads(report)["spans"]["slower_s"], 0.05)
+
+    def test_requests_of_several_hosts_are_whole_at_a_server(self):
+        hosts, chain = self.chain_of_two_hosts()
+        server = self.enterContext(OtlpServer().listen())
+        self.start("--otlp", server.url, "--only", "spans", "tag=checkout slower=50ms", word="export", hosts=hosts)
+        self.request(chain, 1, 1, -1, 0)
+        slow = self.request(chain, 20, 10, 0, 60)
+
+        def whole():
+            tags = collections.defaultdict(set)
+            for _, span in server.spans():
+                tags[span.trace_id.hex()].add(span.name)
+            return {trace for trace, its in tags.items() if its == {"checkout", "stock", "query"}}
+        wait_until(lambda: slow <= whole(), what="whole requests")
 
     # The front's host tells the middle's, and this one the last, which the first monitor does not know.
     def test_requests_are_passed_on_by_two_monitors_that_share_a_host(self):
