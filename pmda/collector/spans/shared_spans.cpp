@@ -209,6 +209,8 @@ std::vector<PassedTrace> SharedSpans::Subscription::take_wanted(std::size_t most
         (each.trace.capture_bits & mask) != 0 && spans_.captures_.at(bit).opened_at <= each.number)
       wanted_.push_back({each.trace.hash, each.monitors + 1});
   }
+  for (; wanted_.size() > WantedTraces::kMost; wanted_.pop_front())
+    spans_.leave_out(mask, MissedCause::Away);  // it takes fewer than come
   std::vector<PassedTrace> taken;
   for (; !wanted_.empty() && taken.size() < most; wanted_.pop_front())
     taken.push_back(wanted_.front());

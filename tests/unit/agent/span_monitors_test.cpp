@@ -285,6 +285,21 @@ TEST_F(SpanMonitorsTest, WantedTraces_GoThroughTwoMonitorsAtMost) {
   EXPECT_EQ(wanted_for(kThird), "0000000000000007+ 0000000000000008+");
 }
 
+TEST_F(SpanMonitorsTest, WantedTraces_CountAsMissedIfFewerAreTakenThanCome) {
+  ask(kRoot, "tag=a slower=1s");
+  std::vector<wire::WantedTrace> many(WantedTraces::kMost, {0, 1});
+  std::uint64_t hash = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (wire::WantedTrace& each : many) each.hash = ++hash;
+    spans_.want(many, spans_.number());
+    monitors_.set_asking(kRoot);
+    EXPECT_EQ(monitors_.take_wanted().size(),
+              1'000 * std::string_view("0000000000000001 ").size() - 1);
+  }
+  EXPECT_EQ(spans_.totals().missed[static_cast<std::size_t>(MissedCause::Away)],
+            WantedTraces::kMost - 1'000);
+}
+
 TEST_F(SpanMonitorsTest, WantedTraces_AreRefusedWithoutACaptureAndBeyondALimit) {
   EXPECT_EQ(monitors_.store_wanted(kRoot, "7", now_), PM_ERR_PERMISSION);
   ask(kRoot, "tag=a slower=1s");
