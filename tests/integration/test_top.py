@@ -40,8 +40,9 @@ class TopTestCase(TraceTestCase):
 
 class Numbers(TopTestCase):
     def test_are_those_of_pminfo(self):
-        top = self.start_top("-h", self.pmcd.host(), "-h", self.pmcd.host())  # counts once
-        top.stdout.readline()
+        top = self.start_top("-h", self.pmcd.host(), "-h", self.pmcd.host(unix=True))  # one agent counts once
+        self.assertEqual(top.stderr.readline(), f"pcp-trace top: {self.pmcd.host(unix=True)}: has the agent of "
+                         f"{self.pmcd.host()}, which counts once; leave one out\n")
         self.trace(self.environment(), *(f"{call} a" for number in range(50) for call in (
             "begin", "abort" if number % 10 == 0 else "end")), "point p", *(f"obs {value} o" for value in range(100)),
             "add 7 c", "add 8 c")
@@ -164,13 +165,23 @@ class Ends(TopTestCase):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             self.assertEqual(self.end_of("-h", f"127.0.0.1:{silent.getsockname()[1]}", "-T", "100ms"), (1, ""))
 
-    def test_say_that_an_archive_has_none(self):
+    def test_of_a_damaged_archive_are_as_of_its_report(self):
+        """The same message and status; else the same calls, and the reason why some may be missing."""
         folder = self.path("run.trace")
-        recorded.record(folder, "true", environment=self.nobody())
+        recorded.record(folder, os.path.join(os.environ["TRACE_PROGRAMS"], "traced"), options=("-t", "20ms"),
+                        environment=self.nobody(), input="point a\nsleep 0.05\n" * 5)  # load: several samples
         data = os.path.join(folder, "trace.0")
-        os.truncate(data, os.path.getsize(data) - 10)
-        status, said = self.end_of("-a", folder)
-        self.assertEqual((status, said), (0, "pcp-trace top: the archive: its end is missing\n"))
+        for size in (*range(os.path.getsize(data), 0, -os.path.getsize(data) // 9), 500):  # no sample
+            os.truncate(data, size)
+            top = completed(COMMAND, "top", "--json", "-a", folder)
+            report = completed(COMMAND, "report", "--json", folder)
+            with self.subTest(size=size, top=top.stderr, report=report.stderr):
+                why = report.stderr.replace("pcp-trace report", "pcp-trace top").replace(
+                    f"incomplete: {folder}/trace", "pcp-trace top: the archive")
+                self.assertEqual((top.returncode, top.stderr), (report.returncode, why))
+                calls = sum(tag["calls"] for line in top.stdout.splitlines() for tag in json.loads(line)["tags"])
+                tags = json.loads(report.stdout)["tags"] if report.returncode == 0 else []
+                self.assertEqual(calls, sum(tag["calls"] for tag in tags))
 
     def test_with_status_2_if_a_pattern_is_a_recording(self):
         folder = self.path("run.trace")

@@ -31,6 +31,18 @@ Result<bool> ArchiveChanges::read_next(ChangeTaker& taker) {
   return true;
 }
 
+// A pmlogger's gaps are only shown as gaps: it does not promise to be complete.
+std::string ArchiveChanges::why_incomplete() const {
+  if (is_torn_)
+    return "its counts, failures and sums were logged at different times: log trace.transact,"
+           " trace.point, trace.observe and trace.counter in one group";
+  if (lacks_begin_) return "it is a part of a recording, without its begin, or of an older release";
+  if (std::string why = source_.why_incomplete(); !why.empty()) return why;
+  if (source_.is_sparse() && stretches_ > 1)
+    return "it has gaps: the host or its agent was unreachable, restarted, or was reset";
+  return "";
+}
+
 // Changes across a mark are unknown: the next values are only a new start.
 void ArchiveChanges::take_mark() {
   if (samples_ > 0 && !before_mark_) before_mark_ = at_;
@@ -60,7 +72,10 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
                                                   });
   const bool is_wanted = has_calls_ && at_ >= window_.begin;
   if (is_wanted) taker.take_sample({at_, last_, period_s_, interval_s_});
-  if (is_wanted && !last_) take_older_tags(taker);
+  if (is_wanted && !last_) {
+    ++stretches_;
+    take_older_tags(taker);
+  }
   for (const QuantityValues& values : sample.quantities)
     if (is_of_tags(values.what.quantity)) take_values(values, taker);
   if (is_wanted) {
@@ -132,6 +147,7 @@ void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   if (begin <= before_mark || begin >= at_) return;
   sampled_.fill(begin);
   if (begin < window_.begin) return;
+  ++stretches_;
   taker.take_sample({begin, {}, period_s_, interval_s_});
   last_ = begin;
 }

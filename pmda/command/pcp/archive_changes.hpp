@@ -111,15 +111,14 @@ class ArchiveChanges {
   // Reads one sample. False at the end.
   Result<bool> read_next(ChangeTaker& taker);
 
-  // True if the recording began before the archive. Then it may lack calls of tags before their
-  // first sample in it.
-  bool lacks_begin() const { return lacks_begin_; }
-
-  // True if a pmlogger read some calls, failures or sums at other times than the others.
-  bool is_torn() const { return is_torn_; }
+  // Why calls may be missing, known after the last sample; empty: none are, or unknown.
+  std::string why_incomplete() const;
 
   // When the agents of the archive started, by themselves.
   const std::set<double>& starts() const { return starts_; }
+
+  // When the agent of the last sample started; nothing: it does not say so.
+  const std::optional<double>& started() const { return agent_.started_s; }
 
   // The greatest values, since they concern all times. Their growth would not do: an agent reads
   // them after the tags' values, so calls in between are in no growth.
@@ -176,11 +175,14 @@ class ArchiveChanges {
   // The last reading of each metric. If the archive is sparse: the last sample with all values.
   std::array<std::optional<WallTime>, kSlots> sampled_{};
   bool has_begun_anew_ = false;  // since `before_mark_`
+  std::size_t stretches_ = 0;    // of samples without a gap
+  // True if the recording began before the archive. Then it may lack calls of tags before their
+  // first sample in it.
   bool lacks_begin_ = false;
   // A report's time begins and ends with a reading of calls. With other metrics, which a pmlogger
   // may read more often, it would seem to have no calls at its ends.
   bool has_calls_ = false;  // the sample
-  bool is_torn_ = false;
+  bool is_torn_ = false;    // a pmlogger read some calls, failures or sums at other times
   std::optional<double> period_s_;
   std::optional<double> interval_s_;
   Room room_;

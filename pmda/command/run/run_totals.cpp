@@ -91,7 +91,8 @@ Result<void> RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive,
     parts.push_back({begin, end, source.path()});
   }
   run_.archives.push_back(source.path());
-  note_incompleteness(source, archive, changes);
+  if (const std::string why = changes.why_incomplete(); !why.empty())
+    run_.incomplete.push_back({source.path(), why});
   run_.samples += archive.samples().size();
   if (run_.command.empty()) run_.command = source.command();
   if (run_.filter.empty()) run_.filter = source.filter();
@@ -122,25 +123,6 @@ Result<void> RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive,
     if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
   }
   return {};
-}
-
-// A pmlogger's gaps are only shown as gaps: it does not promise to be complete.
-void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
-                                    const ArchiveChanges& changes) {
-  if (changes.is_torn())
-    run_.incomplete.push_back(
-        {source.path(),
-         "its counts, failures and sums were logged at different times: log trace.transact,"
-         " trace.point, trace.observe and trace.counter in one group"});
-  else if (changes.lacks_begin())
-    run_.incomplete.push_back(
-        {source.path(), "it is a part of a recording, without its begin, or of an older release"});
-  else if (const std::string why = source.why_incomplete(); !why.empty())
-    run_.incomplete.push_back({source.path(), why});
-  else if (source.is_sparse() && archive.stretches().size() > 1)
-    run_.incomplete.push_back(
-        {source.path(),
-         "it has gaps: the host or its agent was unreachable, restarted, or was reset"});
 }
 
 std::uint16_t RunTotals::host_number(const std::string& host) {

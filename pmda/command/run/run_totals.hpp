@@ -74,8 +74,6 @@ class RunTotals {
     std::string archive;
   };
 
-  void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive,
-                           const ArchiveChanges& changes);
   std::uint16_t host_number(const std::string& host);
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, Ending ending,
                bool is_in_step);

@@ -37,7 +37,7 @@ void RecentTags::take(const Change& change) {
   std::optional<double>& value = entry(change.tag).values[index_of(change.quantity)];
   const bool grows = only_grows(change.quantity);
   value = grows ? value.value_or(0) + change.value : change.value;
-  has_grown_ |= grows && change.value > 0;
+  has_grown_ |= grows && change.value != 0;
 }
 
 // The first text has all values if the tag's distribution began in the window.

@@ -46,9 +46,10 @@ class TagFeed::Reader {
   Answer read(const std::optional<TagKey>& about) try {
     Result<std::optional<Recent>> recent = tags_.next();
     while (host_ == nullptr && recent && !*recent && !tags_.is_over()) recent = tags_.next();
-    if (!recent) return {.trouble = recent.error().message};
+    if (!recent) return {.trouble = recent.error().message, .is_over = host_ == nullptr};
     Answer answer{.recent = *std::move(recent), .is_over = tags_.is_over()};
-    if (answer.is_over) answer.trouble = source_->why_incomplete();
+    if (answer.is_over) answer.trouble = tags_.why_incomplete();
+    if (tags_.started()) answer.agent.emplace(source_->host(), *tags_.started());
     if (answer.recent) answer.recent->hosts = {source_->host()};
     if (about) answer.detail = detail_of(*about);
     return answer;
@@ -103,9 +104,9 @@ TagFeed::TagFeed(const std::vector<std::string>& hosts, std::optional<Duration> 
     : interval_(interval),
       bell_(std::make_shared<Descriptor>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   if (!*bell_) throw std::system_error(errno, std::generic_category(), "eventfd");
-  if (archive) hosts_.push_back({std::make_shared<Reader>(std::move(archive)), "the archive: "});
+  if (archive) hosts_.push_back({std::make_shared<Reader>(std::move(archive)), "the archive"});
   for (const std::string& host : hosts)
-    hosts_.push_back({std::make_shared<Reader>(host, hosts.size() > 1), shown_host(host) + ": "});
+    hosts_.push_back({std::make_shared<Reader>(host, hosts.size() > 1), shown_host(host)});
 }
 
 std::optional<Recent> TagFeed::take(bool is_paused) {
@@ -160,7 +161,8 @@ std::optional<Recent> TagFeed::sum() {
   for (const Host& host : hosts_)
     if (!host.last.recent && trouble_of(host).empty()) return {};
   for (Host& host : hosts_)
-    if (host.last.recent) all.push_back(*std::exchange(host.last.recent, {}));
+    if (std::optional<Recent> its = std::exchange(host.last.recent, {}); its && !same_as(host))
+      all.push_back(*std::move(its));
   return all.empty() ? std::nullopt : std::optional(sum_of_hosts(std::move(all)));
 }
 
@@ -175,14 +177,24 @@ void TagFeed::open(const std::optional<TagKey>& tag) {
 std::vector<TagDetail> TagFeed::details() const {
   std::vector<TagDetail> all;
   for (const Host& host : hosts_)
-    if (host.last.detail) all.push_back(*host.last.detail);
+    if (host.last.detail && !same_as(host)) all.push_back(*host.last.detail);
   return all;
 }
 
-std::string TagFeed::trouble_of(const Host& host) {
-  if (!host.last.trouble.empty()) return host.name + host.last.trouble;
+// The earlier host whose agent is this host's, under another name: its calls count once.
+const TagFeed::Host* TagFeed::same_as(const Host& host) const {
+  if (!host.last.agent) return nullptr;
+  const auto first =
+      std::ranges::find(hosts_, host.last.agent, [](const Host& each) { return each.last.agent; });
+  return &*first == &host ? nullptr : &*first;
+}
+
+std::string TagFeed::trouble_of(const Host& host) const {
+  if (!host.last.trouble.empty()) return host.name + ": " + host.last.trouble;
+  if (const Host* const other = same_as(host))
+    return host.name + ": has the agent of " + other->name + ", which counts once; leave one out";
   const bool is_silent = host.next.valid() && steady_now() - host.asked >= kQuiet;
-  return is_silent ? host.name + "no answer yet; pmcd or its trace agent may be stopped" : "";
+  return is_silent ? host.name + ": no answer yet; pmcd or its trace agent may be stopped" : "";
 }
 
 std::vector<std::string> TagFeed::troubles() const {

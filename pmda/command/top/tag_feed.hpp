@@ -50,13 +50,14 @@ class TagFeed {
   struct Answer {
     std::optional<Recent> recent{};
     std::optional<TagDetail> detail{};
-    std::string trouble{};  // empty: it gives values
+    std::optional<std::pair<std::string, double>> agent{};  // its host and start, if it says so
+    std::string trouble{};                                  // empty: it gives values
     bool is_over = false;
   };
 
   struct Host {
     std::shared_ptr<Reader> reader;
-    std::string name{};             // before troubles
+    std::string name{};             // as shown
     Answer last{};                  // without tags that have been taken
     std::future<Answer> next{};     // valid while a thread works
     std::optional<TagKey> about{};  // the tag that it was asked for
@@ -67,7 +68,8 @@ class TagFeed {
   void ask(Host& host);
   void note(Host& host);
   std::optional<Recent> sum();
-  static std::string trouble_of(const Host& host);
+  const Host* same_as(const Host& host) const;
+  std::string trouble_of(const Host& host) const;
 
   const std::optional<Duration> interval_;
   const std::shared_ptr<const Descriptor> bell_;

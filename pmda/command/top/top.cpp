@@ -17,6 +17,7 @@
 #include "command/pcp/guarded_reading.hpp"
 #include "command/pcp/pcp_host.hpp"
 #include "command/pcp/recording_folder.hpp"
+#include "command/run/archive_reader.hpp"
 #include "command/top/top_view.hpp"
 #include "command/words.hpp"
 
@@ -110,17 +111,6 @@ int fail(const Error& why) {
   return kTopWrongUsage;
 }
 
-// Reads the archive once in a child, since PCP's library does not survive each damage.
-int check_archive(const std::string& path) {
-  return guarded("top", kTopWrongUsage, [&]() -> int {
-    Result<ArchiveSource> source = ArchiveSource::open(path);
-    if (!source) return fail(source.error());
-    for (RecentTags tags(*source, false); !tags.is_over();)
-      if (const auto read = tags.next(); !read) return fail(read.error());
-    return kTopDone;
-  });
-}
-
 int print(const TopOptions& options, TagFeed& feed, Interruption& interruption) {
   const Shown shown(terminal_of(STDOUT_FILENO));
   const std::size_t most = options.lines.value_or(std::numeric_limits<std::size_t>::max());
@@ -148,6 +138,33 @@ int print(const TopOptions& options, TagFeed& feed, Interruption& interruption) 
   return has_printed || options.archive ? kTopDone : kNoAgent;
 }
 
+int show(const TopOptions& options, bool is_text, std::unique_ptr<SampleSource> archive) {
+  Interruption interruption;
+  if (options.duration) interruption.come_at(steady_now() + *options.duration);
+  TagFeed feed(options.hosts, options.interval, std::move(archive));
+  if (is_text) return print(options, feed, interruption);
+  const Result<void> viewed = view_tags(options, feed, interruption);
+  return viewed ? kTopDone : fail(viewed.error());
+}
+
+// PCP's library does not survive each damage, and may spoil what is read later. So a child reads
+// the archive, as for a report; it also prints texts, but does not get the terminal.
+int replay(const TopOptions& options, bool is_text) {
+  const Result<std::string> path = find_archive(*options.archive);
+  if (!path) return fail(path.error());
+  const auto show_it = [&]() -> int {
+    Result<ArchiveSource> source = ArchiveSource::open(*path);
+    if (!source) return fail(source.error());
+    return show(options, is_text, std::make_unique<ArchiveSource>(*std::move(source)));
+  };
+  const int status = guarded("top", kTopWrongUsage, [&]() -> int {
+    const Result<Totals> totals = read_totals({.archives = {*path}, .window = {}, .time_zone = {}});
+    if (!totals) return fail(totals.error());
+    return is_text ? show_it() : kTopDone;
+  });
+  return is_text || status != kTopDone ? status : show_it();
+}
+
 }  // namespace
 
 int top(int argc, char* const* argv) {
@@ -161,23 +178,9 @@ int top(int argc, char* const* argv) {
   settle_environment();
   const bool is_text = options->is_json || options->lines || ::isatty(STDOUT_FILENO) == 0 ||
                        ::isatty(STDIN_FILENO) == 0;
-  std::unique_ptr<SampleSource> archive;
-  if (options->archive) {
-    const Result<std::string> path = find_archive(*options->archive);
-    if (!path) return fail(path.error());
-    if (const int checked = check_archive(*path); checked != kTopDone) return checked;
-    Result<ArchiveSource> source = ArchiveSource::open(*path);
-    if (!source) return fail(source.error());
-    archive = std::make_unique<ArchiveSource>(*std::move(source));
-    if (is_text) options->interval = Duration::zero();  // all at once
-  }
-  Interruption interruption;
-  if (options->duration) interruption.come_at(steady_now() + *options->duration);
-  TagFeed feed(options->hosts, options->interval, std::move(archive));
-  if (is_text) return print(*options, feed, interruption);
-  if (const auto viewed = view_tags(*options, feed, interruption); !viewed)
-    return fail(viewed.error());
-  return kTopDone;
+  if (!options->archive) return show(*options, is_text, nullptr);
+  if (is_text) options->interval = Duration::zero();  // all at once
+  return replay(*options, is_text);
 }
 
 }  // namespace pcp::trace::command
