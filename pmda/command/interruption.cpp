@@ -14,6 +14,7 @@
 #include <future>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "base/clock.hpp"
 
@@ -30,17 +31,19 @@ Interruption::Interruption() {
 
 Interruption::~Interruption() { pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr); }
 
-bool Interruption::comes_before(Instant until, int descriptor) {
+bool Interruption::comes_before(Instant until, std::initializer_list<int> inputs) {
+  std::vector<pollfd> all{{signals_.get(), POLLIN, 0}};
+  for (const int each : inputs) all.push_back({each, POLLIN, 0});
   while (!has_come_) {
     const Instant now = steady_now();
     has_come_ = now >= end_;
     if (has_come_ || now >= until) break;
     const timespec timeout = to_timespec(std::min(until, end_) - now);
-    std::array<pollfd, 2> both{pollfd{signals_.get(), POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
-    if (::ppoll(both.data(), both.size(), &timeout, nullptr) <= 0) continue;
+    if (::ppoll(all.data(), all.size(), &timeout, nullptr) <= 0) continue;
     signalfd_siginfo signal{};
     has_come_ = ::read(signals_.get(), &signal, sizeof signal) == sizeof signal;
-    if (both[1].revents != 0) break;
+    if (std::any_of(all.begin() + 1, all.end(), [](auto& each) { return each.revents != 0; }))
+      break;
   }
   return has_come_;
 }
@@ -63,7 +66,7 @@ bool Interruption::ends(std::function<void()> work) {
     (*task)();  // then ^C must wait
     return true;
   }
-  comes_before(Instant::max(), read_end.get());
+  comes_before(Instant::max(), {read_end.get()});
   return end.wait_for(kASecondMore) == std::future_status::ready;
 }
 

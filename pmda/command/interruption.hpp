@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -25,9 +26,9 @@ class Interruption {
   // Sets a time that also counts as an interruption.
   void come_at(Instant end) { end_ = end; }
 
-  // Waits until a time, the interruption, or readable input; not at all after the interruption.
+  // Waits until a time, the interruption, or a readable input; not at all after the interruption.
   // True if the interruption has come.
-  bool comes_before(Instant until, int descriptor = -1);
+  bool comes_before(Instant until, std::initializer_list<int> inputs = {});
 
   bool has_come() const { return has_come_; }
 

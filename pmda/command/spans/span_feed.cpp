@@ -66,6 +66,13 @@ struct SpanFeed::Queue {
     ::eventfd_write(bell.get(), 1);
   }
 
+  // Requires: the mutex is held.
+  void end() {
+    is_ending = true;
+    has_room.notify_all();
+    ::eventfd_write(end_bell.get(), 1);
+  }
+
   // A host's thread ends.
   void note_end() {
     const std::scoped_lock lock(mutex);
@@ -258,14 +265,17 @@ SpanFeed::SpanFeed(const std::vector<std::string>& hosts, const std::string& fil
     }).detach();
 }
 
+SpanFeed::~SpanFeed() {
+  const std::scoped_lock lock(queue_->mutex);
+  queue_->end();
+}
+
 int SpanFeed::descriptor() const { return queue_->bell.get(); }
 
 std::vector<HostNews> SpanFeed::finish() {
   const Instant until = steady_now() + kLastAnswer;
   std::unique_lock lock(queue_->mutex);
-  queue_->is_ending = true;
-  queue_->has_room.notify_all();
-  ::eventfd_write(queue_->end_bell.get(), 1);
+  queue_->end();
   while (queue_->threads > 0 && steady_now() < until) {
     lock.unlock();
     waits_for(queue_->bell, kBetweenLastLooks);

@@ -34,6 +34,11 @@ class SpanFeed {
   // `filter` is in canonical form.
   SpanFeed(const std::vector<std::string>& hosts, const std::string& filter);
 
+  // Ends the captures soon, and does not wait for the hosts.
+  ~SpanFeed();
+  SpanFeed(const SpanFeed&) = delete;
+  SpanFeed& operator=(const SpanFeed&) = delete;
+
   // Readable when there is news to take.
   int descriptor() const;
 

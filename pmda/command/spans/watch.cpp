@@ -53,7 +53,7 @@ class Watch {
 
   Watched run(Interruption& interruption) {
     while (!is_enough_ && hosts_left_ > 0 &&
-           !interruption.comes_before(steady_now() + kCheckInterval, feed_.descriptor())) {
+           !interruption.comes_before(steady_now() + kCheckInterval, {feed_.descriptor()})) {
       const Instant now = steady_now();
       for (HostNews& news : feed_.take()) note(news, now);
       give(assembly_.take_finished(now));

@@ -25,6 +25,8 @@ Result<std::optional<Recent>> RecentTags::next() {
 void RecentTags::take_sample(const SampleTime& time) {
   time_ = time;
   ++samples_;
+  for (Entry& each : entries_)
+    std::fill(each.values.begin() + index_of(Quantity::Rate), each.values.end(), std::nullopt);
   if (time.from) {
     elapsed_ += time.at - *time.from;
     return;
@@ -58,13 +60,8 @@ WallTime RecentTags::window_begin() const {
 
 RecentTags::Entry& RecentTags::entry(std::size_t tag) {
   if (tag >= entries_.size()) entries_.resize(std::max(tag + 1, names_.size()));
-  Entry& its = entries_[tag];
-  if (std::exchange(its.seen, samples_) != samples_) its.forget_window();
-  return its;
-}
-
-void RecentTags::Entry::forget_window() {
-  std::fill(values.begin() + index_of(Quantity::Rate), values.end(), std::nullopt);
+  entries_[tag].seen = samples_;
+  return entries_[tag];
 }
 
 Recent RecentTags::take_recent() {
@@ -75,9 +72,6 @@ Recent RecentTags::take_recent() {
   const double elapsed_s = std::chrono::duration<double>(std::exchange(elapsed_, {})).count();
   Recent recent{{}, {}, time_.at, elapsed_s, time_.period_s};
   const bool has_failed = source_.has(TraceType::Transact, Quantity::Calls, Ending::Failed);
-  for (Entry& each : entries_)
-    if (each.seen != samples_) each.forget_window();
-  recent.tags.reserve(entries_.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const bool is_there = source_.is_sparse() ? entries_[i].seen > 0 : entries_[i].seen > taken_;
     if (names_.ending(i) == Ending::Failed || !is_there) continue;
@@ -85,7 +79,6 @@ Recent RecentTags::take_recent() {
     Tag& tag = recent.tags.emplace_back();
     tag.name = names_.name(i);
     tag.type = names_.type(i);
-    tag.hosts = {0};
     fill(tag, elapsed_s, entries_[i], failed < entries_.size() ? entries_[failed] : kNone);
     if (has_failed && tag.type == TraceType::Transact) tag.failed = tag.failed.value_or(0);
   }
@@ -159,17 +152,16 @@ std::string RecentTags::text_of(const TagNames::Key& tag) {
 }
 
 Recent sum_of_hosts(std::vector<Recent> hosts) {
-  Recent sum = std::move(hosts.front());
-  if (hosts.size() == 1) return sum;
-  for (std::size_t i = 1; i < hosts.size(); ++i) {
-    sum.hosts.push_back(std::move(hosts[i].hosts.front()));
-    sum.at = std::max(sum.at, hosts[i].at);
-    sum.elapsed_s = std::max(sum.elapsed_s, hosts[i].elapsed_s);
-    sum.window_s = std::max(sum.window_s, hosts[i].window_s);
-    for (Tag& tag : hosts[i].tags) {
-      tag.hosts = {static_cast<std::uint16_t>(i)};
+  Recent sum;
+  for (Recent& each : hosts) {
+    for (Tag& tag : each.tags) {
+      tag.hosts = {static_cast<std::uint16_t>(sum.hosts.size())};
       sum.tags.push_back(std::move(tag));
     }
+    sum.hosts.push_back(std::move(each.hosts.front()));
+    sum.at = std::max(sum.at, each.at);
+    sum.elapsed_s = std::max(sum.elapsed_s, each.elapsed_s);
+    sum.window_s = std::max(sum.window_s, each.window_s);
   }
   const auto same = [](const std::string& name) { return std::optional(name); };
   sum.tags = group_tags(std::move(sum.tags), same, PercentileSource::SeveralHosts).tags;

@@ -58,7 +58,6 @@ class RecentTags final : private ChangeTaker {
     std::optional<Histogram> distribution{};                // from the first text to the last one
 
     const std::optional<double>& of(Quantity quantity) const { return values[index_of(quantity)]; }
-    void forget_window();
   };
 
   void take_sample(const SampleTime& time) override;

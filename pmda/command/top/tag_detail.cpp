@@ -2,8 +2,6 @@
 #include "command/top/tag_detail.hpp"
 
 #include <algorithm>
-#include <sstream>
-#include <thread>
 #include <utility>
 
 #include "collector/engine/cumulative_histogram.hpp"
@@ -60,6 +58,18 @@ void add_bars(std::vector<std::string>& lines, TraceType type,
   }
 }
 
+// The filter of transactions that take at least so long.
+std::string slow_ones(const std::string& tag, double slower_s) {
+  wire::CaptureFilter filter;
+  // Labels that come at the end are no part of what programs capture.
+  filter.tags.push_back(Glob::exactly(bare_name(tag)));
+  // Whole microseconds are easier to read.
+  filter.slower_ns = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(slower_s * 1e6) * 1000,
+                                               1000, wire::kMaxSlowerNs);
+  filter.limit = 100;
+  return wire::text_of(filter);
+}
+
 }  // namespace
 
 std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,
@@ -87,27 +97,12 @@ std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,
 }
 
 SlowSpans::SlowSpans(const std::vector<std::string>& hosts, const std::string& tag, double slower_s)
-    : hosts_(hosts), tag_(tag) {
-  wire::CaptureFilter filter;
-  // Labels that come at the end are no part of what programs capture.
-  filter.tags.push_back(Glob::exactly(bare_name(tag)));
-  // Whole microseconds are easier to read.
-  filter.slower_ns = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(slower_s * 1e6) * 1000,
-                                               1000, wire::kMaxSlowerNs);
-  filter.limit = 100;
-  filter_ = wire::text_of(filter);
-  feed_ = std::make_shared<SpanFeed>(hosts, filter_);
-}
-
-// The hosts may take a second to end the capture, so nobody waits for them.
-SlowSpans::~SlowSpans() {
-  std::thread([feed = std::move(feed_)] { feed->finish(); }).detach();
-}
+    : hosts_(hosts), tag_(tag), filter_(slow_ones(tag, slower_s)), feed_(hosts, filter_) {}
 
 std::vector<std::string> SlowSpans::lines(const Shown& shown) {
   const std::size_t columns = shown.terminal().columns;
   const Instant now = steady_now();
-  for (HostNews& news : feed_->take()) {
+  for (HostNews& news : feed_.take()) {
     if (!news.told.empty()) told_.push_back(shown_host(hosts_[news.host]) + news.told);
     for (SpanEvent& span : news.spans) assembly_.add(std::move(span), now);
   }
@@ -117,7 +112,7 @@ std::vector<std::string> SlowSpans::lines(const Shown& shown) {
   traces_.resize(std::min(traces_.size(), kMostTraces));
   std::vector<std::string> lines{
       shown.bold("Slow ones: capturing " + shown.name(filter_, room_after(columns, 22)))};
-  for (const std::string& each : told_) lines.push_back("  " + each);
+  for (const std::string& each : told_) lines.push_back("  " + shown.beginning(each, each.npos));
   if (traces_.empty() && told_.empty()) lines.emplace_back("  none yet");
   for (const SpanTrace& trace : traces_)
     std::ranges::move(lines_of(waterfall(trace, shown, 10)), std::back_inserter(lines));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +33,6 @@ class SlowSpans {
  public:
   // A transaction is slow if it takes at least so long.
   SlowSpans(const std::vector<std::string>& hosts, const std::string& tag, double slower_s);
-  ~SlowSpans();
-  SlowSpans(const SlowSpans&) = delete;
-  SlowSpans& operator=(const SlowSpans&) = delete;
 
   // Takes the news. Gives lines.
   std::vector<std::string> lines(const Shown& shown);
@@ -44,8 +40,8 @@ class SlowSpans {
  private:
   const std::vector<std::string>& hosts_;
   const std::string tag_;
-  std::string filter_;
-  std::shared_ptr<SpanFeed> feed_;
+  const std::string filter_;
+  SpanFeed feed_;
   TraceAssembly assembly_;
   std::deque<SpanTrace> traces_;  // the latest first
   std::vector<std::string> told_;

@@ -20,13 +20,10 @@ constexpr Duration kRetry = std::chrono::seconds(1);
 constexpr Duration kHaste = std::chrono::milliseconds(500);  // for the first values
 constexpr Duration kQuiet = std::chrono::seconds(3);         // until the user is told
 
-// Only the quantities that are shown.
+// Leaves out what is long and not shown.
 bool is_wanted(const RecordedQuantity& what, bool with_histograms) {
-  if (what.quantity == Quantity::Histogram)
-    return with_histograms && what.ending == Ending::Completed;
-  return is_of_tags(what.quantity)
-             ? what.quantity != Quantity::Rate
-             : what.quantity < Quantity::Folded || what.quantity >= Quantity::WholePeriod;
+  if (what.quantity != Quantity::Histogram) return what.quantity != Quantity::Rate;
+  return with_histograms && what.ending == Ending::Completed;
 }
 
 }  // namespace
@@ -34,19 +31,14 @@ bool is_wanted(const RecordedQuantity& what, bool with_histograms) {
 // Thread: one at a time, of a reading.
 class TagFeed::Reader {
  public:
-  explicit Reader(std::unique_ptr<SampleSource> archive)
-      : source_(std::move(archive)), tags_(*source_, false) {}
-
-  Reader(const std::string& host, bool is_one_of_several)
-      : source_(std::make_unique<RecordedHost>(
-            host, [=](const auto& what) { return is_wanted(what, is_one_of_several); })),
-        host_(static_cast<RecordedHost*>(source_.get())),
-        tags_(*source_, is_one_of_several) {}
+  // `has_distributions`: see RecentTags.
+  Reader(std::unique_ptr<SampleSource> source, bool is_archive, bool has_distributions)
+      : source_(std::move(source)), is_archive_(is_archive), tags_(*source_, has_distributions) {}
 
   Answer read(const std::optional<TagKey>& about) try {
     Result<std::optional<Recent>> recent = tags_.next();
-    while (host_ == nullptr && recent && !*recent && !tags_.is_over()) recent = tags_.next();
-    if (!recent) return {.trouble = recent.error().message, .is_over = host_ == nullptr};
+    while (is_archive_ && recent && !*recent && !tags_.is_over()) recent = tags_.next();
+    if (!recent) return {.trouble = recent.error().message, .is_over = is_archive_};
     Answer answer{.recent = *std::move(recent), .is_over = tags_.is_over()};
     if (answer.is_over) answer.trouble = tags_.why_incomplete();
     if (tags_.started()) answer.agent.emplace(source_->host(), *tags_.started());
@@ -59,44 +51,35 @@ class TagFeed::Reader {
 
  private:
   TagDetail detail_of(const TagKey& tag) {
+    TagDetail detail{.host = source_->host()};
+    if (is_archive_) detail.histogram = tags_.text_of(tag);
     const pmInDom domain = source_->domain_of(tag.first);
-    const std::pair at(tag, host_ == nullptr ? 0 : host_->connections());
-    // Another agent may number its tags anew. Looking a number up takes long.
-    if (std::exchange(found_at_, at) != at || !number_) {
-      number_.reset();
-      detail_ = {.host = source_->host()};
-      for (const auto& [number, name] : source_->instances(domain, false))
-        if (name == tag.second) number_ = number;
-      const OwnedLabels labels = labels_of_instances(domain);
-      for (const pmLabelSet& set : labels.all())
-        if (static_cast<int>(set.inst) == number_) detail_.labels = set.json;
-    }
-    if (host_ == nullptr)
-      detail_.histogram = tags_.text_of(tag);
-    else if (number_ && has_histogram(tag.first))
-      ask_host(domain, tag.first == TraceType::Transact);
-    return detail_;
+    const Instances tags = source_->instances(domain, false);
+    const auto its = std::ranges::find(tags, tag.second, &Instances::value_type::second);
+    if (its == tags.end()) return detail;
+    const OwnedLabels labels = labels_of_instances(domain);
+    for (const pmLabelSet& set : labels.all())
+      if (static_cast<int>(set.inst) == its->first) detail.labels = set.json;
+    if (!is_archive_ && has_histogram(tag.first))
+      ask_host(domain, its->first, tag.first == TraceType::Transact, detail);
+    return detail;
   }
 
-  void ask_host(pmInDom domain, bool is_transaction) {
-    host_->pcp_host().use();
+  static void ask_host(pmInDom domain, int tag, bool is_transaction, TagDetail& detail) {
     pmDelProfile(domain, 0, nullptr);
-    pmAddProfile(domain, 1, &*number_);  // only this tag
-    detail_.histogram = read_texts_of(is_transaction ? "tracing.histogram.transact"
-                                                     : "tracing.histogram.observe")[*number_];
+    pmAddProfile(domain, 1, &tag);
+    detail.histogram = read_texts_of(is_transaction ? "tracing.histogram.transact"
+                                                    : "tracing.histogram.observe")[tag];
     if (is_transaction) {
-      detail_.oldest_s = read_numbers_of("trace.transact.oldest")[*number_];
-      detail_.where = read_texts_of("trace.transact.oldest_where")[*number_];
+      detail.oldest_s = read_numbers_of("trace.transact.oldest")[tag];
+      detail.where = read_texts_of("trace.transact.oldest_where")[tag];
     }
     pmAddProfile(domain, 0, nullptr);
   }
 
   const std::unique_ptr<SampleSource> source_;
-  RecordedHost* const host_ = nullptr;  // null: an archive
+  const bool is_archive_;
   RecentTags tags_;
-  TagDetail detail_;
-  std::optional<int> number_;               // of its tag
-  std::pair<TagKey, unsigned> found_at_{};  // at this connection
 };
 
 TagFeed::TagFeed(const std::vector<std::string>& hosts, std::optional<Duration> interval,
@@ -104,9 +87,15 @@ TagFeed::TagFeed(const std::vector<std::string>& hosts, std::optional<Duration> 
     : interval_(interval),
       bell_(std::make_shared<Descriptor>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   if (!*bell_) throw std::system_error(errno, std::generic_category(), "eventfd");
-  if (archive) hosts_.push_back({std::make_shared<Reader>(std::move(archive)), "the archive"});
+  const bool are_several = hosts.size() > 1;
+  const auto add = [&](std::unique_ptr<SampleSource> source, const std::string& name) {
+    const bool is_archive = hosts.empty();
+    hosts_.push_back({std::make_shared<Reader>(std::move(source), is_archive, are_several), name});
+  };
+  if (archive) add(std::move(archive), "the archive");
+  const auto is_wanted_here = [=](const auto& what) { return is_wanted(what, are_several); };
   for (const std::string& host : hosts)
-    hosts_.push_back({std::make_shared<Reader>(host, hosts.size() > 1), shown_host(host)});
+    add(std::make_unique<RecordedHost>(host, is_wanted_here), shown_host(host));
 }
 
 std::optional<Recent> TagFeed::take(bool is_paused) {
@@ -119,9 +108,10 @@ std::optional<Recent> TagFeed::take(bool is_paused) {
   if (is_paused) return {};
   std::optional<Recent> recent = sum();
   for (Host& host : hosts_) {
-    const bool is_at_end = host.last.is_over && host.about == opened_;
+    const bool lacks_detail = opened_ && host.last.about != opened_;
+    const bool is_at_end = host.last.is_over && !lacks_detail;
     if (host.next.valid() || host.last.recent || is_at_end) continue;
-    if (host.asked <= steady_now())
+    if (lacks_detail || host.asked <= steady_now())
       ask(host);
     else
       due_ = std::min(due_, host.asked);
@@ -131,9 +121,11 @@ std::optional<Recent> TagFeed::take(bool is_paused) {
 
 void TagFeed::ask(Host& host) {
   host.asked = steady_now();
-  host.about = opened_;
-  std::packaged_task<Answer()> task(
-      [reader = host.reader, about = opened_] { return reader->read(about); });
+  std::packaged_task<Answer()> task([reader = host.reader, about = opened_] {
+    Answer answer = reader->read(about);
+    answer.about = about;
+    return answer;
+  });
   host.next = task.get_future();
   std::thread([task = std::move(task), bell = bell_]() mutable {
     task();
@@ -150,9 +142,6 @@ void TagFeed::note(Host& host) {
         std::chrono::duration<double>(answer.recent->elapsed_s)));
   host.asked = std::max(host.asked + std::min(pause, interval_.value_or(pause)), steady_now());
   host.last = std::move(answer);
-  if (host.about == opened_) return;
-  host.last.detail.reset();
-  if (opened_) host.asked = steady_now();
 }
 
 // Nothing until each host has been read, or is in trouble.
@@ -166,18 +155,11 @@ std::optional<Recent> TagFeed::sum() {
   return all.empty() ? std::nullopt : std::optional(sum_of_hosts(std::move(all)));
 }
 
-void TagFeed::open(const std::optional<TagKey>& tag) {
-  opened_ = tag;
-  for (Host& host : hosts_) {
-    host.last.detail.reset();
-    if (tag && !host.next.valid()) host.asked = steady_now();
-  }
-}
-
 std::vector<TagDetail> TagFeed::details() const {
   std::vector<TagDetail> all;
   for (const Host& host : hosts_)
-    if (host.last.detail && !same_as(host)) all.push_back(*host.last.detail);
+    if (host.last.detail && host.last.about == opened_ && !same_as(host))
+      all.push_back(*host.last.detail);
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -34,7 +35,8 @@ class TagFeed {
   std::optional<Recent> take(bool is_paused = false);
 
   // Sets the tag that details are of.
-  void open(const std::optional<TagKey>& tag);
+  void open(const std::optional<TagKey>& tag) { opened_ = tag; }
+  const std::optional<TagKey>& opened() const { return opened_; }
   std::vector<TagDetail> details() const;
 
   // A sentence for each host that gives no values now.
@@ -49,6 +51,7 @@ class TagFeed {
 
   struct Answer {
     std::optional<Recent> recent{};
+    std::optional<TagKey> about{};  // the tag that it was asked for
     std::optional<TagDetail> detail{};
     std::optional<std::pair<std::string, double>> agent{};  // its host and start, if it says so
     std::string trouble{};                                  // empty: it gives values
@@ -57,11 +60,10 @@ class TagFeed {
 
   struct Host {
     std::shared_ptr<Reader> reader;
-    std::string name{};             // as shown
-    Answer last{};                  // without tags that have been taken
-    std::future<Answer> next{};     // valid while a thread works
-    std::optional<TagKey> about{};  // the tag that it was asked for
-    Instant asked = steady_now();   // or, without a thread, to be asked
+    std::string name;              // as shown
+    Answer last{};                 // without tags that have been taken
+    std::future<Answer> next{};    // valid while a thread works
+    Instant asked = steady_now();  // or, without a thread, to be asked
     bool has_worked = false;
   };
 

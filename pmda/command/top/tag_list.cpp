@@ -2,10 +2,11 @@
 #include "command/top/tag_list.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
+#include <array>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "command/show/model_json.hpp"
 
@@ -20,23 +21,24 @@ Result<void> TagChoice::set_pattern(const std::string& typed) {
   return {};
 }
 
-TagList chosen_tags(const std::vector<Tag>& tags, std::size_t table, const TagChoice& choice) {
+TablesOf<Tag> chosen_tags(const std::vector<Tag>& tags, const TagChoice& choice) {
   // Computed once for each tag: comparisons are many.
-  using Key = std::tuple<double, double, const Tag*>;
-  std::vector<Key> keys;
+  using Key = std::tuple<double, double, std::string_view, const Tag*>;
+  std::array<std::vector<Key>, kTableTitles.size()> keys;
   const auto value = [](Figure column, const Tag& tag) {
     return -value_in(column, tag).value_or(-std::numeric_limits<double>::infinity());
   };
   for (const Tag& tag : tags)
-    if (table_of(tag.type) == table && (!choice.pattern || choice.pattern->matches(tag.name)))
-      keys.emplace_back(value(choice.sort, tag), value(Figure::Rate, tag), &tag);
-  std::ranges::sort(keys, std::less(), [](const Key& key) {
-    const auto& [sort, rate, tag] = key;
-    return std::tuple<double, double, std::string_view>(sort, rate, tag->name);
-  });
-  TagList list;
-  for (const Key& key : keys) list.push_back(std::get<2>(key));
-  return list;
+    if (!choice.pattern || choice.pattern->matches(tag.name))
+      keys[table_of(tag.type)].emplace_back(value(choice.sort, tag), value(Figure::Rate, tag),
+                                            tag.name, &tag);
+  TablesOf<Tag> tables;
+  for (std::size_t table = 0; table < tables.size(); ++table) {
+    std::ranges::sort(keys[table]);
+    keys[table].resize(std::min(keys[table].size(), choice.most));
+    for (const Key& key : keys[table]) tables[table].push_back(std::get<const Tag*>(key));
+  }
+  return tables;
 }
 
 std::string covered_time(const Recent& recent, const Shown& shown) {
@@ -45,23 +47,20 @@ std::string covered_time(const Recent& recent, const Shown& shown) {
   return text;
 }
 
-std::string recent_text(const Recent& recent, const TagChoice& choice, std::size_t most,
-                        const Shown& shown) {
+std::string recent_text(const Recent& recent, const TagChoice& choice, const Shown& shown) {
   std::string text = Shown::time(recent.at) + "  ";
   for (const std::string& host : recent.hosts) text += shown.name(host, 40) + "  ";
   text += covered_time(recent, shown) + "\n";
   const TagTable table(shown, recent.tags, choice.sort, true);
-  for (std::size_t kind = 0; kind < kTableTitles.size(); ++kind) {
-    TagList tags = chosen_tags(recent.tags, kind, choice);
-    if (tags.empty()) continue;
-    tags.resize(std::min(tags.size(), most));
-    text += shown.bold(table.heading(kind)) + "\n";
-    for (const std::string& line : table.rows(tags)) text += line + "\n";
+  const TablesOf<Tag> tables = chosen_tags(recent.tags, choice);
+  for (std::size_t kind = 0; kind < tables.size(); ++kind) {
+    if (!tables[kind].empty()) text += shown.bold(table.heading(kind)) + "\n";
+    for (const std::string& line : table.rows(tables[kind])) text += line + "\n";
   }
   return text + "\n";
 }
 
-std::string recent_json(const Recent& recent, const TagChoice& choice, std::size_t most) {
+std::string recent_json(const Recent& recent, const TagChoice& choice) {
   Run run;
   run.hosts = recent.hosts;
   JsonWriter json;
@@ -71,11 +70,8 @@ std::string recent_json(const Recent& recent, const TagChoice& choice, std::size
     json.number("elapsed_s", recent.elapsed_s);
     json.number("window_s", recent.window_s);
     json.array("tags", [&] {
-      for (std::size_t kind = 0; kind < kTableTitles.size(); ++kind) {
-        const TagList tags = chosen_tags(recent.tags, kind, choice);
-        for (std::size_t i = 0; i < std::min(tags.size(), most); ++i)
-          write_tag(json, *tags[i], run);
-      }
+      for (const auto& table : chosen_tags(recent.tags, choice))
+        for (const Tag* const tag : table) write_tag(json, *tag, run);
     });
   });
   return json.document() + "\n";

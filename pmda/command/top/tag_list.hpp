@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tags of a table that the user wants to see, in their order, and all tables as text and JSON.
+// The tags that the user wants to see, in their order, and all tables as text and JSON.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,29 +14,26 @@
 
 namespace pcp::trace::command {
 
+inline constexpr std::size_t kAllTags = std::numeric_limits<std::size_t>::max();
+
 struct TagChoice {
   std::string text{};  // of the pattern
   std::optional<Glob> pattern{};
   Figure sort = Figure::Total;  // the greatest first; then by rate
+  std::size_t most = kAllTags;  // of each table
 
   // Takes a pattern as in a shell, or a part of names. Empty: no pattern. An error changes nothing
   // but the text.
   Result<void> set_pattern(const std::string& typed);
 };
 
-using TagList = std::vector<const Tag*>;
-
-// The tags of one table.
-TagList chosen_tags(const std::vector<Tag>& tags, std::size_t table, const TagChoice& choice);
+TablesOf<Tag> chosen_tags(const std::vector<Tag>& tags, const TagChoice& choice);
 
 // "last 2.00 s; percentiles and max: last 60.0 s".
 std::string covered_time(const Recent& recent, const Shown& shown);
 
-// All tables, with so many tags of each.
-std::string recent_text(const Recent& recent, const TagChoice& choice, std::size_t most,
-                        const Shown& shown);
-
-// The same as a line of JSON.
-std::string recent_json(const Recent& recent, const TagChoice& choice, std::size_t most);
+// All tables; the same as a line of JSON.
+std::string recent_text(const Recent& recent, const TagChoice& choice, const Shown& shown);
+std::string recent_json(const Recent& recent, const TagChoice& choice);
 
 }  // namespace pcp::trace::command

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <limits>
 
 #include "base/descriptor.hpp"
 #include "command/arguments.hpp"
@@ -45,7 +44,7 @@ std::vector<Option> table_for(TopOptions& options) {
       {"lines", 'n', "N",
        "print tables of at most N tags each, one after the other,\n"
        "also into a terminal",
-       parses(parse_count, options.lines)},
+       parses(parse_count, options.choice.most)},
       {"json", 0, nullptr, "print a line of JSON for each reading", sets(options.is_json)},
       {"sort", 0, "COLUMN",
        "the greatest first: calls, rate, failed, total, mean, p50, p95,\np99, max, busy or open",
@@ -113,7 +112,6 @@ int fail(const Error& why) {
 
 int print(const TopOptions& options, TagFeed& feed, Interruption& interruption) {
   const Shown shown(terminal_of(STDOUT_FILENO));
-  const std::size_t most = options.lines.value_or(std::numeric_limits<std::size_t>::max());
   std::vector<std::string> told;
   bool has_printed = false;
   std::uint64_t left = options.samples.value_or(0);
@@ -125,8 +123,8 @@ int print(const TopOptions& options, TagFeed& feed, Interruption& interruption) 
     told = std::move(troubles);
     if (recent) {
       has_printed = true;
-      const std::string text = options.is_json ? recent_json(*recent, options.choice, most)
-                                               : recent_text(*recent, options.choice, most, shown);
+      const std::string text = options.is_json ? recent_json(*recent, options.choice)
+                                               : recent_text(*recent, options.choice, shown);
       const int error = write_all(STDOUT_FILENO, text);
       if (error != 0 && error != EPIPE)  // the reader may have left, like `| head`
         return fail({std::string("cannot write: ") + std::strerror(error)});
@@ -134,7 +132,7 @@ int print(const TopOptions& options, TagFeed& feed, Interruption& interruption) 
     }
   } while (!feed.is_over() &&
            !interruption.comes_before(std::min(feed.due(), steady_now() + kCheckHosts),
-                                      feed.descriptor()));
+                                      {feed.descriptor()}));
   return has_printed || options.archive ? kTopDone : kNoAgent;
 }
 
@@ -176,8 +174,8 @@ int top(int argc, char* const* argv) {
   }
   std::signal(SIGPIPE, SIG_IGN);
   settle_environment();
-  const bool is_text = options->is_json || options->lines || ::isatty(STDOUT_FILENO) == 0 ||
-                       ::isatty(STDIN_FILENO) == 0;
+  const bool is_text = options->is_json || options->choice.most != kAllTags ||
+                       ::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0;
   if (!options->archive) return show(*options, is_text, nullptr);
   if (is_text) options->interval = Duration::zero();  // all at once
   return replay(*options, is_text);

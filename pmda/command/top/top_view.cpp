@@ -5,16 +5,15 @@
 #include <curses.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <iterator>
-#include <string>
+#include <memory>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "base/descriptor.hpp"
 
@@ -40,6 +39,7 @@ namespace {
 
 constexpr Duration kRedraw = std::chrono::milliseconds(250);
 constexpr std::size_t kRowsForTimes = 8;  // with fewer, the line about times is left out
+
 constexpr int kEscape = 27;
 constexpr int kRubout = 127;
 
@@ -118,10 +118,8 @@ class Screen {
         ::addnstr(text.data(), static_cast<int>(length));
         text.remove_prefix(length);
         if (text.empty()) break;
-        int code = 0;
-        const auto end = std::from_chars(text.data() + 2, text.data() + text.size(), code).ptr;
-        ::attrset(attribute_of(code));
-        text.remove_prefix(static_cast<std::size_t>(end + 1 - text.data()));
+        ::attrset(attribute_of(std::atoi(text.data() + 2)));
+        text.remove_prefix(std::min(text.find('m'), text.size() - 1) + 1);
       }
     }
     if (selected < lines.size())
@@ -159,12 +157,7 @@ bool is_enter(int key) { return key == '\n' || key == '\r' || key == KEY_ENTER; 
 class View {
  public:
   View(const TopOptions& options, TagFeed& feed)
-      : options_(options), feed_(feed), choice_(options.choice) {
-    for (const int each : {STDIN_FILENO, feed.descriptor()}) {
-      epoll_event event{EPOLLIN, {}};
-      ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, each, &event);
-    }
-  }
+      : options_(options), feed_(feed), choice_(options.choice) {}
 
   void run(Interruption& interruption) {
     do {
@@ -173,8 +166,8 @@ class View {
       take_tags();
       if (options_.samples && taken_ > *options_.samples) return;
       draw();
-    } while (
-        !interruption.comes_before(std::min(feed_.due(), steady_now() + kRedraw), events_.get()));
+    } while (!interruption.comes_before(std::min(feed_.due(), steady_now() + kRedraw),
+                                        {STDIN_FILENO, feed_.descriptor()}));
   }
 
  private:
@@ -194,15 +187,16 @@ class View {
     choose();
   }
 
-  // The list has pointers to tags. A table without any gives way to the next one.
+  const TablesOf<Tag>::value_type& list() const { return tables_[kind_]; }
+
+  // The tables have pointers to tags. One without any gives way to the next one.
   void choose() {
-    for (std::size_t i = 0; i < kTableTitles.size(); ++i) {
-      list_ = chosen_tags(recent_.tags, kind_, choice_);
-      if (!list_.empty()) break;
-      kind_ = (kind_ + 1) % kTableTitles.size();
-    }
-    selected_ = std::min(selected_, room_after(list_.size(), 1));
+    tables_ = chosen_tags(recent_.tags, choice_);
+    for (std::size_t i = 0; i < tables_.size() && list().empty(); ++i) next_table();
+    selected_ = std::min(selected_, room_after(list().size(), 1));
   }
+
+  void next_table() { kind_ = (kind_ + 1) % tables_.size(); }
 
   // False at the end.
   bool take_key(int key) {
@@ -212,7 +206,7 @@ class View {
     }
     const bool is_table = mode_ == Mode::Table;
     std::size_t& at = is_table ? selected_ : scrolled_;
-    const std::size_t most = is_table ? room_after(list_.size(), 1) : page_end_;
+    const std::size_t most = is_table ? room_after(list().size(), 1) : page_end_;
     if (key == KEY_UP) at = room_after(at, 1);
     if (key == KEY_DOWN) at = std::min(at + 1, most);
     if (key == KEY_PPAGE) at = room_after(at, room_);
@@ -220,23 +214,25 @@ class View {
     if (key == KEY_HOME) at = 0;
     if (key == KEY_END) at = most;
     if (key == ' ') is_paused_ = !is_paused_;
-    if (key == 'q' || key == kEscape) {
-      if (is_table) return key != 'q';
-      show_page(Mode::Table);
-    }
     if (key == '?') show_page(Mode::Help);
-    if (!is_table) return true;
+    if (is_table) return take_table_key(key);
+    if (key == 'q' || key == kEscape) show_page(Mode::Table);
+    return true;
+  }
+
+  bool take_table_key(int key) {
     if (key == '/') mode_ = Mode::Prompt;
     if (key == '<' || key == '>') sort_by_neighbour(key == '>' ? 1 : ~std::size_t{0});
     if (key == '\t') {
-      kind_ = (kind_ + 1) % kTableTitles.size();
+      next_table();
       selected_ = 0;
       choose();
     }
-    if (!is_enter(key) || list_.empty()) return true;
-    is_paused_ = false;  // the page has more to read
-    show_page(Mode::Detail, TagKey{list_[selected_]->type, list_[selected_]->name});
-    return true;
+    if (is_enter(key) && !list().empty()) {
+      is_paused_ = false;  // the page has more to read
+      show_page(Mode::Detail, TagKey{list()[selected_]->type, list()[selected_]->name});
+    }
+    return key != 'q';
   }
 
   void take_prompt_key(int key) {
@@ -268,7 +264,6 @@ class View {
     mode_ = mode;
     scrolled_ = 0;
     spans_.reset();
-    opened_ = tag;
     feed_.open(tag);
   }
 
@@ -315,10 +310,10 @@ class View {
     --room_;
     first_ = std::clamp(first_, room_after(selected_ + 1, room_), selected_);
     const std::size_t selected = lines.size() + selected_ - first_;
-    const auto end = std::min(first_ + room_, list_.size());
-    std::ranges::move(table.rows(std::span(list_).subspan(first_, end - first_)),
+    const auto end = std::min(first_ + room_, list().size());
+    std::ranges::move(table.rows(std::span(list()).subspan(first_, end - first_)),
                       std::back_inserter(lines));
-    if (!list_.empty()) return selected;
+    if (!list().empty()) return selected;
     lines.emplace_back(taken_ == 0            ? "reading ..."
                        : choice_.text.empty() ? "no tag yet"
                                               : "no tag matches");
@@ -326,15 +321,15 @@ class View {
   }
 
   std::vector<std::string> detail(const Shown& shown) {
-    const auto its = std::ranges::find_if(recent_.tags, [&](const Tag& tag) {
-      return tag.type == opened_->first && tag.name == opened_->second;
-    });
+    const TagKey& opened = *feed_.opened();
+    const auto key_of = [](const Tag& tag) { return TagKey(tag.type, tag.name); };
+    const auto its = std::ranges::find(recent_.tags, opened, key_of);
     const Tag* const tag = its == recent_.tags.end() ? nullptr : &*its;
     // Only when it is known what is slow: else programs would be asked for all.
-    const bool can_capture = !options_.archive && opened_->first == TraceType::Transact;
+    const bool can_capture = !options_.archive && opened.first == TraceType::Transact;
     if (can_capture && !spans_ && tag != nullptr && tag->percentiles[kP99])
       spans_ = std::make_unique<SlowSpans>(options_.hosts, tag->name, *tag->percentiles[kP99]);
-    std::vector<std::string> lines = detail_lines(*opened_, tag, feed_.details(), shown);
+    std::vector<std::string> lines = detail_lines(opened, tag, feed_.details(), shown);
     if (spans_) std::ranges::move(spans_->lines(shown), std::back_inserter(lines));
     return lines;
   }
@@ -343,7 +338,7 @@ class View {
     std::string text = is_paused_ ? "PAUSED  " : "";
     text += taken_ == 0 ? "pcp-trace top" : Shown::time(recent_.at);
     for (const std::string& host : recent_.hosts) text += "  " + host;
-    text += "  " + Shown::counted(list_.size(), "tag");
+    text += "  " + Shown::counted(list().size(), "tag");
     if (!choice_.text.empty()) text += " of \"" + choice_.text + "\"";
     text += ", by " + std::string(row_of(choice_.sort).summary.sort);
     if (options_.archive && feed_.is_over()) text += ", end of the archive";
@@ -361,14 +356,13 @@ class View {
   const TopOptions& options_;
   TagFeed& feed_;
   TagChoice choice_;
-  const Descriptor events_{::epoll_create1(EPOLL_CLOEXEC)};
 
   Mode mode_ = Mode::Table;
   Recent recent_;
   std::optional<Recent> busy_;  // the last one of a replay with calls, which it ends on
   std::uint64_t taken_ = 0;
+  TablesOf<Tag> tables_;
   std::size_t kind_ = 0;  // of the table
-  TagList list_;
   std::size_t selected_ = 0;
   std::size_t first_ = 0;     // shown
   std::size_t room_ = 0;      // for lines of the body
@@ -376,7 +370,6 @@ class View {
   std::size_t page_end_ = 0;
   std::string mistake_;
   bool is_paused_ = false;
-  std::optional<TagKey> opened_;
   std::unique_ptr<SlowSpans> spans_;
 };
 

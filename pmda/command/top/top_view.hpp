@@ -21,9 +21,8 @@ struct TopOptions {
   std::optional<Duration> interval;      // -t; nothing: the archive's own
   std::optional<std::uint64_t> samples;  // -s
   std::optional<Duration> duration;      // -T
-  std::optional<std::uint64_t> lines;    // -n: of each table, as text
   bool is_json = false;                  // --json
-  TagChoice choice;                      // --sort, and the pattern
+  TagChoice choice;                      // --sort, -n (as text), and the pattern
   bool wants_help = false;
 };
 

@@ -18,12 +18,6 @@ namespace {
 
 const Shown kWide(Terminal{false, false, 120});
 
-std::vector<std::string> names_of(const TagList& tags) {
-  std::vector<std::string> names;
-  for (const Tag* const tag : tags) names.push_back(tag->name);
-  return names;
-}
-
 class RecentTagsOfArchives : public OfArchives {
  protected:
   // `has_distributions`: as of one of several hosts.
@@ -203,7 +197,10 @@ class TagLists : public testing::Test {
     for (Tag& tag : recent.tags) tag.rate = tag.calls / 2;
   }
   std::vector<std::string> sorted(const TagChoice& choice, std::size_t table = 0) const {
-    return names_of(chosen_tags(recent.tags, table, choice));
+    const TablesOf<Tag> tables = chosen_tags(recent.tags, choice);
+    std::vector<std::string> names;
+    for (const Tag* const tag : tables[table]) names.push_back(tag->name);
+    return names;
   }
   Recent recent;
 };
@@ -253,7 +250,7 @@ TEST_F(TagLists, AreTextWithTheTimesThatTheNumbersCover) {
   recent.tags.resize(2);
   recent.tags[0].in_flight = 1;
   recent.tags[1].failed = 1;
-  EXPECT_EQ(lines_of(recent_text(recent, {}, 1, Shown(Terminal{false, false, 90}))),
+  EXPECT_EQ(lines_of(recent_text(recent, {.most = 1}, Shown(Terminal{false, false, 90}))),
             (std::vector<std::string>{
                 Shown::time(moment(1)) + "  saturn  last 2.00 s; percentiles and max: last 60.0 s",
                 "Transactions                    calls failed   total     p95     p99      max   "
@@ -264,7 +261,7 @@ TEST_F(TagLists, AreTextWithTheTimesThatTheNumbersCover) {
 }
 
 TEST_F(TagLists, AreALineOfJson) {
-  const std::string json = recent_json(recent, {}, 1);
+  const std::string json = recent_json(recent, {.most = 1});
   EXPECT_TRUE(
       begins(json,
              "{\"at\":\"2025-01-01T16:53:21.000000000Z\",\"hosts\":[\"saturn\"],\"elapsed_s\":2,"
