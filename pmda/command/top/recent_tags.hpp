@@ -40,11 +40,8 @@ class RecentTags final : private ChangeTaker {
   // True at an archive's end.
   bool is_over() const { return is_over_; }
 
-  // When the agent of the last sample started; nothing: it does not say so.
-  const std::optional<double>& started() const { return changes_.started(); }
-
-  // Why an archive that is over may lack calls; empty: it does not, or nobody knows.
-  std::string why_incomplete() const { return changes_.why_incomplete(); }
+  // The changes that they are computed from.
+  const ArchiveChanges& changes() const { return changes_; }
 
   // The newest text of a tag's distribution; empty: none is known.
   std::string text_of(const TagNames::Key& tag);

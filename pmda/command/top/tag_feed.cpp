@@ -40,8 +40,9 @@ class TagFeed::Reader {
     while (is_archive_ && recent && !*recent && !tags_.is_over()) recent = tags_.next();
     if (!recent) return {.trouble = recent.error().message, .is_over = is_archive_};
     Answer answer{.recent = *std::move(recent), .is_over = tags_.is_over()};
-    if (answer.is_over) answer.trouble = tags_.why_incomplete();
-    if (tags_.started()) answer.agent.emplace(source_->host(), *tags_.started());
+    if (answer.is_over) answer.trouble = tags_.changes().why_incomplete();
+    if (const auto& started = tags_.changes().started())
+      answer.agent.emplace(source_->host(), *started);
     if (answer.recent) answer.recent->hosts = {source_->host()};
     if (about) answer.detail = detail_of(*about);
     return answer;
@@ -88,14 +89,14 @@ TagFeed::TagFeed(const std::vector<std::string>& hosts, std::optional<Duration> 
       bell_(std::make_shared<Descriptor>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   if (!*bell_) throw std::system_error(errno, std::generic_category(), "eventfd");
   const bool are_several = hosts.size() > 1;
-  const auto add = [&](std::unique_ptr<SampleSource> source, const std::string& name) {
-    const bool is_archive = hosts.empty();
-    hosts_.push_back({std::make_shared<Reader>(std::move(source), is_archive, are_several), name});
-  };
-  if (archive) add(std::move(archive), "the archive");
-  const auto is_wanted_here = [=](const auto& what) { return is_wanted(what, are_several); };
-  for (const std::string& host : hosts)
-    add(std::make_unique<RecordedHost>(host, is_wanted_here), shown_host(host));
+  if (archive)
+    hosts_.push_back({std::make_shared<Reader>(std::move(archive), true, false), "the archive"});
+  for (const std::string& host : hosts) {
+    auto source = std::make_unique<RecordedHost>(
+        host, [=](const auto& what) { return is_wanted(what, are_several); });
+    hosts_.push_back(
+        {std::make_shared<Reader>(std::move(source), false, are_several), shown_host(host)});
+  }
 }
 
 std::optional<Recent> TagFeed::take(bool is_paused) {
