@@ -72,6 +72,7 @@ Recent RecentTags::take_recent() {
   const double elapsed_s = std::chrono::duration<double>(std::exchange(elapsed_, {})).count();
   Recent recent{{}, {}, time_.at, elapsed_s, time_.period_s};
   const bool has_failed = source_.has(TraceType::Transact, Quantity::Calls, Ending::Failed);
+  recent.tags.reserve(entries_.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const bool is_there = source_.is_sparse() ? entries_[i].seen > 0 : entries_[i].seen > taken_;
     if (names_.ending(i) == Ending::Failed || !is_there) continue;
@@ -79,6 +80,7 @@ Recent RecentTags::take_recent() {
     Tag& tag = recent.tags.emplace_back();
     tag.name = names_.name(i);
     tag.type = names_.type(i);
+    tag.hosts = {0};
     fill(tag, elapsed_s, entries_[i], failed < entries_.size() ? entries_[failed] : kNone);
     if (has_failed && tag.type == TraceType::Transact) tag.failed = tag.failed.value_or(0);
   }
@@ -152,16 +154,17 @@ std::string RecentTags::text_of(const TagNames::Key& tag) {
 }
 
 Recent sum_of_hosts(std::vector<Recent> hosts) {
-  Recent sum;
-  for (Recent& each : hosts) {
-    for (Tag& tag : each.tags) {
-      tag.hosts = {static_cast<std::uint16_t>(sum.hosts.size())};
+  Recent sum = std::move(hosts.front());
+  if (hosts.size() == 1) return sum;
+  for (std::size_t i = 1; i < hosts.size(); ++i) {
+    sum.hosts.push_back(std::move(hosts[i].hosts.front()));
+    sum.at = std::max(sum.at, hosts[i].at);
+    sum.elapsed_s = std::max(sum.elapsed_s, hosts[i].elapsed_s);
+    sum.window_s = std::max(sum.window_s, hosts[i].window_s);
+    for (Tag& tag : hosts[i].tags) {
+      tag.hosts = {static_cast<std::uint16_t>(i)};
       sum.tags.push_back(std::move(tag));
     }
-    sum.hosts.push_back(std::move(each.hosts.front()));
-    sum.at = std::max(sum.at, each.at);
-    sum.elapsed_s = std::max(sum.elapsed_s, each.elapsed_s);
-    sum.window_s = std::max(sum.window_s, each.window_s);
   }
   const auto same = [](const std::string& name) { return std::optional(name); };
   sum.tags = group_tags(std::move(sum.tags), same, PercentileSource::SeveralHosts).tags;
