@@ -77,6 +77,26 @@ class PartsReader : public FieldReader {
   Events& events_;
 };
 
+// Calls append() with what may be sent of a span.
+template <typename Append>
+void append_sendable(const Span& span, Append append) {
+  if (span.attributes.empty() && span.links.empty() && span.reason.empty()) return append(span);
+  SentParts parts;
+  Span sent = span;
+  sent.reason = span.reason.substr(0, kMaxAttributeTextLength);
+  sent.attributes =
+      sendable(span.attributes, kMaxSpanBytes - kRestOfSpanBytes - sent.reason.size(), parts);
+  sent.links = sendable(span.links, parts);
+  sent.left_out += static_cast<std::uint32_t>(span.attributes.size() - sent.attributes.size() +
+                                              span.links.size() - sent.links.size());
+  append(sent);
+}
+
+struct SpanInParts {
+  const Span& span;
+  Encoded others;
+};
+
 struct EncodedEvents {
   std::uint64_t sequence;
   std::uint64_t control;
@@ -111,6 +131,13 @@ template <>
 struct Description<SpanReader> {
   static bool read(std::string_view payload, SpanReader& reader) {
     return read_fields<PartsReader>(payload, reader.events.spans.emplace_back(), reader.events);
+  }
+};
+
+template <>
+struct Description<SpanInParts> {
+  static bool fields(auto& field, const auto& parts) {
+    return Description<Span>::fields(field, parts.span) || field(0, parts.others);
   }
 };
 
@@ -169,18 +196,17 @@ std::uint64_t hash_of_trace(std::uint64_t trace_low) {
   return hash.finish();
 }
 
-void append_span(std::string& body, const Span& span) {
-  if (span.attributes.empty() && span.links.empty() && span.reason.empty())
-    return append_field(body, EventsDescription::kSpans, span);
-  SentParts parts;
-  Span sent = span;
-  sent.reason = span.reason.substr(0, kMaxAttributeTextLength);
-  sent.attributes =
-      sendable(span.attributes, kMaxSpanBytes - kRestOfSpanBytes - sent.reason.size(), parts);
-  sent.links = sendable(span.links, parts);
-  sent.left_out += static_cast<std::uint32_t>(span.attributes.size() - sent.attributes.size() +
-                                              span.links.size() - sent.links.size());
-  append_field(body, EventsDescription::kSpans, sent);
+void append_span(std::string& body, const Span& span, std::string_view others) {
+  append_sendable(span, [&](const Span& sent) {
+    append_field(body, EventsDescription::kSpans, SpanInParts{sent, {others}});
+  });
+}
+
+void append_span_fields(std::string& fields, const Span& span) {
+  append_sendable(span, [&](const Span& sent) {
+    protozero::pbf_writer message(fields);
+    write_fields(fields, message, sent);
+  });
 }
 
 void append_events(std::string& out, std::uint32_t pid, std::uint64_t sequence,

@@ -184,7 +184,11 @@ struct Events {
 
 // Appends a span to an EVENTS body. Drops attributes (an overlong text with its key) and links
 // beyond the limits, and counts them in left_out. Cuts the reason.
-void append_span(std::string& body, const Span& span);
+// `others`: further fields of the span, by append_span_fields(); together kMaxSpanBytes.
+void append_span(std::string& body, const Span& span, std::string_view others = {});
+
+// Appends the fields alone.
+void append_span_fields(std::string& fields, const Span& span);
 
 // Bodies are kept until acknowledged, and resent unchanged, with the same sequence, control and
 // counts.

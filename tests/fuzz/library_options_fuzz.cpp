@@ -25,7 +25,8 @@ constexpr const char* kVariables[] = {
     "PCP_TRACE_HOST",       "PCP_TRACE_PORT",    "PCP_TRACE_SOCKET",         "PCP_TRACE_TIMEOUT",
     "PCP_TRACE_REQTIMEOUT", "PCP_TRACE_FLUSH",   "PCP_TRACE_LINGER",         "PCP_TRACE_RECONNECT",
     "PCP_TRACE_QUEUE",      "PCP_TRACE_SERVICE", "PCP_TRACE_LABELS",         "PCP_TRACE_NOAGENT",
-    "PCP_RUN_DIR",          "PCP_TRACE_DEBUG",   "PCP_TRACE_MAX_LABEL_SETS", "PMI_RANK"};
+    "PCP_RUN_DIR",          "PCP_TRACE_DEBUG",   "PCP_TRACE_MAX_LABEL_SETS", "PMI_RANK",
+    "PCP_TRACE_HOLD"};
 
 bool is_wait(std::chrono::nanoseconds time) { return time >= 0ns && time <= 24h; }
 
@@ -36,6 +37,7 @@ void check(const ClientOptions& options, bool has_path) {
   for (const auto delay : options.reconnect_delays) require(is_wait(delay));
   require(options.flush_interval >= 1ms && options.flush_interval <= 60s);
   require(options.queue_capacity >= 2 && options.queue_capacity <= 1 << 20);
+  require(options.hold_bytes >= 64 << 10 && options.hold_bytes <= 256 << 20);
   require(!options.service.empty());
   std::size_t bytes = options.process.size() + options.service.size();
   for (const auto& [name, value] : options.labels) {

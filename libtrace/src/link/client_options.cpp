@@ -289,6 +289,8 @@ void take_mmv(ClientOptions& options, const Variables& variables) {
 
 void take_spans(ClientOptions& options, const Variables& variables) {
   variables.take("PCP_TRACE_IDS", parse_always, options.always_ids, "always");
+  variables.take("PCP_TRACE_HOLD", number(64 << 10, 256 << 20), options.hold_bytes,
+                 "a number of bytes from 65536 to 268435456");
   variables.take("PCP_TRACE_NOTES", parse_on_or_off, options.notes, "on or off");
   if (const char* const capture = variables["PCP_TRACE_CAPTURE"]) {
     if (const auto filter = wire::parse_capture_filter(capture))

@@ -62,6 +62,8 @@ struct ClientOptions {
   std::chrono::milliseconds flush_interval{100};  // PCP_TRACE_FLUSH, 1 to 60,000
   std::uint32_t queue_capacity = 4096;  // PCP_TRACE_QUEUE, 2 to 1,048,576 records a thread
 
+  std::size_t hold_bytes = 4 << 20;  // PCP_TRACE_HOLD, 64 KiB to 256 MiB; see HeldTraces
+
   std::string traceparent;  // TRACEPARENT
   std::string tracestate;   // TRACESTATE
   bool always_ids = false;  // PCP_TRACE_IDS: transactions without a trace begin one

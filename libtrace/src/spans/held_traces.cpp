@@ -15,13 +15,6 @@ constexpr std::size_t kMostNews = 1'024;
 // The agent holds so much of a process that has ended.
 constexpr std::size_t kMostForAgent = 256u << 10;
 
-// Spans of a trace are held together if they come within this time, at most so many.
-constexpr std::uint64_t kTogetherNs = 1'000'000'000;
-constexpr std::size_t kMostTogether = 64;
-
-// Estimated memory of these besides the spans.
-constexpr std::size_t kAroundHeld = 160;
-
 // Without its notes if there is no memory for them.
 CapturedSpan copy_of(const CapturedSpan& span) {
   return {.tag = span.tag,
@@ -36,10 +29,6 @@ CapturedSpan copy_of(const CapturedSpan& span) {
           .aborted = span.aborted};
 }
 
-std::size_t bytes_of_notes(const CapturedSpan& span) {
-  return span.notes != nullptr ? span.notes->bytes() : 0;
-}
-
 std::uint64_t hold_ns(const CaptureSet& set) {
   std::uint64_t longest = 0;
   for_each_bit(set.relayed(), [&](std::size_t bit) {
@@ -52,14 +41,42 @@ std::uint64_t hold_ns(const CaptureSet& set) {
 
 }  // namespace
 
-void decide_part(const Decide& decide, CapturedSpan& span, CaptureBits bits, Outcome outcome) {
+void decide_part(const Decide& decide, CapturedSpan& span, CaptureBits bits, Outcome outcome,
+                 std::string_view fields) {
   const CaptureBits left = span.capture_bits() & ~bits;
   bits &= span.capture_bits();
   if (bits == 0) return;
   CapturedSpan part = left == 0 ? std::exchange(span, {}) : copy_of(span);
   part.context.set_capture_bits(bits);
   span.context.set_capture_bits(left);
-  decide(std::move(part), outcome);
+  decide(std::move(part), outcome, fields);
+}
+
+wire::Span changing_part(const CapturedSpan& span) {
+  wire::Span out;
+  out.tag_id = span.tag->id;
+  out.trace.low = span.context.trace_low;
+  out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
+              (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0) |
+              ((span.context.flags() & kHeldFlag) != 0 ? wire::kIsHeld : 0) |
+              ((span.context.flags() & kWantedFlag) != 0 ? wire::kIsWanted : 0);
+  out.capture_bits = span.capture_bits();
+  return out;
+}
+
+void add_lasting_part(const CapturedSpan& span, std::int64_t wall_minus_monotonic,
+                      wire::Span& out) {
+  out.kind = span.kind;
+  out.begin_ns =
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(span.begin_ns) + wall_minus_monotonic);
+  out.duration_ns = span.duration_ns;
+  out.trace.high = span.context.trace_high;
+  out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;
+  out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
+  out.tid = span.tid;
+  out.aborted = span.aborted;
+  out.value = span.value;
+  if (span.notes != nullptr) span.notes->fill(out);
 }
 
 CaptureBits HeldTraces::wanted_bits(std::uint64_t hash, const CaptureSet& set) {
@@ -70,7 +87,7 @@ CaptureBits HeldTraces::wanted_bits(std::uint64_t hash, const CaptureSet& set) {
 // Its limit was asked when the trace was first wanted, perhaps in another process. A whole trace
 // may exceed it.
 void HeldTraces::decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet& set,
-                        std::uint64_t now_ns) {
+                        std::uint64_t now_ns, std::string_view fields) {
   CaptureBits over_limit = 0;
   for_each_bit(wanted & span.capture_bits(), [&](std::size_t bit) {
     SpanLimit& limit = set.at(bit).limit;
@@ -80,41 +97,41 @@ void HeldTraces::decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet
       over_limit |= CaptureBits{1} << bit;
   });
   decide_part(decide_, span, over_limit, Outcome::OverLimit);
-  decide_part(decide_, span, wanted, Outcome::Sent);
+  decide_part(decide_, span, wanted, Outcome::Sent, fields);
 }
 
-HeldTraces::AllHeld::iterator HeldTraces::find_held(std::uint64_t hash, std::uint64_t since_ns) {
-  const auto [first, last] = held_.equal_range(hash);
-  const auto found =
-      std::find_if(first, last, [&](const auto& each) { return each.second.since_ns == since_ns; });
-  return found != last ? found : held_.end();
+// Without its lasting part.
+CapturedSpan HeldTraces::span_of(const SpanRing::Record& record, const CaptureSet& set) const {
+  CapturedSpan span{.tag = tags_[record.tag_and_flags >> 8],
+                    .context = {.trace_low = record.trace_low},
+                    .epoch = set.epoch()};
+  span.context.set_flags(record.tag_and_flags & TraceContext::kAllFlags);
+  span.context.set_capture_bits(Bits{record.capture_bits, record.epoch}.valid(set));
+  return span;
 }
 
-void HeldTraces::hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns) {
+void HeldTraces::hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns,
+                      std::int64_t wall_minus_monotonic) {
   const std::uint64_t hash = wire::hash_of_trace(span.context.trace_low);
   decide(span, wanted_bits(hash, set), set, now_ns);
   if (span.capture_bits() == 0) return;
-  const auto [first, last] = held_.equal_range(hash);
-  auto place = std::find_if(first, last, [&](const auto& each) {
-    return now_ns - each.second.since_ns < kTogetherNs && each.second.spans.size() < kMostTogether;
-  });
   try {
-    if (place == last) {
-      in_order_.emplace_back(now_ns, hash);  // first: without the rest it does no harm
-      place = held_.emplace(hash, Held{now_ns, kAroundHeld});
-      bytes_ += kAroundHeld;
-    }
-    Held& held = place->second;
-    const std::size_t notes = bytes_of_notes(span);
-    const std::size_t room = held.spans.capacity();
-    held.spans.push_back(std::move(span));
-    const std::size_t bytes = notes + (held.spans.capacity() - room) * sizeof(CapturedSpan);
-    held.bytes += bytes;
-    bytes_ += bytes;
+    const std::uint32_t id = span.tag->id;
+    if (tags_.size() <= id) tags_.resize(id + 1);
+    tags_[id] = span.tag;
+    wire::Span lasting;
+    add_lasting_part(span, wall_minus_monotonic, lasting);
+    fields_.clear();
+    wire::append_span_fields(fields_, lasting);
+    ring_.append({.epoch = static_cast<std::uint16_t>(span.epoch),
+                  .capture_bits = span.capture_bits(),
+                  .tag_and_flags = id << 8 | static_cast<std::uint32_t>(span.context.flags()),
+                  .since_ns = now_ns,
+                  .trace_low = span.context.trace_low},
+                 hash, fields_, [this] { let_go_oldest(); });
   } catch (const std::bad_alloc&) {
-    decide_(std::move(span), Outcome::NoRoom);  // it was not moved
+    decide_(std::move(span), Outcome::NoRoom, {});
   }
-  while (bytes_ > most_bytes_) let_go_oldest();
 }
 
 void HeldTraces::want(std::uint64_t trace_low, CaptureBits bits, const CaptureSet& set,
@@ -147,28 +164,14 @@ HeldTraces::Wanted* HeldTraces::add_wanted(std::uint64_t hash, CaptureBits bits,
   *known = {{before | bits, set.epoch()}, known->told & before};
   if (const CaptureBits fresh = bits & ~before; fresh != 0) {
     count_gone(hash, fresh, set);
-    const auto [first, last] = held_.equal_range(hash);
-    for (auto next = first; next != last;) decide_held(next++, fresh, set, now_ns);
+    ring_.for_each_of(hash, [&](SpanRing::Record& record) {
+      CapturedSpan span = span_of(record, set);
+      decide(span, fresh, set, now_ns, record.fields());
+      record.capture_bits = span.capture_bits();
+      record.epoch = static_cast<std::uint16_t>(set.epoch());
+    });
   }
   return known;
-}
-
-void HeldTraces::decide_held(AllHeld::iterator which, CaptureBits wanted, const CaptureSet& set,
-                             std::uint64_t now_ns) {
-  Held& held = which->second;
-  std::erase_if(held.spans, [&](CapturedSpan& span) {
-    const std::size_t notes = bytes_of_notes(span);
-    span.context.set_capture_bits(Bits{span.capture_bits(), span.epoch}.valid(set));
-    span.epoch = set.epoch();
-    decide(span, wanted, set, now_ns);
-    if (span.capture_bits() != 0) return false;
-    held.bytes -= notes;
-    bytes_ -= notes;
-    return true;
-  });
-  if (!held.spans.empty()) return;
-  bytes_ -= held.bytes;
-  held_.erase(which);
 }
 
 void HeldTraces::count_gone(std::uint64_t hash, CaptureBits wanted, const CaptureSet& set) {
@@ -180,7 +183,7 @@ void HeldTraces::count_gone(std::uint64_t hash, CaptureBits wanted, const Captur
     CapturedSpan missed;
     missed.context.set_capture_bits(bits);
     missed.epoch = set.epoch();
-    decide_(std::move(missed), Outcome::WaitedTooLong);
+    decide_(std::move(missed), Outcome::WaitedTooLong, {});
   }
   gone->bits &= ~bits;
 }
@@ -195,47 +198,35 @@ void HeldTraces::take_news(const CaptureSet& set, std::size_t most,
 
 void HeldTraces::expire(const CaptureSet& set, std::uint64_t now_ns) {
   const std::uint64_t held_for = hold_ns(set);
-  while (!in_order_.empty() && now_ns >= in_order_.front().first + held_for) let_go_oldest();
+  while (!ring_.empty() &&
+         (ring_.oldest().capture_bits == 0 || now_ns >= ring_.oldest().since_ns + held_for))
+    let_go_oldest();
+  if (ring_.empty()) drop_held();
 }
 
-// Some in `in_order_` are wanted meanwhile.
 void HeldTraces::let_go_oldest() {
-  const auto [since_ns, hash] = in_order_.front();
-  in_order_.pop_front();
-  const auto found = find_held(hash, since_ns);
-  if (found == held_.end()) return;
-  const Held& held = found->second;
-  if (Gone* const gone = gone_.find_or_make(hash)) {
-    for (const CapturedSpan& span : held.spans) {
-      gone->bits |= span.capture_bits();
-      gone->epoch = span.epoch;
+  const SpanRing::Record& oldest = ring_.oldest();
+  if (oldest.capture_bits != 0)
+    if (Gone* const gone = gone_.find_or_make(wire::hash_of_trace(oldest.trace_low))) {
+      gone->bits |= oldest.capture_bits;
+      gone->epoch = oldest.epoch;
+      ++gone->spans;
     }
-    gone->spans += static_cast<std::uint32_t>(held.spans.size());
-  }
-  bytes_ -= held.bytes;
-  held_.erase(found);
+  ring_.remove_oldest();
 }
 
-void HeldTraces::give_to_agent(const std::function<void(CapturedSpan&&)>& send) {
-  std::size_t bytes = 0;
-  for (auto next = in_order_.rbegin(); next != in_order_.rend(); ++next) {
-    const auto found = find_held(next->second, next->first);
-    if (found == held_.end()) continue;
-    bytes += found->second.bytes;
-    if (bytes > kMostForAgent) break;
-    for (CapturedSpan& span : found->second.spans) {
-      span.context.set_flags(span.context.flags() | kHeldFlag);
-      send(std::move(span));
-    }
-    held_.erase(found);
-  }
+void HeldTraces::give_to_agent(const CaptureSet& set) {
+  ring_.for_each_of_last(kMostForAgent, [&](const SpanRing::Record& record) {
+    CapturedSpan span = span_of(record, set);
+    span.context.set_flags(span.context.flags() | kHeldFlag);
+    decide_part(decide_, span, span.capture_bits(), Outcome::Sent, record.fields());
+  });
   drop_held();  // the agent is still to be told of what is wanted
 }
 
 void HeldTraces::drop_held() {
-  held_.clear();
-  in_order_.clear();
-  bytes_ = 0;
+  ring_.clear();
+  tags_ = {};
 }
 
 void HeldTraces::clear() {

@@ -9,6 +9,8 @@
 // it has gone counts these spans as missed. A process that ends gives the last ones to the agent,
 // which holds them instead.
 //
+// A held span is encoded, in a ring of bytes, without what may change before the span is sent.
+//
 // Nothing here throws. Without memory a span counts as missed, and a wanted trace is forgotten.
 //
 // Thread: the flusher's.
@@ -18,23 +20,31 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <unordered_map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "spans/capture_books.hpp"
 #include "spans/last_ones.hpp"
 #include "spans/span_pool.hpp"
+#include "spans/span_ring.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::client {
 
-// Takes a span, with the bits of this outcome. Sent: to be sent. Must not throw.
-using Decide = std::function<void(CapturedSpan&&, CaptureBooks::Outcome)>;
+// Takes a span, with the bits of this outcome. Sent: to be sent. Must not throw. `fields`: of a
+// span that was held, what it lacks.
+using Decide = std::function<void(CapturedSpan&&, CaptureBooks::Outcome, std::string_view fields)>;
 
 // Decides about a span's part for these captures. A span without other bits is then empty.
 void decide_part(const Decide& decide, CapturedSpan& span, CaptureBits bits,
-                 CaptureBooks::Outcome outcome);
+                 CaptureBooks::Outcome outcome, std::string_view fields = {});
+
+// The fields that may change before a span is sent, or that find it.
+wire::Span changing_part(const CapturedSpan& span);
+// Adds the rest. `wall_minus_monotonic`: of the clocks. Throws if there is no memory.
+void add_lasting_part(const CapturedSpan& span, std::int64_t wall_minus_monotonic, wire::Span& out);
 
 class HeldTraces {
  public:
@@ -44,10 +54,11 @@ class HeldTraces {
   static constexpr std::uint64_t kHoldForReasonNs = 30'000'000'000;
 
   HeldTraces(std::size_t most_bytes, Decide decide)
-      : most_bytes_(most_bytes), decide_(std::move(decide)) {}
+      : decide_(std::move(decide)), ring_(most_bytes) {}
 
   // Holds an ended span, or decides about it if its trace is wanted.
-  void hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns);
+  void hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns,
+            std::int64_t wall_minus_monotonic);
 
   // A transaction of this trace was slow here. Other processes are told, unless no trace crosses.
   void want(std::uint64_t trace_low, CaptureBits bits, const CaptureSet& set, std::uint64_t now_ns);
@@ -66,7 +77,7 @@ class HeldTraces {
   void expire(const CaptureSet& set, std::uint64_t now_ns);
 
   // The process ends: hands the newest ones out as `sent`, as far as the agent takes them.
-  void give_to_agent(const std::function<void(CapturedSpan&&)>& send);
+  void give_to_agent(const CaptureSet& set);
 
   void clear();
 
@@ -85,31 +96,21 @@ class HeldTraces {
   struct Wanted : Bits {
     CaptureBits told = 0;  // that the agent knows, of `bits`
   };
-  // Spans of a trace that came at about the same time.
-  struct Held {
-    std::uint64_t since_ns = 0;
-    std::size_t bytes = 0;
-    std::vector<CapturedSpan> spans{};
-  };
-  using AllHeld = std::unordered_multimap<std::uint64_t, Held>;
-
   CaptureBits wanted_bits(std::uint64_t hash, const CaptureSet& set);
   Wanted* add_wanted(std::uint64_t hash, CaptureBits bits, const CaptureSet& set,
                      std::uint64_t now_ns);
-  void decide_held(AllHeld::iterator which, CaptureBits wanted, const CaptureSet& set,
-                   std::uint64_t now_ns);
-  void decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet& set, std::uint64_t now_ns);
+  void decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet& set, std::uint64_t now_ns,
+              std::string_view fields = {});
+  CapturedSpan span_of(const SpanRing::Record& record, const CaptureSet& set) const;
   void count_gone(std::uint64_t hash, CaptureBits wanted, const CaptureSet& set);
-  AllHeld::iterator find_held(std::uint64_t hash, std::uint64_t since_ns);
   void let_go_oldest();
   void drop_held();
 
-  const std::size_t most_bytes_;
   const Decide decide_;
+  SpanRing ring_;
+  std::vector<const Tag*> tags_;  // of the ring's spans, by their ids
+  std::string fields_;            // of the span that is held now
   // By the hash of the trace's id, also below.
-  AllHeld held_;
-  std::deque<std::pair<std::uint64_t, std::uint64_t>> in_order_;  // since when, and which
-  std::size_t bytes_ = 0;                                         // in held_
   LastOnes<Wanted, 16'384> wanted_;
   LastOnes<Gone, 65'536> gone_;
   std::deque<std::pair<std::uint64_t, Bits>> news_;

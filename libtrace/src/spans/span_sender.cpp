@@ -24,9 +24,6 @@ constexpr std::uint32_t kBitFromStart = 0;
 // Most traces in one EVENTS that this process wants.
 constexpr std::size_t kMostWanted = 128;
 
-// Memory for spans that may be wanted.
-constexpr std::size_t kMostHeldBytes = 4u << 20;
-
 // Most spans moved out of the pool to reach those behind them.
 constexpr std::size_t kMostReady = 4'096;
 
@@ -51,14 +48,15 @@ SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
       process_(options.process),
       from_start_(options.capture),
       books_(captures_),
-      held_(kMostHeldBytes,
-            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome) {
-              carry_out(std::move(span), outcome);
+      held_(options.hold_bytes,
+            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome, std::string_view fields) {
+              carry_out(std::move(span), outcome, fields);
             }),
       slow_(pool_, recorders.slow_trees(), held_,
-            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome) {
-              carry_out(std::move(span), outcome);
+            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome, std::string_view fields) {
+              carry_out(std::move(span), outcome, fields);
             }) {
+  set_wall_clock();
   if (!books_.is_same(kBitFromStart, CaptureBooks::kFromStart)) return;
   waits_for_first_agent_ = true;
   books_.note(*published());
@@ -213,9 +211,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
 void SpanSender::give_up_waiting() {
   sort(now_ns(), SIZE_MAX);
   slow_.give_up(recorders_.open_entries().end_of_numbers(), published());
-  if (is_connected_)
-    held_.give_to_agent(
-        [this](CapturedSpan&& span) { carry_out(std::move(span), CaptureBooks::Outcome::Sent); });
+  if (is_connected_ && published() != nullptr) held_.give_to_agent(*published());
 }
 
 void SpanSender::set_wall_clock() {
@@ -239,19 +235,23 @@ void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
 }
 
 // A span to be sent is counted when it is sent.
-void SpanSender::carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome) {
+void SpanSender::carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome,
+                           std::string_view fields) {
   try {
-    if (outcome == CaptureBooks::Outcome::Sent) return ready_.push_back(std::move(span));
+    if (outcome == CaptureBooks::Outcome::Sent) {
+      ready_.push_back({std::move(span), std::string(fields)});
+      return;
+    }
     if (outcome == CaptureBooks::Outcome::Held)
-      return held_.hold(std::move(span), *published(), now_ns());
-  } catch (const std::bad_alloc&) {  // it was not moved
+      return held_.hold(std::move(span), *published(), now_ns(), wall_minus_monotonic_);
+  } catch (const std::bad_alloc&) {  // it still has what is counted
     outcome = CaptureBooks::Outcome::NoRoom;
   }
   books_.count(span, outcome);
 }
 
 // The next span to be sent, of the first `until` ever captured; null: none.
-const CapturedSpan* SpanSender::find_ready(std::uint64_t until) {
+const SpanSender::Ready* SpanSender::find_ready(std::uint64_t until) {
   while (ready_.empty() && taken_ < until) {
     const SpanPool::Index list = pool_.next_list();
     if (list == 0) break;
@@ -274,8 +274,8 @@ void SpanSender::drop_what_waits() {
 
 void SpanSender::count_what_waits_as_away() {
   drop_undecided();  // nobody asks for those any more
-  for (; const CapturedSpan* const next = find_ready(UINT64_MAX); ready_.pop_front())
-    books_.count(*next, CaptureBooks::Outcome::Away);
+  for (; const Ready* const next = find_ready(UINT64_MAX); ready_.pop_front())
+    books_.count(next->span, CaptureBooks::Outcome::Away);
 }
 
 SpanBatch* SpanSender::next() {
@@ -300,15 +300,15 @@ void SpanSender::fill(SpanBatch& batch) {
   const std::uint64_t until = captured();  // see sort()
   try {
     for (; batch.body.size() + wire::kMaxSpanBytes <= kMostBody; ready_.pop_front()) {
-      const CapturedSpan* const next = find_ready(until);
+      const Ready* const next = find_ready(until);
       if (next == nullptr) break;
-      const CaptureBooks::Set* const set = books_.set_of(*next);
+      const CaptureBooks::Set* const set = books_.set_of(next->span);
       if (set == nullptr) continue;  // the captures were removed
       if (batch.spans > 0 && set->control != batch.control) break;
       append(*next, batch);
       batch.control = set->control;
-      if ((next->context.flags() & kHeldFlag) == 0)
-        books_.count(*next, CaptureBooks::Outcome::Sent);
+      if ((next->span.context.flags() & kHeldFlag) == 0)
+        books_.count(next->span, CaptureBooks::Outcome::Sent);
     }
   } catch (const std::bad_alloc&) {
     if (batch.spans == 0) throw;
@@ -321,28 +321,12 @@ void SpanSender::fill(SpanBatch& batch) {
 }
 
 // Throws if there is no memory, with nothing changed.
-void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
-  wire::Span out;
-  out.tag_id = span.tag->id;
-  out.kind = span.kind;
-  out.begin_ns =
-      static_cast<std::uint64_t>(static_cast<std::int64_t>(span.begin_ns) + wall_minus_monotonic_);
-  out.duration_ns = span.duration_ns;
-  out.trace = {span.context.trace_high, span.context.trace_low};
-  out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;
-  out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
-  out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
-              (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0) |
-              ((span.context.flags() & kHeldFlag) != 0 ? wire::kIsHeld : 0) |
-              ((span.context.flags() & kWantedFlag) != 0 ? wire::kIsWanted : 0);
-  out.tid = span.tid;
-  out.capture_bits = span.capture_bits();
-  out.aborted = span.aborted;
-  out.value = span.value;
-  if (span.notes != nullptr) span.notes->fill(out);
+void SpanSender::append(const Ready& ready, SpanBatch& batch) {
+  wire::Span out = changing_part(ready.span);
+  if (ready.fields.empty()) add_lasting_part(ready.span, wall_minus_monotonic_, out);
   batch.body.reserve(batch.body.size() + wire::kMaxSpanBytes);
-  batch.tags.push_back(span.tag);
-  wire::append_span(batch.body, out);
+  batch.tags.push_back(ready.span.tag);
+  wire::append_span(batch.body, out, ready.fields);
   ++batch.spans;
   if ((out.flags & wire::kIsHeld) == 0)
     for_each_bit(out.capture_bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });

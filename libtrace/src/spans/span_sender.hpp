@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "link/client_options.hpp"
@@ -103,14 +104,18 @@ class SpanSender {
   void forget_all();
   void count_what_waits_as_away();
   void settle(SpanPool::Index list, std::uint64_t now_ns);
-  void carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome);
+  void carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome, std::string_view fields);
   void sort(std::uint64_t now_ns, std::size_t most_ready);
-  const CapturedSpan* find_ready(std::uint64_t until);
+  struct Ready {
+    CapturedSpan span;
+    std::string fields;  // of one that was held, what it lacks
+  };
+  const Ready* find_ready(std::uint64_t until);
   void drop_undecided();
   void drop_what_waits();
   void set_wall_clock();
   void fill(SpanBatch& batch);
-  void append(const CapturedSpan& span, SpanBatch& batch);
+  void append(const Ready& ready, SpanBatch& batch);
 
   Recorders& recorders_;
   SpanPool& pool_;
@@ -126,7 +131,7 @@ class SpanSender {
   SlowSpans slow_;
   bool relays_ = true;  // the agent; not known before it is
   bool is_watching_ = false;
-  std::deque<CapturedSpan> ready_;  // taken, to be sent
+  std::deque<Ready> ready_;  // taken, to be sent
   Sequenced<SpanBatch, 1> in_flight_;
   std::uint64_t acknowledged_ = 0;
   bool is_connected_ = false;

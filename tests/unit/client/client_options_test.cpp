@@ -48,6 +48,7 @@ TEST(ClientOptions, HaveTheDocumentedDefaults) {
   EXPECT_FALSE(options.no_agent);
   EXPECT_EQ(options.flush_interval, 100ms);
   EXPECT_EQ(options.queue_capacity, 4096u);
+  EXPECT_EQ(options.hold_bytes, 4u << 20);
   EXPECT_EQ(options.service, program_invocation_short_name);
   EXPECT_TRUE(options.labels.empty());
 }
@@ -67,6 +68,7 @@ TEST(ClientOptions, TakeWhatIsSet) {
                                            {"PCP_TRACE_FLUSH", "20"},
                                            {"PCP_TRACE_LINGER", "2.5"},
                                            {"PCP_TRACE_QUEUE", "16"},
+                                           {"PCP_TRACE_HOLD", "65536"},
                                            {"PCP_TRACE_SERVICE", "shop"},
                                            {"PCP_TRACE_LABELS", "tier=web,region=eu=west"}});
   EXPECT_TRUE(complaints.empty());
@@ -83,6 +85,7 @@ TEST(ClientOptions, TakeWhatIsSet) {
   EXPECT_EQ(options.flush_interval, 20ms);
   EXPECT_EQ(options.last_patience, 2500ms);
   EXPECT_EQ(options.queue_capacity, 16u);
+  EXPECT_EQ(options.hold_bytes, 65'536u);
   EXPECT_EQ(options.service, "shop");
   EXPECT_EQ(options.labels, (decltype(options.labels){{"tier", "web"}, {"region", "eu=west"}}));
 }
@@ -223,7 +226,7 @@ auto settings_of(const ClientOptions& options) {
                     options.reconnect_delays, options.flush_interval, options.queue_capacity,
                     options.service, options.labels, options.socket_path, options.tcp_only,
                     options.demanded_state(), options.always_ids, options.debug_file,
-                    options.socket_only);
+                    options.socket_only, options.hold_bytes);
 }
 
 TEST(ClientOptions, NameAMalformedVariableOnceAndUseTheDefault) {
@@ -236,6 +239,7 @@ TEST(ClientOptions, NameAMalformedVariableOnceAndUseTheDefault) {
       {"PCP_TRACE_LINGER", {"0"}},
       {"PCP_TRACE_FLUSH", {"0", "1.5"}},
       {"PCP_TRACE_QUEUE", {"1", "1048577"}},
+      {"PCP_TRACE_HOLD", {"0", "65535", "268435457", "4M"}},
       {"PCP_TRACE_MAX_LABEL_SETS", {"100001", "-1", ""}},
       {"PCP_TRACE_SERVICE", {""}},
       {"PCP_TRACE_LABELS", {"", "a", "=v", "1a=1"}},

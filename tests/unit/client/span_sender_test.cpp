@@ -57,6 +57,12 @@ struct SpanSenderTest : testing::Test {
   void trace_parts(int count) { run_on(recorder, intern_tag("part"), count); }
   Open begin() { return begin_on(recorder, tag); }
   void end(const Open& open) { end_on(recorder, open); }
+  // A request's headers had this trace.
+  Open begin_from(std::uint64_t trace, const Tag* its) {
+    const TraceContext header{
+        .trace_high = 1, .trace_low = trace, .parent = 2, .packed = kCameInFlag};
+    return {its, recorder.begin_in(its, {header, {}})};
+  }
   // A span of a thread that had looked at these captures just before.
   CapturedSpan late_span(const CaptureSet& captures) const {
     CapturedSpan late;
@@ -168,11 +174,6 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
 TEST_F(SpanSenderTest, SlowTraceOfSeveralProcesses_IsToldWithItsSpansAndSentIfTold) {
   const std::vector<wire::Capture> asked{{7, 3, "tag=request slower=1ns"}};
   sender.on_welcome(AgentChange::Another, 0, control(1, asked), true);
-  const auto begin_from = [&](std::uint64_t trace, const Tag* its) {
-    const TraceContext header{
-        .trace_high = 1, .trace_low = trace, .parent = 2, .packed = kCameInFlag};
-    return Open{its, recorder.begin_in(its, {header, {}})};
-  };
   const std::vector<wire::WantedTrace> wanted{{wire::hash_of_trace(5), 8}};
   end(begin_from(5, tag));
   EXPECT_EQ(spans_of_next(), 1U);
@@ -200,8 +201,7 @@ TEST_F(SpanSenderTest, SlowTraceOfSeveralProcesses_IsToldWithItsSpansAndSentIfTo
 TEST_F(SpanSenderTest, SlowTraceOfAProcessThatTheFilterNames_IsSentByOthers) {
   sender.on_welcome(AgentChange::Another, 0, control(1, {{7, 3, "service=other slower=1ns"}}),
                     true);
-  const TraceContext header{.trace_high = 1, .trace_low = 5, .parent = 2, .packed = kCameInFlag};
-  end(Open{tag, recorder.begin_in(tag, {header, {}})});
+  end(begin_from(5, tag));
   trace();
   EXPECT_EQ(sender.next(), nullptr);
   sender.on_wanted({{wire::hash_of_trace(5), 8}});
@@ -457,6 +457,35 @@ TEST_F(SpanSenderTest, SendsOrCountsEachSpanThoughMemoryRunsOut) {
       EXPECT_EQ(sent[bit] + count.missed_full + count.missed_waiting, 200U) << bytes;
     }
     EXPECT_TRUE(sender.has_settled_all()) << bytes;
+  }
+}
+
+TEST_F(SpanSenderTest, SendsOrCountsEachHeldSpanThoughMemoryRunsOut) {
+  std::vector<wire::WantedTrace> wanted;
+  for (std::uint64_t id = 1; id <= 100; ++id) wanted.push_back({wire::hash_of_trace(id), 8});
+  for (std::size_t bytes = 1, round = 1; bytes < 1 << 17; bytes *= 2, ++round) {
+    sender.on_welcome(AgentChange::Another, 0,
+                      control(round, {{7, 3, "tag=request slower=3600s limit=1000000/s"}}), true);
+    std::optional<ScarceMemory> scarce;
+    for (std::uint64_t id = 1; id <= 100; ++id) {
+      end(begin_from(id, intern_tag("part")));
+      if (id == 50 && round % 2 == 0) sender.sort(kNow);  // then the ring exists
+    }
+    scarce.emplace(bytes);
+    throws([&] { sender.sort(kNow); });
+    throws([&] { sender.on_wanted(wanted); });
+    throws([&] { sender.next(); });
+    scarce.reset();
+    sender.on_wanted(wanted);
+    std::uint64_t sent = 0;
+    wire::CaptureCount told;
+    while (const SpanBatch* const pdu = sender.next()) {
+      sent += pdu->spans;
+      if (!pdu->counts.empty()) told = pdu->counts.front();
+      ASSERT_TRUE(sender.on_ack(pdu->sequence));
+    }
+    EXPECT_EQ(told.captured, 100U) << bytes;
+    EXPECT_EQ(sent + told.missed_full, 100U) << bytes;
   }
 }
 

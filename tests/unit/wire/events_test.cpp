@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -219,6 +220,23 @@ TEST(Span, IsRefusedWithLinksOrAReasonBeyondTheirLimits) {
   };
   EXPECT_TRUE(takes_reason(4096));
   EXPECT_FALSE(takes_reason(4097));
+}
+
+TEST(Span, MayComeInTwoParts) {
+  const SpanAttribute attribute{"key", "text"};
+  Span first = sample_span();
+  first.attributes = {&attribute, 1};
+  Span second{.flags = kIsHeld, .capture_bits = 8};
+  first.flags = first.capture_bits = 0;
+  std::string fields, body;
+  append_span_fields(fields, first);
+  append_span(body, second, fields);
+  const Arrival arrival(body);
+  ASSERT_TRUE(arrival.is_taken);
+  const Span& arrived = arrival.events.spans[0];
+  EXPECT_EQ(list(arrived.attributes), list(first.attributes));
+  EXPECT_EQ(std::tuple(arrived.flags, arrived.capture_bits, arrived.begin_ns, arrived.span),
+            std::tuple(kIsHeld, CaptureBits{8}, first.begin_ns, first.span));
 }
 
 TEST(Span, IsSentWithoutWhatWouldBeRefused) {
