@@ -7,17 +7,21 @@
 // (wire::append_span). The next record begins at the next multiple of 8. A record does not go over
 // the end of the ring: a gap is there, with no more than `bytes` and no `capture_bits`.
 //
+// The ring begins small. A full one is replaced by a larger one, up to the limit.
+//
 // The index has the newest record of each bucket, by the hash of the trace. It is never cleaned:
 // what is older than the tail is gone.
 //
 // Thread: the flusher's.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wire/events.hpp"
@@ -41,23 +45,24 @@ class SpanRing {
   };
   static_assert(sizeof(Record) == 32 && sizeof(Record) + wire::kMaxSpanBytes <= UINT16_MAX);
 
-  explicit SpanRing(std::size_t bytes) : size_(padded(bytes)) {}
+  explicit SpanRing(std::size_t most_bytes) : SpanRing(most_bytes, kFirstSize) {}
 
   bool empty() const { return tail_ == head_; }
   Record& oldest() { return at(tail_); }
   void remove_oldest() { tail_ += padded(oldest().bytes); }
 
-  // Calls let_go_oldest(), which removes it, until there is room. Throws if there is no memory,
-  // with nothing changed. Requires: bytes for it, in an empty ring.
+  // At the limit, calls let_go_oldest(), which removes it, until there is room. Throws if there is
+  // no memory, with nothing changed. Requires: bytes for it, in an empty ring.
   template <typename LetGoOldest>
   void append(Record record, std::uint64_t hash, std::string_view fields,
               LetGoOldest let_go_oldest) {
+    const std::size_t bytes = padded(sizeof record + fields.size());
     make_memory();
-    const auto make_room = [&](std::size_t bytes) {
-      while (head_ + bytes - tail_ > size_) let_go_oldest();
+    while (size_ < most_ && head_ - tail_ + 2 * bytes > size_) grow();
+    const auto make_room = [&](std::size_t needed) {
+      while (head_ + needed - tail_ > size_) let_go_oldest();
     };
     record.bytes = static_cast<std::uint16_t>(sizeof record + fields.size());
-    const std::size_t bytes = padded(record.bytes);
     if (const std::size_t rest = size_ - head_ % size_; rest < bytes) {
       make_room(rest);
       at(head_).bytes = static_cast<std::uint16_t>(rest);
@@ -93,14 +98,14 @@ class SpanRing {
   }
 
   // Also gives the memory back.
-  void clear() {
-    tail_ = head_;
-    ring_.reset();
-    index_ = {};
-  }
+  void clear() { *this = SpanRing(most_); }
 
  private:
   static constexpr std::size_t kBytesOfBucket = 256;
+  static constexpr std::size_t kFirstSize = 128u << 10;
+
+  SpanRing(std::size_t most_bytes, std::size_t size)
+      : most_(padded(most_bytes)), size_(std::min(most_, size)) {}
 
   static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
   Record& at(std::uint64_t position) { return reinterpret_cast<Record&>(ring_[position % size_]); }
@@ -111,7 +116,18 @@ class SpanRing {
     ring_.reset(new char[size_]);  // the system gives pages when they are written
   }
 
-  const std::size_t size_;
+  // The records, which are fewer, fit without a gap.
+  void grow() {
+    SpanRing larger(most_, 2 * size_);
+    larger.make_memory();
+    for_each_of_last(size_, [&](const Record& record) {
+      larger.append(record, wire::hash_of_trace(record.trace_low), record.fields(), [] {});
+    });
+    *this = std::move(larger);
+  }
+
+  std::size_t most_;
+  std::size_t size_;
   std::unique_ptr<char[]> ring_;
   std::vector<std::uint64_t> index_;  // positions; 0: none
   std::uint64_t tail_ = padded(1);    // of the oldest

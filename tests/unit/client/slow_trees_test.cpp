@@ -748,8 +748,16 @@ TEST_F(HeldTracesTest, SpanOfAnySize_IsSentAsItWasOrMissed) {
 TEST_F(HeldTracesTest, AtTheEnd_TheNewestAreForTheAgent) {
   ask(kFast, "", true);
   HeldTraces much{100u << 20, note};
-  for (std::uint64_t id = 1; id <= 10'000; ++id)
+  const auto want_there = [&](std::uint64_t id) {
+    much.want({wire::hash_of_trace(id), kRequest}, captures(), now);
+  };
+  for (std::uint64_t id = 1; id <= 10'000; ++id) {  // the ring grows several times
     hold(much, {.tag = part, .context = {.trace_high = 1, .trace_low = id, .own = id}});
+    if (id <= 3'000) want_there(id);  // nothing is left of the first ring
+  }
+  EXPECT_EQ(kept().size(), 3'000U);
+  want_there(3'001);
+  EXPECT_EQ(kept(), (Spans{{3'001, kRequest}}));
   much.give_to_agent(captures());
   EXPECT_GT(decisions.size(), 4'000U);
   EXPECT_LT(decisions.size(), 5'000U);
