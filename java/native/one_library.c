@@ -44,6 +44,7 @@ static const JNINativeMethod kMethods[] = {
     METHOD(note, "(JJLjava/lang/String;Ljava/lang/String;)V"),
     METHOD(noteNumber, "(JJLjava/lang/String;D)V"),
     METHOD(link, "(JJLjava/lang/String;)V"),
+    METHOD(want, "(JJLjava/lang/String;)V"),
     METHOD(fail, "(JJJLjava/lang/String;)V"),
     METHOD(byName, "(ILjava/lang/String;D)I"),
     METHOD(state, "(I)I"),

@@ -305,6 +305,13 @@ JNIEXPORT void JNICALL NATIVE(link)(JNIEnv* env, jclass class, jlong tag, jlong 
   pmtrace_link(&transaction, read_header(env, traceparent, header));
 }
 
+JNIEXPORT void JNICALL NATIVE(want)(JNIEnv* env, jclass class, jlong tag, jlong begun,
+                                    jstring why) {
+  pmtrace_tx transaction = to_transaction(tag, begun);
+  struct note_text text;
+  pmtrace_want(&transaction, read_note(env, why, &text));
+}
+
 /* Not inlined, since its buffer is large. */
 __attribute__((noinline)) static void note_failure(JNIEnv* env, pmtrace_tx* transaction,
                                                    pmtrace_handle as, jstring reason) {

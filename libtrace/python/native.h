@@ -40,6 +40,7 @@
   X(note)                \
   X(note_number)         \
   X(link)                \
+  X(want)                \
   X(flush)               \
   X(stats)
 

@@ -292,6 +292,18 @@ static PyObject* link_to(Transaction* self, PyObject* traceparent) {
   return Py_NewRef(Py_None);
 }
 
+static PyObject* want(Transaction* self, PyObject* arguments, PyObject* names) {
+  static char* kArguments[] = {"why", NULL};
+  PyObject* why = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(arguments, names, "|O:want", kArguments, &why)) return NULL;
+  if (why != Py_None && !PyUnicode_Check(why)) return refuse_type("why", "str or None", why);
+  if (!is_captured(self)) return Py_NewRef(Py_None);
+  PyObject* const text = why != Py_None ? clean_text("why", why) : NULL;
+  if (!PyErr_Occurred()) library.want(&self->tx, text != NULL ? utf8_of(text) : NULL);
+  Py_XDECREF(text);
+  return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
 static PyObject* headers(Transaction* self, PyObject* Py_UNUSED(none)) {
   return make_headers(&self->tx);
 }
@@ -434,6 +446,8 @@ static PyMethodDef methods[] = {
            "note($self, key, value, /)\n--\n\nNotes a text or a number, if it is captured."),
     METHOD("link", link_to, METH_O,
            "link($self, traceparent, /)\n--\n\nNotes a related trace, if it is captured."),
+    METHOD("want", want, METH_VARARGS | METH_KEYWORDS,
+           "want($self, why=None)\n--\n\nAsks for the whole request, if it is captured."),
     METHOD("headers", headers, METH_NOARGS,
            "headers($self)\n--\n\nGives the headers for an outgoing request."),
     METHOD("_suspend", suspend, METH_NOARGS, NULL),

@@ -146,6 +146,7 @@ void note() {
   running.note(std::string_view("rows"), 12.5);
   running.note("no text", nullptr);
   running.link(nullptr);
+  running.want("why");
   auto failed = noted.begin();
   failed.fail("declined");      // 1 abort
   failed.fail(std::string());   // nothing more

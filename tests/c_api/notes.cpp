@@ -38,6 +38,8 @@ int main() {
   running.note(nullptr, "text");
   running.link(nullptr);
   running.link("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  running.want(std::string("chosen"));
+  running.want();
   running.label("status", 504);
   running.fail("declined");
   if (running.is_captured()) return 1;

@@ -76,6 +76,9 @@ contains
     call expect(int(narrow), 0)
     call pmtrace_link(running, trace(2:), wide)
     call expect(int(wide), wrong)
+    call pmtrace_want(running, 'chosen   ', narrow)
+    call pmtrace_want(running, wide)
+    call expect(int(narrow) + int(wide), 0)
     call pmtrace_fail_as(running, pmtrace_tag(request, 'status', '504'), 'declined  ', status)
     call expect(status, 0)
   end subroutine
@@ -91,6 +94,8 @@ contains
     call pmtrace_note(scope, 'route', '/cart')
     call pmtrace_note(scope, 'rows', 7)
     call pmtrace_link(scope, trace)
+    call pmtrace_want(scope, 'why')
+    call pmtrace_want(scope)
     if (pmtrace_is_captured(scope)) error stop 'the wrong one is captured'
     call pmtrace_fail(scope, 'declined')
     call pmtrace_begin(other, again)

@@ -9,7 +9,7 @@ from private_pmcd import PATIENCE_S, completed, wait_until
 LINKED = "0af7651916cd43dd8448eb211c80319c"
 KEY = "k" * 128
 NOTED = {"tag": "request", "status": "aborted", "reason": "declined", "missing": None,
-         "attributes": f"route=/käse rows=12.5 bytes=4096 {KEY}=yes long={'v' * 4096}"}
+         "attributes": f"route=/käse rows=12.5 bytes=4096 {KEY}=yes long={'v' * 4096} wanted=chosen"}
 
 
 def failed_span(pmcd, *command, environment):

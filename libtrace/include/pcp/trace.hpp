@@ -183,6 +183,11 @@ inline void link(pmtrace_tx* transaction, OptionalText traceparent) noexcept {
   pmtrace_link(transaction, copy_text(traceparent, header));
 }
 
+inline void want(pmtrace_tx* transaction, OptionalText why) noexcept {
+  NoteForC text;
+  pmtrace_want(transaction, copy_text(why, text));
+}
+
 inline void fail(pmtrace_tx* transaction, pmtrace_handle tag, OptionalText reason) noexcept {
   NoteForC text;
   pmtrace_fail_as(transaction, tag, copy_text(reason, text));
@@ -487,6 +492,12 @@ class [[nodiscard]] Running {
   // answers together.
   void link(detail::OptionalText traceparent) noexcept {
     if (is_captured()) detail::link(&transaction_, traceparent);
+  }
+
+  // Asks monitors with the word `wanted` for the whole request of this transaction, in all
+  // programs. The reason, unless null, becomes the note "wanted".
+  void want(detail::OptionalText why = nullptr) noexcept {
+    if (is_captured()) detail::want(&transaction_, why);
   }
 
   // Headers for an outgoing request of this transaction.

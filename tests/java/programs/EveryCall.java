@@ -36,6 +36,7 @@ final class EveryCall {
         noted.note("key", "text");
         noted.note("key", 1);
         noted.link(TRACE);
+        noted.want("why");
         noted.label("key", "text");
         noted.label("key", 1);
         noted.label(null, null);

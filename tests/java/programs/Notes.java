@@ -53,6 +53,8 @@ final class Notes {
         running.note("long", "v".repeat(100_000));
         noteWhatIsWrong(running);
         running.link(TRACE);
+        running.want("chosen");
+        running.want(null);
         running.fail("declined");
         running.note("late", "text");
         running.fail("late");

@@ -37,6 +37,8 @@ def note_all():
             running.note(key, 1)
             running.link(key)
         running.link(TRACE.encode())
+        running.want(why="chosen")
+        running.want()
         running.fail("declined")
         running.note("late", "text")
         running.fail("late")

@@ -41,6 +41,7 @@ for wanted, calls, values in (
         ("text", [lambda given: tag.describe("", given)], [*NOT_TEXT, 3]),
         ("reason", [running.fail], [*NOT_TEXT, 3, ValueError]),
         ("traceparent", [running.link], [None, 3]),
+        ("why", [running.want], [3, b"bytes"]),
         ("headers", [tag.begin_from, lambda given: trace.begin_from("x", given)], [3, 3.5]),
         ("header traceparent", [lambda given: tag.begin_from({"traceparent": given})], [None, 3, ["x"]]),
         ("since", [lambda given: tag.begin(since=given)], ["3", b"3", [3]]),

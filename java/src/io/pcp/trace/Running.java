@@ -213,6 +213,16 @@ public final class Running implements AutoCloseable {
     }
 
     /**
+     * Asks monitors with the word {@code wanted} for the whole request of this transaction, in all
+     * programs.
+     *
+     * @param why becomes the note "wanted", cut after 4,096 bytes; null: no note
+     */
+    public void want(String why) {
+        Calls.want(transaction.handle, started, why);
+    }
+
+    /**
      * Aborts this, as {@link #abort} does, and notes the reason.
      *
      * @param reason cut after 4,096 bytes; or null

@@ -77,7 +77,7 @@
  * Users of PCP may ask to see some transactions one by one, such as all slow ones (a capture). They
  * then also see the program's notes on such a transaction: {@link io.pcp.trace.Running#note},
  * {@link io.pcp.trace.Running#link}, {@link io.pcp.trace.Running#fail}. Notes on other transactions
- * are ignored, without copying a text.
+ * are ignored, without copying a text. {@link io.pcp.trace.Running#want} asks for a whole request.
  *
  * <p>Everybody who sees a program's transactions sees these notes: put no secrets into them.
  *

@@ -228,6 +228,12 @@ public final class Calls {
         }
     }
 
+    public static void want(long tag, long begun, String why) {
+        if (isCaptured(tag, begun)) {
+            Native.want(tag, begun, why);
+        }
+    }
+
     /**
      * Aborts it in the same way. If it is captured, notes a reason that is not null: a text, or the
      * class and the message of an exception.

@@ -11,7 +11,7 @@ final class Native {
      * Version of this class and the native code. Raise it here and in CMakeLists.txt when a method
      * changes: a class must never meet a library of another version.
      */
-    static final int VERSION = 10;
+    static final int VERSION = 11;
 
     private Native() {}
 
@@ -84,7 +84,7 @@ final class Native {
 
     static native String tracestate(long tag, long begun);
 
-    /** Tells whether it is captured. Requires for the next three: it is. */
+    /** Tells whether it is captured. Requires for the next four: it is. */
     static native boolean isCaptured(long tag, long begun);
 
     static native void note(long tag, long begun, String key, String value);
@@ -92,6 +92,8 @@ final class Native {
     static native void noteNumber(long tag, long begun, String key, double value);
 
     static native void link(long tag, long begun, String traceparent);
+
+    static native void want(long tag, long begun, String why);
 
     /** Aborts it under the tag `as`, captured or not; the reason may be null. */
     static native void fail(long tag, long begun, long as, String reason);

@@ -81,6 +81,7 @@ class AllocationTest {
                         running.note("größe", "a text");
                         running.note("rows", i);
                         running.link("no header");
+                        running.want("why");
                         if (running.isCaptured()) {
                             throw new AssertionError();
                         }
