@@ -255,7 +255,7 @@ void Flusher::take_flush_request() {
   shared_.deliveries.made_progress();
   outbox_.spans.tick(platform_.now_ns());
   shared_.deliveries.made_progress();
-  if (is_ending) outbox_.spans.give_up_waiting();
+  if (is_ending) outbox_.spans.give_undecided();
   if (is_ending && mmv_ != nullptr) mmv_->finish();
   shared_.deliveries.made_progress();
   flushed_until_ = outbox_.pending.queued();

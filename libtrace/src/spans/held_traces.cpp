@@ -31,7 +31,7 @@ CapturedSpan copy_of(const CapturedSpan& span) {
 
 std::uint64_t hold_ns(const CaptureSet& set) {
   std::uint64_t longest = 0;
-  for_each_bit(set.relayed(), [&](std::size_t bit) {
+  for_each_bit(set.slow(), [&](std::size_t bit) {
     const wire::CaptureFilter& filter = set.at(bit).filter;
     longest = std::max({longest, filter.slower_ns + HeldTraces::kLeastHoldNs,
                         filter.reasons != 0 ? HeldTraces::kHoldForReasonNs : 0});

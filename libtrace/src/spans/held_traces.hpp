@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which traces are wanted whole by filters with slower=, and the ended spans of traces that cross
-// processes and that nobody wants yet.
+// Which traces are wanted whole by filters with slower= or another reason, and ended spans that
+// nobody wants yet: of traces that cross processes, and those that ended after the transaction
+// around them.
 //
 // A process wants a trace when a transaction selected by such a filter is slow, and tells the
 // agent. The agent tells all processes of the capture, and these send what they have of the trace.

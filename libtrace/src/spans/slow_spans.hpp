@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The flusher's part of filters with slower=: which of the spans that threads hand over are sent.
-// SlowTrees has the other part.
+// The flusher's part of filters with slower= or another reason: which of the spans that threads
+// hand over are sent. SlowTrees has the other part.
 //
 // All spans of a list have one fate. A list is kept for a filter if its first transaction was slow,
 // or a selected one around it that has ended meanwhile. Else the list waits at the next open one
-// around. If that cannot be found any more, the list waits here for the fate of its parent. If the
-// parent had ended before, and no older list waits any more, the parent's tree was fast: nobody
-// reports that here. If too many lists wait, the oldest are given up.
+// around. If that cannot be found any more, or if too many lists wait, the trace is decisive: the
+// list is held until the trace is wanted (HeldTraces), like a fast list of a trace that crosses
+// processes.
 //
 // A trace with a slow list is wanted in all processes, unless it is over the limit: then it stays
-// so for some time. A fast list of a trace that crosses processes is held (HeldTraces).
+// so for some time.
 //
-// Nothing here throws. Without memory a fate is forgotten, and a list that cannot wait is given up.
+// Nothing here throws.
 //
 // Thread: the flusher's.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <unordered_map>
 #include <utility>
 
 #include "spans/capture_books.hpp"
@@ -31,9 +29,6 @@ namespace pcp::trace::client {
 
 class SlowSpans {
  public:
-  static constexpr std::uint64_t kPatienceNs = 300'000'000'000;
-  static constexpr std::size_t kMostOrphans = 4'096;
-
   using Outcome = CaptureBooks::Outcome;
 
   SlowSpans(SpanPool& pool, SlowTrees& trees, HeldTraces& traces, Decide decide)
@@ -45,49 +40,35 @@ class SlowSpans {
   // Decides about open transactions that are slow already. True if others may become slow.
   bool look_at_open(const OpenEntries& entries, const CaptureSet& set, std::uint64_t now_ns);
 
-  // Gives up lists that have waited too long, or take too much room. Call this periodically.
-  // `entries`: of the open table, also below.
+  // Holds the oldest lists that wait if they take too much room. Call this periodically. `entries`:
+  // of the open table, also below.
   void expire(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns);
 
-  // Gives up all lists that wait. Without a set nobody is told.
-  void give_up(std::uint32_t entries, const CaptureSet* set) {
-    give_up_old(entries, UINT64_MAX, set);
+  // Holds all lists that wait, or without a set drops them.
+  void hold_all(std::uint32_t entries, const CaptureSet* set) {
+    hold_old(entries, UINT64_MAX, set);
   }
 
  private:
   struct Fates {
     CaptureBits kept = 0;
     CaptureBits over_limit = 0;
-    CaptureBits waited = 0;
     CaptureBits held = 0;
     CaptureBits fast = 0;  // dropped
-
-    CaptureBits all() const { return kept | over_limit | waited | held | fast; }
-    void add(const Fates* more);
   };
-  struct Orphans {
-    std::uint64_t parent;
-    std::uint64_t since_ns;
-    SpanPool::Index list = 0;
-    bool has_ended = true;  // the parent
-    bool is_due = false;    // in the list of take_out(), by `next_due`
-    Orphans* next_due = nullptr;
-  };
-
   struct OverLimit {
     CaptureBits bits = 0;
     std::uint64_t since_ns = 0;
   };
 
-  void remember(std::uint64_t id, const Fates& fates);
-  bool let_wait(SpanPool::Index list, std::uint64_t parent, bool has_ended, std::uint64_t now_ns);
   CaptureBits keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
+  OverLimit& over_limit(std::uint64_t trace, std::uint64_t now_ns);
   Fates decide(CaptureBits slow, std::uint64_t trace, const CaptureSet& set, std::uint64_t now_ns);
   void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
                 std::uint64_t now_ns);
-  void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set);
-  void give_up_orphans(std::uint64_t until, bool are_fast, const CaptureSet* set);
-  void give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set, std::uint64_t now_ns);
+  void take_out_rest(SpanPool::Index list, CaptureBits held, const CaptureSet& set,
+                     std::uint64_t now_ns);
+  void hold_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set);
 
   SpanPool::Share& share() { return pool_.flushers_share(); }
 
@@ -96,11 +77,7 @@ class SlowSpans {
   HeldTraces& held_;
   const Decide decide_;
   LastOnes<OverLimit, 4'096> over_limit_;  // traces by the low half of their ids
-  LastOnes<Fates, 16'384> ended_;          // spans by their ids, and slow selected ones by TreeRef
-  // Spans that wait for their parents, by the ids of these.
-  std::unordered_map<std::uint64_t, Orphans> orphans_;
-  std::size_t orphaned_ = 0;  // spans in orphans_
-  std::uint64_t next_check_ns_ = 0;
+  OverLimit without_memory_;
 };
 
 }  // namespace pcp::trace::client

@@ -10,13 +10,12 @@
 //
 // A slot for each entry of the open table has the list's head: the generation of the transaction
 // there, and the list while the transaction is open, or else the captures for which it was slow. A
-// span that comes too late finds another generation. The next transaction in the entry takes the
-// slot. So a transaction that ends before its parts leaves an EndRecord until they have ended.
+// span that comes too late finds another generation, of the next transaction in the entry: the
+// flusher holds it until its trace is wanted (HeldTraces).
 //
 // Thread: any, except where said otherwise.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -26,10 +25,8 @@
 
 namespace pcp::trace::client {
 
-// These stand for the selected transaction around, if it cannot be found any more: the parent has
-// ended and is forgotten, or one around the parent, which may be open.
+// This stands for a selected transaction around that cannot be found any more.
 inline constexpr TreeRef kForgotten = UINT64_MAX;
-inline constexpr TreeRef kForgottenAround = UINT64_MAX - 1;
 
 // Facts about an open transaction that filters with slower= select or have as a part, or that
 // captures left out.
@@ -50,7 +47,6 @@ class SlowTrees {
 
   struct Snapshot {
     bool is_found = false;
-    bool is_part = false;  // counted by the one around
     bool is_open = false;
     TreeRef self = 0;
     TreeFacts facts{};
@@ -106,19 +102,16 @@ class SlowTrees {
     CaptureBits slow = 0;  // captures for which the transaction was slow
     std::uint32_t reasons = 0;
     SpanPool::Index list = 0;
-    std::uint64_t since_ns = UINT64_MAX;  // since when the list was not empty
-    bool is_torn = false;                 // some were given up
-    bool has_end_record = false;
+    bool has_parts = false;  // some of its parts are open
   };
   bool close(const Snapshot& ended, const Ending& ending, WaitingSpans& waiting);
 
-  // A part has ended: the transaction around need not know of it any more. Not for a part with an
-  // EndRecord, which is released with that.
-  void release(TreeRef around);
+  // A part of this transaction has ended.
+  void note_end_of_part(TreeRef around);
 
-  // Lets a list, which has waited since then, wait at a transaction, and releases that if
-  // `is_part`. False if the transaction has ended: then the list is the caller's.
-  bool wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_part, std::uint64_t since_ns);
+  // Lets a list wait at a transaction, since that time, and with `is_part` notes the end of a part.
+  // False if the transaction has ended: then the list is the caller's.
+  bool wait(TreeRef at, SpanPool::Index list, bool is_part, std::uint64_t since_ns);
 
   struct Outcome {
     bool is_open = false;
@@ -128,16 +121,15 @@ class SlowTrees {
   };
   Outcome outcome(TreeRef ref) const;
 
-  // Calls use(list, around) for each list that waits since `until` or longer. Their transactions
-  // are torn from then on. `entries`: of the open table. Thread: the flusher's, also below.
+  // Takes each list that waits since `until` or longer. `entries`: of the open table. Thread: the
+  // flusher's, also below.
   template <typename Use>
-  void remove_old(std::uint32_t entries, std::uint64_t until, Use use) {
+  void take_old(std::uint32_t entries, std::uint64_t until, Use use) {
     for (std::uint32_t entry = 0; entry < entries; ++entry) {
       Slot* const slot = slots_.find(entry);
       if (slot == nullptr) return;
       if (slot->since_ns.load(std::memory_order_relaxed) > until) continue;
-      TreeRef around = 0;
-      if (const SpanPool::Index list = tear(*slot, around); list != 0) use(list, around);
+      if (const SpanPool::Index list = take_list(*slot); list != 0) use(list);
     }
   }
 
@@ -148,8 +140,8 @@ class SlowTrees {
   // Zeros: nothing began here yet.
   struct Slot {
     // Released by each change, acquired by each reader. The generation (32 bits) is odd while the
-    // transaction is open: then follow its open parts (10), its reasons (2), how often it was torn
-    // (4), and the list (16). Else follow the captures for which it was slow.
+    // transaction is open: then follow its open parts (10), its reasons (2), how often its list was
+    // taken (4), and the list (16). Else follow the captures for which it was slow.
     std::atomic<std::uint64_t> head;
     std::atomic<Moment> begun;    // released after the facts
     std::atomic<TreeRef> around;  // these: released, for readers that then look at head again
@@ -158,21 +150,7 @@ class SlowTrees {
     std::atomic<CaptureSet::Epoch> epoch;
     std::atomic<std::uint64_t> trace_low;
     std::atomic<std::uint64_t> since_ns;  // since when its oldest span waits; orders nothing else
-    std::atomic<bool> is_part;            // orders nothing else: only its end reads it
   };
-
-  // How a transaction ended while parts of it were open.
-  struct EndRecord {
-    std::atomic<TreeRef> self;  // 0: free. Released after the rest, acquired before it
-    std::atomic<TreeRef> around;
-    std::atomic<bool> is_part;  // then `around` is released with this
-    // Stored before the head that readers acquire. `parts` are still open.
-    std::atomic<CaptureBits> slow;
-    std::atomic<std::uint32_t> parts;
-  };
-  static constexpr std::size_t kMostEndRecords = 4'096;  // 160 KiB, when first needed
-  static constexpr std::size_t kProbed = 16;             // places that an EndRecord may take
-  static constexpr TreeRef kIsWritten = UINT64_MAX;
 
   static TreeRef ref(std::uint32_t entry, std::uint32_t generation) {
     return std::uint64_t{entry} << 32 | generation;
@@ -182,13 +160,9 @@ class SlowTrees {
   }
   static bool is_open(std::uint64_t head) { return generation_of(head) % 2 == 1; }
   static SpanPool::Index list_of(std::uint64_t head) { return head & kList; }
-  static bool is_torn(std::uint64_t head) { return (head & kTorn) != 0; }
-  static std::uint32_t parts_of(std::uint64_t head) {
-    return static_cast<std::uint32_t>((head & kParts) / kOnePart);
-  }
   static constexpr std::uint64_t kList = 0xFFFF;
-  static constexpr std::uint64_t kTorn = 0xF'0000;
-  static constexpr std::uint64_t kOnceTorn = 0x1'0000;
+  static constexpr std::uint64_t kTaken = 0xF'0000;  // the number of times wraps
+  static constexpr std::uint64_t kOnceTaken = 0x1'0000;
   static std::uint32_t reasons_of(std::uint64_t head) {
     return static_cast<std::uint32_t>(head / kOneReason) & wire::kAllReasons;
   }
@@ -196,17 +170,21 @@ class SlowTrees {
   static constexpr std::uint64_t kParts = 0xFFC0'0000;
   static constexpr std::uint64_t kOnePart = 0x40'0000;
   static_assert(kOneReason * wire::kAllReasons < kOnePart);
-  static std::uint64_t torn(std::uint64_t head);
-  static SpanPool::Index tear(Slot& slot, TreeRef& around);
-  bool add_part(TreeRef ref);
-  EndRecord* make_end_record(const Snapshot& ended);
-  EndRecord* find_end_record(TreeRef self) const;
-  Outcome recorded_outcome(TreeRef ref) const;
-  Slot* slot_of(TreeRef ref) const { return slots_.find(static_cast<std::uint32_t>(ref >> 32)); }
+  // The head with a part less. One that ever had very many parts may always have some.
+  static std::uint64_t without_part(std::uint64_t head) {
+    const std::uint64_t parts = head & kParts;
+    return parts == 0 || parts == kParts ? head : head - kOnePart;
+  }
+  static SpanPool::Index take_list(Slot& slot);
+  void note_part(TreeRef around);
+  // Null: unknown, or none.
+  Slot* slot_of(TreeRef ref) const {
+    return ref != 0 && ref != kForgotten ? slots_.find(static_cast<std::uint32_t>(ref >> 32))
+                                         : nullptr;
+  }
 
   SpanPool& pool_;
   ByEntry<Slot> slots_;
-  MadeWhenNeeded<std::array<EndRecord, kMostEndRecords>> end_records_;
 };
 
 }  // namespace pcp::trace::client

@@ -61,12 +61,10 @@ class SpanPool {
 
   // Facts for the flusher about a list, kept in its first node.
   struct Facts {
-    TreeRef self = 0;    // its first span, if selected
     TreeRef around = 0;  // the innermost selected transaction around all of it
-    CaptureBits slow =
-        0;  // captures for which the first span, or one around that has ended, was slow
+    // Captures for which the first span, or one around that has ended, was slow.
+    CaptureBits slow = 0;
     CaptureBits at_once = 0;  // captures that want the first span in any case
-    bool is_torn = false;     // some of its spans were given up
   };
 
   // Puts a list behind another. 0 is an empty list.

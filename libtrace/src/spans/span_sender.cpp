@@ -182,7 +182,7 @@ void SpanSender::tick(std::uint64_t now_ns) {
   if (published() == nullptr) {
     count_what_waits_as_away();  // counts for open accounts only
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
-    give_up_waiting();
+    give_undecided();
     publish(nullptr);
     count_what_waits_as_away();  // reported if this agent comes back
   } else {
@@ -208,9 +208,9 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
   }
 }
 
-void SpanSender::give_up_waiting() {
+void SpanSender::give_undecided() {
   sort(now_ns(), SIZE_MAX);
-  slow_.give_up(recorders_.open_entries().end_of_numbers(), published());
+  slow_.hold_all(recorders_.open_entries().end_of_numbers(), published());
   if (is_connected_ && published() != nullptr) held_.give_to_agent(*published());
 }
 
@@ -264,7 +264,7 @@ const SpanSender::Ready* SpanSender::find_ready(std::uint64_t until) {
 void SpanSender::drop_undecided() {
   held_.clear();
   if (recorders_.spans_in_use() > 0)
-    slow_.give_up(recorders_.open_entries().end_of_numbers(), nullptr);
+    slow_.hold_all(recorders_.open_entries().end_of_numbers(), nullptr);
 }
 
 void SpanSender::drop_what_waits() {

@@ -80,8 +80,8 @@ class SpanSender {
   // Decides about spans that threads handed over for filters with slower=.
   void sort(std::uint64_t now_ns);
 
-  // The process ends: gives up spans that wait for slower=, and counts them.
-  void give_up_waiting();
+  // The process ends: gives the agent spans that nobody wants yet, as many as it takes.
+  void give_undecided();
 
   // The spans to send now, perhaps again; null: none.
   SpanBatch* next();

@@ -39,7 +39,6 @@ TreeRef Recorder::selected_around(const ThreadTrace::Parent& parent) const {
   if (!known.is_found) return kForgotten;
   if (known.is_open && known.facts.selected != 0) return known.self;
   TreeRef around = known.around_inside();
-  if (known.is_open && around == kForgotten) return kForgottenAround;
   // Skips ended fast transactions: their slots may soon be reused.
   for (SlowTrees::Outcome outcome = trees.outcome(around);
        outcome.is_found && !outcome.is_open && outcome.slow == 0; outcome = trees.outcome(around))
@@ -219,12 +218,12 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   if (is_selected && !shared_->slow_trees().close(ended.tree, ending, ended.waiting))
     return seconds;
   if (!open_.leave(open.tag, {open.begun.moment, ref}) && !is_selected) return seconds;
-  ended.is_part = ended.tree.is_part && !ended.waiting.has_end_record;
+  ended.is_part = !ended.waiting.has_parts;
   if (reader)
     capture_span(*reader, ended);
   else
     spans_.give_back(ended.waiting.list);
-  if (ended.is_part) shared_->slow_trees().release(ended.tree.facts.around);
+  if (ended.is_part) shared_->slow_trees().note_end_of_part(ended.tree.facts.around);
   return seconds;
 }
 
@@ -237,7 +236,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
       (ended.bits & set.relayed()) != 0 &&
       (ended.kind != wire::SpanKind::Internal || ended.context.is_parent_elsewhere() ||
        (waiting != 0 && shared_->spans().crosses(waiting)) ||
-       (ended.waiting.has_end_record && do_traces_cross()));
+       (ended.waiting.has_parts && do_traces_cross()));
   // Also if no capture is left.
   if (is_fast && around == 0 && !crosses) return spans_.give_back(waiting);
   const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
@@ -260,27 +259,24 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     return spans_.give_back(waiting);
   }
   send_or_wait(set, shared_->spans().join(self, waiting),
-               {.self = ended.tree.self,
-                .around = around,
-                .slow = ended.waiting.slow,
-                .is_torn = ended.waiting.is_torn},
-               begin_ns + ended.duration_ns, ended.is_part);
+               {.around = around, .slow = ended.waiting.slow}, begin_ns + ended.duration_ns,
+               ended.is_part);
 }
 
 // A list waits at the innermost open selected transaction around it, unless some filter wants it
-// now. If that releases the part, `is_part` becomes false.
+// now. If that notes the end of the part, `is_part` becomes false.
 void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
                             std::uint64_t since_ns, bool& is_part) {
   SpanPool& pool = shared_->spans();
   SlowTrees& trees = shared_->slow_trees();
   const auto bits = pool.first(list).capture_bits();
-  const TreeRef counted_by = is_part ? facts.around : 0;
+  const TreeRef part_of = is_part ? facts.around : 0;
   facts.at_once = bits & ~set.slow();
   for (;;) {
     if ((facts.at_once | facts.slow) == 0) {
-      const bool is_counted = facts.around == counted_by && is_part;
-      if (trees.wait(facts.around, list, facts.is_torn, is_counted, since_ns)) {
-        is_part = is_part && !is_counted;
+      const bool is_its_part = is_part && facts.around == part_of;
+      if (trees.wait(facts.around, list, is_its_part, since_ns)) {
+        is_part = is_part && !is_its_part;
         return;
       }
       if (facts.around == 0) {
