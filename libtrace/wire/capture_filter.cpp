@@ -247,7 +247,9 @@ Taken take(CaptureFilter& filter, const FilterWord& word,
                                  [&](const WordType& each) { return each.key == word.key; });
   const bool is_known = type != kWordTypes.end();
   if (word.values.empty() && (!is_known || type->reason == 0))
-    return complaint(word.text, "each word must be a name, = and a value, such as tag=request");
+    return complaint(
+        word.text,
+        "each word must be a name, = and a value, such as tag=request, or failed or wanted");
   if (!is_known)
     return complaint(word.text,
                      "the words are tag, slower, failed, wanted, share, limit, pid, service,"

@@ -100,7 +100,7 @@ struct SpanLink {
 // Bits of Span::flags; the low 8 bits are W3C's.
 inline constexpr std::uint32_t kParentIsElsewhere = 0x100;  // known to be in another process
 inline constexpr std::uint32_t kIsHeld = 0x200;  // nobody wants its trace yet, and its process ends
-inline constexpr std::uint32_t kIsWanted = 0x400;  // its program wants it, or one inside it
+inline constexpr std::uint32_t kIsWanted = 0x400;  // its program wants it
 
 // A captured transaction or event.
 struct Span {

@@ -112,8 +112,7 @@ class OfOneHost(SpansTestCase):
 
     def test_that_were_missed_are_told(self):
         for words, limits in (("tag=*", "limit= and the room for spans"),
-                              ("tag=* slower=1ms", "limit=, the room and time to hold parts, or 100 slow requests a second"
-                                                   " of a process and 1,000 of a user")):
+                              ("tag=* slower=1ms", "parts had gone before their request was wanted (PCP_TRACE_HOLD")):
             with self.subTest(words):
                 program = self.program()
                 process = self.start(words)

@@ -2,7 +2,9 @@
 """pcp-trace top: its numbers are those of pminfo; its screen has keys and any size, and leaves the terminal as it was."""
 
 import json
+import math
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -11,8 +13,20 @@ import recorded
 from private_pmcd import PATIENCE_S, children_of, completed, wait_until
 from recorded import COMMAND
 from terminal import Terminal
-from test_two_hosts import SHARES, exact_quantile, values_of_hosts
 from trace_test import STOCK_AGENT, TraceTestCase
+
+SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+def exact_quantile(values, share):
+    return sorted(values)[math.ceil(share * len(values)) - 1]
+
+
+def values_of_hosts():
+    """A busy host, and a slow one."""
+    rng = random.Random(7)
+    return {"saturn": [rng.lognormvariate(0, 1) for _ in range(4000)],
+            "jupiter": [rng.lognormvariate(3, 1) for _ in range(400)]}
 
 
 class TopTestCase(TraceTestCase):

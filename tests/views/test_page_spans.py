@@ -59,7 +59,7 @@ class Spans(PageTestCase):
         self.page("slow")
         which = "only slow requests were recorded: in each, a transaction took 200\u202fms or more"
         self.assertEqual(self.texts("#why-note"),
-                         ["what these requests have in common, beside all others, which are slow, too"])
+                         ["what these requests have in common, beside all others, which were chosen in the same way"])
         self.assertEqual(self.texts("#spans-note"), [f"of 1,234 traces with 13,579 spans; 17 spans missed; {which}"])
 
     def test_say_where_they_change_and_what_is_known_of_them(self):

@@ -187,7 +187,7 @@ extern int pmtrace_note_number(pmtrace_tx* tx, const char* key, double value);
 extern int pmtrace_link(pmtrace_tx* tx, const char* traceparent);
 
 /* Asks monitors with the word `wanted` for the whole request of *tx, in all programs. `why` becomes
- * the note "wanted"; NULL: no note. Does nothing if *tx is not captured. */
+ * the note "wanted", NULL: no note. Does nothing if *tx has ended or is not captured. */
 extern int pmtrace_want(pmtrace_tx* tx, const char* why);
 extern int pmtrace_fail(pmtrace_tx* tx, const char* reason);
 extern int pmtrace_fail_as(pmtrace_tx* tx, pmtrace_handle tag, const char* reason);

@@ -23,14 +23,18 @@ bool is_captured(const pmtrace_tx* tx) {
   return tx != nullptr && (tx->opaque[2] & OpenTable::kIsCaptured) != 0;
 }
 
-// Null if notes are off, or the transaction ended through another copy.
-SpanNotes* notes_of(const pmtrace_tx* tx) {
-  const Client* const client = Client::get_if_made();
-  if (client == nullptr || !client->options().notes) return nullptr;
+// Null if the transaction ended through another copy. If notes are off, there are no texts.
+SpanNotes* marks_of(const pmtrace_tx* tx) {
   const OpenTransaction open = read(tx);
   const OpenEntry& entry = *OpenTable::entry_at(open.begun.ref);
   if (entry.begun.load(std::memory_order_relaxed) != open.begun.moment) return nullptr;
   return find_or_make_notes(entry.number, open.begun.moment);
+}
+
+// Null also if notes are off.
+SpanNotes* notes_of(const pmtrace_tx* tx) {
+  const Client* const client = Client::get_if_made();
+  return client != nullptr && client->options().notes ? marks_of(tx) : nullptr;
 }
 
 [[gnu::cold]] int note(const pmtrace_tx* tx, const char* key, std::string_view text,
@@ -68,6 +72,7 @@ PMTRACE_EXPORT int pmtrace_note_number(pmtrace_tx* tx, const char* key, double v
 PMTRACE_EXPORT int pmtrace_want(pmtrace_tx* tx, const char* why) {
   if (!is_captured(tx)) [[likely]]
     return 0;
+  if (SpanNotes* const marks = marks_of(tx)) marks->set_wanted();
   if (why != nullptr) note(tx, "wanted", cut(why, wire::kMaxAttributeTextLength), {});
   if (Recorder* const recorder = find_recorder()) recorder->want(read(tx));
   return 0;

@@ -47,7 +47,7 @@ bool SlowTrees::close(const Snapshot& ended, const Ending& ending, WaitingSpans&
     slow = ending.slow(reasons_of(head));
   } while (!slot.head.compare_exchange_weak(head, std::uint64_t{generation + 1} << 32 | slow,
                                             std::memory_order_acq_rel, std::memory_order_relaxed));
-  waiting = {slow, reasons_of(head), list_of(head), (head & kParts) != 0};
+  waiting = {slow, list_of(head), (head & kParts) != 0};
   return true;
 }
 

@@ -100,7 +100,6 @@ class SlowTrees {
   };
   struct WaitingSpans {
     CaptureBits slow = 0;  // captures for which the transaction was slow
-    std::uint32_t reasons = 0;
     SpanPool::Index list = 0;
     bool has_parts = false;  // some of its parts are open
   };

@@ -93,6 +93,7 @@ std::unique_ptr<SpanNotes> SpanNotes::copy() const {
   for (const wire::SpanLink& each : links_) made->add_link(each);
   made->set_reason(reason_);
   made->left_out_ += left_out_;
+  made->is_wanted_ = is_wanted_;
   return made;
 }
 

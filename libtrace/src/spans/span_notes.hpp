@@ -33,6 +33,8 @@ class SpanNotes {
   void add(std::string_view key, std::string_view text, std::optional<double> number);
   void add_link(const wire::SpanLink& link);
   void set_reason(std::string_view reason);
+  void set_wanted() { is_wanted_ = true; }
+  bool is_wanted() const { return is_wanted_; }
 
   Moment begun() const { return begun_; }
   std::size_t bytes() const { return bytes_; }
@@ -58,6 +60,7 @@ class SpanNotes {
   std::vector<wire::SpanLink> links_;
   std::string reason_;
   std::uint32_t left_out_ = 0;
+  bool is_wanted_ = false;
 };
 
 // Notes of an open transaction. Null if there is no memory.

@@ -242,11 +242,11 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
   const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.tag;
-    span.notes = std::move(ended.notes);
     span.context = ended.context;
     span.context.set_capture_bits(ended.bits);
-    if ((ended.waiting.reasons & wire::kIfWanted) != 0)
+    if (ended.notes != nullptr && ended.notes->is_wanted())
       span.context.set_flags(span.context.flags() | kWantedFlag);
+    span.notes = std::move(ended.notes);
     span.begin_ns = begin_ns;
     span.duration_ns = ended.duration_ns;
     span.epoch = set.epoch();

@@ -57,8 +57,9 @@ class SpanArchive {
 
   const std::string& path() const { return path_; }
 
-  // slower= of its filter; 0: none, or unknown.
+  // The filter's slower= and other reasons; 0: none, or unknown.
   std::uint64_t slower_ns() const { return slower_ns_; }
+  std::uint32_t reasons() const { return reasons_; }
 
   // True if the end is missing; known once next() is nothing.
   bool is_cut() const { return is_cut_; }
@@ -73,6 +74,7 @@ class SpanArchive {
   ArchiveContext context_;
   std::string host_;
   std::uint64_t slower_ns_ = 0;
+  std::uint32_t reasons_ = 0;
   pmID events_ = PM_ID_NULL;
   pmID uptime_ = PM_ID_NULL;
   double uptime_s_ = 0;  // the agent's last uptime
@@ -91,8 +93,10 @@ Result<SpanArchive> SpanArchive::open(const std::string& path) {
   archive.lapses_metric_ = lookup("tracing.lapses");
   archive.host_ = host_name_of(archive.context_.number());
   if (const OwnedLabels labels = labels_by(pmGetContextLabels); !labels.all().empty())
-    if (const auto filter = wire::parse_capture_filter(label_of(labels.all().front(), "spans")))
+    if (const auto filter = wire::parse_capture_filter(label_of(labels.all().front(), "spans"))) {
       archive.slower_ns_ = filter->slower_ns;
+      archive.reasons_ = filter->reasons;
+    }
   timespec end{};
   archive.is_cut_ = pmapi::get_archive_end(&end) == PM_ERR_LOGREC;
   if (const int error = archive.context_.rewind(); error < 0) return pcp_error(path, error);
@@ -178,6 +182,8 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
   if (archives.empty()) return std::optional<RecordedSpans>();
   RecordedSpans found;
   found.slower_ns = std::ranges::min_element(archives, {}, &SpanArchive::slower_ns)->slower_ns();
+  found.reasons = wire::kAllReasons;
+  for (const SpanArchive& archive : archives) found.reasons &= archive.reasons();
   bool is_enough = false;
   const auto give = [&](std::vector<SpanTrace> traces) {
     for (SpanTrace& trace : traces) {

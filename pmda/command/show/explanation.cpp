@@ -130,6 +130,17 @@ std::string unmatched(const std::set<std::string>& tags, const Shown& shown) {
   return "the filter matches none of the tags there: " + listed(tags, shown) + "\n";
 }
 
+std::string when(const wire::CaptureFilter& filter) {
+  std::string conditions;
+  const auto add = [&conditions](bool is_asked, const char* condition) {
+    if (is_asked) conditions.append(conditions.empty() ? ", if they " : " and ").append(condition);
+  };
+  add(filter.slower_ns > 0, "are slow enough");
+  add((filter.reasons & wire::kIfFailed) != 0, "fail");
+  add((filter.reasons & wire::kIfWanted) != 0, "are wanted by their program, pmtrace_want()");
+  return conditions;
+}
+
 std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, const Shown& shown) {
   if (facts.tags.empty()) return "no transaction has been traced there yet\n";
   const std::set<std::string> tags(facts.tags.begin(), facts.tags.end());
@@ -139,7 +150,7 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
   // Tags also match for another user's programs.
   return std::string(facts.only_user.empty() ? "tags match; " : "") +
          "transactions are shown when they end" +
-         (filter.reasons != 0     ? ", if they have all reasons that the filter names"
+         (filter.reasons != 0     ? when(filter)
           : filter.slower_ns == 0 ? ""
           : is_some               ? ", and none was slow enough"
                                   : ", if they were slow enough") +

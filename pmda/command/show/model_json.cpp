@@ -231,6 +231,8 @@ void write_spans(JsonWriter& json, const RecordedSpans& spans) {
     json.number("missed", spans.missed);
     json.truth("has_gap", spans.has_gap);
     if (spans.slower_ns > 0) json.number("slower_s", static_cast<double>(spans.slower_ns) / 1e9);
+    if ((spans.reasons & wire::kIfFailed) != 0) json.truth("only_failed", true);
+    if ((spans.reasons & wire::kIfWanted) != 0) json.truth("only_wanted", true);
     json.number("not_in_requests", spans.not_in_requests);
     json.list("requests", spans.requests,
               [&](const Requests& each) { write_requests(json, each); });

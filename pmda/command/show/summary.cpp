@@ -49,8 +49,9 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
   }
   constexpr std::size_t kLeastName = 12;
   const std::size_t room = shown.terminal().columns - kLabel;
+  const bool is_exact = moment.at && (!slowest->max || slowest->max->is_exact);
   std::string line = (moment.is_p99 ? "p99 "
-                      : moment.at   ? ""
+                      : is_exact    ? ""
                                     : shown.at_least()) +
                      shown.duration(moment.value) + " in ";
   const std::size_t beside = room_after(room, columns_of(line) + columns_of(after) + 2);

@@ -78,10 +78,18 @@ std::vector<Common> all_common(const std::vector<Requests>& all, const Shown& sh
 }
 
 // Empty: usual ones were recorded, too, or that is not known.
-std::string only_slow(const RecordedSpans& spans, const Shown& shown) {
-  if (spans.slower_ns == 0) return "";
-  return "only slow requests were recorded: in each, a transaction took " +
-         shown.duration(static_cast<double>(spans.slower_ns) / 1e9) + " or more";
+std::string only_chosen(const RecordedSpans& spans, const Shown& shown) {
+  std::string had;
+  const auto add = [&had](const std::string& reason) {
+    had += (had.empty() ? "" : " and ") + reason;
+  };
+  if (spans.slower_ns > 0)
+    add("took " + shown.duration(static_cast<double>(spans.slower_ns) / 1e9) + " or more");
+  if ((spans.reasons & wire::kIfFailed) != 0) add("failed");
+  if ((spans.reasons & wire::kIfWanted) != 0) add("was wanted by its program");
+  if (had.empty()) return "";
+  return std::string("only ") + (spans.reasons == 0 ? "slow" : "chosen") +
+         " requests were recorded: in each, a transaction " + had;
 }
 
 std::string left_out(const RecordedSpans& spans) {
@@ -111,7 +119,7 @@ std::string why_slow(const RecordedSpans& spans, const Shown& shown, std::size_t
     text += shown.bold(shown.name(each.tag, room_after(shown.terminal().columns, rest.size()))) +
             rest + "\n" + lines("time", each.steps, shown) + lines("with", each.traits, shown);
   }
-  const std::string which = only_slow(spans, shown);
+  const std::string which = only_chosen(spans, shown);
   if (!text.empty() && !which.empty()) text += which + "\n";
   if (spans.not_in_requests > 0) text += shown.faint(left_out(spans)) + "\n";
   return text.empty() ? "" : "\n" + text;
@@ -128,7 +136,7 @@ std::string why_slow_markdown(const RecordedSpans& spans, const Shown& shown) {
   for (const Common& each : all_common(spans.requests, shown, kMostListedNames))
     text += "- " + markdown_code(shown.name(each.tag, kMostOfName)) + ": " + each.which + "\n" +
             listed("time", each.steps) + listed("with", each.traits);
-  const std::string which = only_slow(spans, shown);
+  const std::string which = only_chosen(spans, shown);
   if (!text.empty() && !which.empty()) text += "- " + which + "\n";
   if (spans.not_in_requests > 0) text += "- " + left_out(spans) + "\n";
   return text.empty() ? "" : "**Requests:**\n\n" + text + "\n";

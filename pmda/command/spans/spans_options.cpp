@@ -194,7 +194,9 @@ The last three are decided here, at the end of a trace; record does not take
 them.
 
 With slower=, failed or wanted a trace comes whole, with the parts in all
-programs, and no other trace comes. Otherwise a transaction that matches comes
+programs, and no other trace comes. The first program must begin the trace: the
+filter matches its outermost transaction, or PCP_TRACE_IDS=always is set there.
+For "slow or failed" run two commands. Otherwise a transaction that matches comes
 with all transactions below it in its process, and the filter must also match in
 the other processes of the trace: tag=order,reserve. To get whole traces through
 all programs, name no tag: share=10%.

@@ -82,10 +82,10 @@ bool is_selected(const SpanEvent& span, const wire::CaptureFilter& filter) {
 Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   std::vector<std::string> others;
   for (std::string& word : split(words)) {
-    if (word == "failed") {
-      reasons |= wire::kIfFailed;
-    } else if (word == "wanted") {
-      reasons |= wire::kIfWanted;
+    if (word == "failed" || word == "wanted") {
+      const std::uint32_t reason = word == "failed" ? wire::kIfFailed : wire::kIfWanted;
+      if ((reasons & reason) != 0) return Error{word + ": this word is given twice"};
+      reasons |= reason;
     } else if (word.starts_with(kTraceWord)) {
       trace_id = word.substr(kTraceWord.size());
       if (trace_id.empty() || trace_id.size() > 32 ||

@@ -31,11 +31,11 @@ TraceAssembly::Limits limits_for(const wire::CaptureFilter& filter) {
 
 // An agent counts what a monitor misses, but not the reasons apart.
 std::string why_missed(const wire::CaptureFilter& filter) {
-  const std::string most = filter.slower_ns == 0
-                               ? "limit= and the room for spans allow"
-                               : "limit=, the room and time to hold parts, or 100 slow requests a"
-                                 " second of a process and 1,000 of a user allow";
-  return " missed: more than " + most + "; share= makes them fewer";
+  return filter.has_reason()
+             ? " missed: parts had gone before their request was wanted (PCP_TRACE_HOLD gives"
+               " programs more room), or more than limit= allows, or more than 100 such requests a"
+               " second of a process and 1,000 of a user"
+             : " missed: more than limit= and the room for spans allow; share= makes them fewer";
 }
 
 class Watch {
@@ -93,7 +93,10 @@ class Watch {
       torn_.learn(trace);
       torn_.mark(trace);
       trace.slow_span = slow_span(trace, options_.filter);
-      if (!options_.wanted.matches(trace)) continue;
+      if (!options_.wanted.matches(trace)) {
+        ++watched_.others;
+        continue;
+      }
       ++watched_.traces;
       watched_.spans += trace.spans.size() + trace.spans_left_out;
       is_enough_ = !take_(trace) || watched_.traces == options_.traces;
@@ -124,6 +127,8 @@ Watched watch(const WatchOptions& options, Interruption& interruption, const cha
 }
 
 void tell_of(const Watched& watched, const char* word) {
+  if (watched.traces == 0 && watched.others > 0)
+    complain(word, "no trace matches, of " + Shown::counted(watched.others, "captured trace"));
   const bool is_all = watched.missed == 0 && !watched.has_gap && watched.waiting == 0;
   if (!watched.was_possible || (is_all && ::isatty(STDERR_FILENO) == 0)) return;
   complain(word, Shown::counted(watched.traces, "trace") + ", " +

@@ -17,6 +17,7 @@ namespace pcp::trace::command {
 // Totals of watching.
 struct Watched {
   std::uint64_t traces = 0;
+  std::uint64_t others = 0;   // traces that were captured, but did not match
   std::uint64_t spans = 0;    // including events
   std::uint64_t missed = 0;   // including events
   bool has_gap = false;       // more are missing, in unknown number

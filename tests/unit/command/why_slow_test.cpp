@@ -217,6 +217,11 @@ TEST(WhySlow, SaysThatTheOthersAreSlowToo) {
   const std::string only =
       "only slow requests were recorded: in each, a transaction took 200 ms or more\n";
   EXPECT_TRUE(has(why_slow(spans, shown, 1), "\n" + only));
+  RecordedSpans failed = spans;
+  failed.reasons = wire::kIfFailed;
+  EXPECT_TRUE(has(why_slow(failed, shown, 1),
+                  "\nonly chosen requests were recorded: in each, a "
+                  "transaction took 200 ms or more and failed\n"));
   EXPECT_TRUE(has(why_slow_markdown(spans, shown), "\n- " + only));
   JsonWriter json;
   write_spans(json, spans);

@@ -158,8 +158,12 @@ TEST(CaptureFilter, TurnsAShareIntoAThreshold) {
 
 TEST(CaptureFilter, SaysWhichWordIsWrongAndWhatWouldBeRight) {
   const std::pair<const char*, const char*> kWrong[] = {
-      {"request", "request: each word must be a name, = and a value, such as tag=request"},
-      {"tag request", "tag: each word must be a name, = and a value, such as tag=request"},
+      {"request",
+       "request: each word must be a name, = and a value, such as tag=request, or "
+       "failed or wanted"},
+      {"tag request",
+       "tag: each word must be a name, = and a value, such as tag=request, or "
+       "failed or wanted"},
       {"tag=a pid=1 tag=b", "tag=b: this word is given twice"},
       {"tag=", "tag=: a value is missing"},
       {"pid=1 tag=a,,b", "tag=a,: a value is missing"},

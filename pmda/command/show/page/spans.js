@@ -9,7 +9,7 @@ import {page, showWords} from './page.js';
 import {traceFilter} from './trace_filter.js';
 import {view} from './view.js';
 import {formatNanoseconds, isEvent, moveByKeys, remarksOf, waterfall} from './waterfall.js';
-import {onlySlow, showWhy} from './why.js';
+import {onlyChosen, showWhy} from './why.js';
 
 const mostNamedHosts = 3;
 
@@ -27,7 +27,7 @@ function missedText({missed, has_gap: hasGap}) {
 }
 
 function spansNote(all, filter) {
-  const [missed, which] = [missedText(all), onlySlow(all)];
+  const [missed, which] = [missedText(all), onlyChosen(all)];
   return `of ${plural(all.traces, 'trace')} with ${plural(all.spans, 'span')}` +
       (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '') + (which ? `; ${which}` : '');
 }
@@ -182,7 +182,7 @@ function showCaptured(tag, found, about) {
   }
   if (!page.data.spans)
     return 'This recording has no single transactions. The option --spans of record captures them.';
-  const which = onlySlow(page.data.spans);
+  const which = onlyChosen(page.data.spans);
   return `None was captured: ${about}.` + (which ? ` In this run ${which}.` : '');
 }
 

@@ -53,9 +53,12 @@ function rowsOf({requests, time_s: time, steps, common}) {
 let table = null;
 
 // '' if usual requests were recorded, too, or that is not known.
-export const onlySlow = ({slower_s: slower}) => slower ?
-    `only slow requests were recorded: in each, a transaction took ${formatSeconds(slower)} or more` :
-    '';
+export function onlyChosen({slower_s: slower, only_failed: failed, only_wanted: wanted}) {
+  const had = [slower && `took ${formatSeconds(slower)} or more`, failed && 'failed', wanted && 'was wanted by its program']
+      .filter(Boolean).join(' and ');
+  const which = failed || wanted ? 'chosen' : 'slow';
+  return had ? `only ${which} requests were recorded: in each, a transaction ${had}` : '';
+}
 
 function showRequests(requests) {
   const {requests: count, slowest_from_s: from} = requests;
@@ -94,7 +97,7 @@ export function showWhy(spans) {
   byId('why-tools').hidden = byId('why').hidden = all.length === 0;
   if (all.length === 0) return;
   byId('why-note').textContent = 'what these requests have in common, beside all others' +
-      (onlySlow(spans) ? ', which are slow, too' : '');
+      (onlyChosen(spans) ? ', which were chosen in the same way' : '');
   byId('why-tag').replaceChildren(
       ...all.map(({tag}, i) => element('option', {value: i}, visibleName(tag))));
   byId('why-tag').onchange = ({target}) => showRequests(all[Number(target.value)]);
