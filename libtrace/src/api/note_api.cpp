@@ -2,7 +2,9 @@
 // The C API for notes on captured transactions. For other transactions these calls do nothing.
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "api/api.hpp"
 #include "api/open_tx.hpp"
@@ -23,32 +25,35 @@ bool is_captured(const pmtrace_tx* tx) {
   return tx != nullptr && (tx->opaque[2] & OpenTable::kIsCaptured) != 0;
 }
 
-// Null if the transaction ended through another copy. If notes are off, there are no texts.
-SpanNotes* marks_of(const pmtrace_tx* tx) {
-  const OpenTransaction open = read(tx);
-  const OpenEntry& entry = *OpenTable::entry_at(open.begun.ref);
-  if (entry.begun.load(std::memory_order_relaxed) != open.begun.moment) return nullptr;
-  return find_or_make_notes(entry.number, open.begun.moment);
+bool has_notes() {
+  const Client* const client = Client::get_if_made();
+  return client != nullptr && client->options().notes;
 }
 
-// Null also if notes are off.
-SpanNotes* notes_of(const pmtrace_tx* tx) {
-  const Client* const client = Client::get_if_made();
-  return client != nullptr && client->options().notes ? marks_of(tx) : nullptr;
+// Calls add(notes), unless the transaction ended through another copy.
+template <typename Add>
+void with_notes(const pmtrace_tx* tx, Add add) {
+  const OpenTransaction open = read(tx);
+  const OpenEntry& entry = *OpenTable::entry_at(open.begun.ref);
+  if (entry.begun.load(std::memory_order_relaxed) != open.begun.moment) return;
+  std::unique_ptr<SpanNotes> notes = take_or_make_notes(entry.number, open.begun.moment);
+  if (notes == nullptr) return;
+  add(*notes);
+  put_back_notes(entry.number, std::move(notes));
 }
 
 [[gnu::cold]] int note(const pmtrace_tx* tx, const char* key, std::string_view text,
                        std::optional<double> number) {
   const std::string_view name = cut(key, wire::kMaxAttributeKeyLength + 1);
   if (name.empty() || name.size() > wire::kMaxAttributeKeyLength) return -EINVAL;
-  if (SpanNotes* const notes = notes_of(tx)) notes->add(name, text, number);
+  if (has_notes()) with_notes(tx, [&](SpanNotes& notes) { notes.add(name, text, number); });
   return 0;
 }
 
 void note_reason(const pmtrace_tx* tx, const char* reason) {
-  if (!is_captured(tx)) return;
-  if (SpanNotes* const notes = notes_of(tx))
-    notes->set_reason(cut(reason, wire::kMaxAttributeTextLength));
+  if (!is_captured(tx) || !has_notes()) return;
+  with_notes(
+      tx, [&](SpanNotes& notes) { notes.set_reason(cut(reason, wire::kMaxAttributeTextLength)); });
 }
 
 }  // namespace
@@ -72,7 +77,7 @@ PMTRACE_EXPORT int pmtrace_note_number(pmtrace_tx* tx, const char* key, double v
 PMTRACE_EXPORT int pmtrace_want(pmtrace_tx* tx, const char* why) {
   if (!is_captured(tx)) [[likely]]
     return 0;
-  if (SpanNotes* const marks = marks_of(tx)) marks->set_wanted();
+  with_notes(tx, [](SpanNotes& notes) { notes.set_wanted(); });
   if (why != nullptr) note(tx, "wanted", cut(why, wire::kMaxAttributeTextLength), {});
   if (Recorder* const recorder = find_recorder()) recorder->want(read(tx));
   return 0;
@@ -83,8 +88,10 @@ PMTRACE_EXPORT int pmtrace_link(pmtrace_tx* tx, const char* traceparent) {
     return 0;
   const auto linked = parse_traceparent(cut(traceparent, kLongestHeader));
   if (!linked) return -EINVAL;
-  if (SpanNotes* const notes = notes_of(tx))
-    notes->add_link({{linked->trace_high, linked->trace_low}, linked->parent});
+  if (has_notes())
+    with_notes(tx, [&](SpanNotes& notes) {
+      notes.add_link({{linked->trace_high, linked->trace_low}, linked->parent});
+    });
   return 0;
 }
 

@@ -45,9 +45,9 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
     if (!outcome.is_open) around = outcome.around;
     is_late = !outcome.is_found;
   }
-  // Also what crosses nothing itself: it may be a part of something that does, and has ended.
-  const CaptureBits crosses = do_traces_cross() && set != nullptr ? set->relayed() : 0;
-  if (list != 0) take_out_rest(list, waits & (is_late ? ~CaptureBits{0} : crosses), *set, now_ns);
+  // A part of one that has ended may be of a trace that is wanted later.
+  const bool is_held = facts.around != 0 || facts.may_be_wanted;
+  if (list != 0) take_out_rest(list, is_held ? waits : 0, *set, now_ns);
 }
 
 // A trace that is over the limit stays so for some time.

@@ -17,7 +17,7 @@ bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) 
   slot->left_out.store(facts.left_out, std::memory_order_release);
   slot->epoch.store(facts.epoch, std::memory_order_release);
   slot->trace_low.store(facts.trace_low, std::memory_order_release);
-  if (do_traces_cross()) note_part(facts.around);  // else nobody asks
+  note_part(facts.around);
   slot->begun.store(begun, std::memory_order_release);
   return true;
 }
@@ -47,7 +47,9 @@ bool SlowTrees::close(const Snapshot& ended, const Ending& ending, WaitingSpans&
     slow = ending.slow(reasons_of(head));
   } while (!slot.head.compare_exchange_weak(head, std::uint64_t{generation + 1} << 32 | slow,
                                             std::memory_order_acq_rel, std::memory_order_relaxed));
-  waiting = {slow, list_of(head), (head & kParts) != 0};
+  const bool has_parts = (head & kParts) != 0;
+  waiting = {slow, list_of(head), has_parts, has_parts || (reasons_of(head) & kPartWasSlow) != 0};
+  if (slow != 0) note(ended.facts.around, kPartWasSlow);
   return true;
 }
 

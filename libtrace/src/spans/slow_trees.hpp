@@ -84,6 +84,9 @@ class SlowTrees {
     }
   }
 
+  // Says that a part of those around was slow; as a reason for note().
+  static constexpr std::uint32_t kPartWasSlow = wire::kAllReasons + 1;
+
   // This transaction, and those around it, have these reasons. True if the first one is open, and
   // did not have them. Thread: any.
   bool note(TreeRef at, std::uint32_t reasons);
@@ -101,7 +104,9 @@ class SlowTrees {
   struct WaitingSpans {
     CaptureBits slow = 0;  // captures for which the transaction was slow
     SpanPool::Index list = 0;
-    bool has_parts = false;  // some of its parts are open
+    bool has_parts = false;  // some are open
+    // Some of its parts are open, or were slow: its trace may be wanted, or is.
+    bool may_be_wanted = false;
   };
   bool close(const Snapshot& ended, const Ending& ending, WaitingSpans& waiting);
 
@@ -139,7 +144,7 @@ class SlowTrees {
   // Zeros: nothing began here yet.
   struct Slot {
     // Released by each change, acquired by each reader. The generation (32 bits) is odd while the
-    // transaction is open: then follow its open parts (10), its reasons (2), how often its list was
+    // transaction is open: then follow its open parts (9), its reasons (3), how often its list was
     // taken (4), and the list (16). Else follow the captures for which it was slow.
     std::atomic<std::uint64_t> head;
     std::atomic<Moment> begun;    // released after the facts
@@ -163,12 +168,12 @@ class SlowTrees {
   static constexpr std::uint64_t kTaken = 0xF'0000;  // the number of times wraps
   static constexpr std::uint64_t kOnceTaken = 0x1'0000;
   static std::uint32_t reasons_of(std::uint64_t head) {
-    return static_cast<std::uint32_t>(head / kOneReason) & wire::kAllReasons;
+    return static_cast<std::uint32_t>(head / kOneReason) & (wire::kAllReasons | kPartWasSlow);
   }
   static constexpr std::uint64_t kOneReason = 0x10'0000;
-  static constexpr std::uint64_t kParts = 0xFFC0'0000;
-  static constexpr std::uint64_t kOnePart = 0x40'0000;
-  static_assert(kOneReason * wire::kAllReasons < kOnePart);
+  static constexpr std::uint64_t kParts = 0xFF80'0000;
+  static constexpr std::uint64_t kOnePart = 0x80'0000;
+  static_assert(kOneReason * (wire::kAllReasons | kPartWasSlow) < kOnePart);
   // The head with a part less. One that ever had very many parts may always have some.
   static std::uint64_t without_part(std::uint64_t head) {
     const std::uint64_t parts = head & kParts;

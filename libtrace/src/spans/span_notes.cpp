@@ -19,6 +19,7 @@ std::atomic<bool> traces_cross{false};  // orders nothing else
 
 struct NotesSlot {
   std::atomic<SpanNotes*> notes;  // released by their maker, acquired by the thread that takes them
+  std::atomic<Moment> begun;      // of the notes; orders nothing else
   std::atomic<Moment> sent;       // begin of the transaction sent; orders nothing else
 };
 ByEntry<NotesSlot> all_notes;
@@ -106,17 +107,20 @@ void SpanNotes::fill(wire::Span& span) {
   span.left_out = left_out_;
 }
 
-SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
-  NotesSlot* const found = all_notes.find_or_make(entry);
-  if (found == nullptr) return nullptr;
+std::unique_ptr<SpanNotes> take_or_make_notes(std::uint32_t entry, Moment begun) {
+  NotesSlot* const slot = all_notes.find_or_make(entry);
+  if (slot == nullptr) return nullptr;
   const ErrnoStays errno_stays;
-  std::atomic<SpanNotes*>& slot = found->notes;
-  SpanNotes* const there = slot.load(std::memory_order_acquire);
-  if (there != nullptr && there->begun() == begun) return there;
-  auto* const made = new (std::nothrow) SpanNotes(begun);
-  if (made == nullptr) return nullptr;
-  delete slot.exchange(made, std::memory_order_acq_rel);  // of an earlier, uncaptured one
-  return made;
+  if (auto there = take_notes(entry, begun)) return there;
+  return std::unique_ptr<SpanNotes>(new (std::nothrow) SpanNotes(begun));
+}
+
+// Anything that is there is of an earlier transaction, or of a copy.
+void put_back_notes(std::uint32_t entry, std::unique_ptr<SpanNotes> notes) {
+  NotesSlot& slot = *all_notes.find(entry);
+  const ErrnoStays errno_stays;
+  slot.begun.store(notes->begun(), std::memory_order_relaxed);
+  delete slot.notes.exchange(notes.release(), std::memory_order_acq_rel);
 }
 
 void note_sent(std::uint32_t entry, Moment begun) {
@@ -136,13 +140,12 @@ void note_came_in() {
 
 bool do_traces_cross() { return traces_cross.load(std::memory_order_relaxed); }
 
+// The number keeps ends of old copies away. The thread that takes the notes owns them.
 std::unique_ptr<SpanNotes> take_notes(std::uint32_t entry, Moment begun) {
-  NotesSlot* const found = all_notes.find(entry);
-  if (found == nullptr) return nullptr;
-  std::atomic<SpanNotes*>& slot = found->notes;
-  SpanNotes* const there = slot.load(std::memory_order_acquire);
-  if (there == nullptr || there->begun() != begun) return nullptr;
-  return std::unique_ptr<SpanNotes>(slot.exchange(nullptr, std::memory_order_acq_rel));
+  NotesSlot* const slot = all_notes.find(entry);
+  if (slot == nullptr || slot->begun.load(std::memory_order_relaxed) != begun) return nullptr;
+  std::unique_ptr<SpanNotes> notes(slot->notes.exchange(nullptr, std::memory_order_acq_rel));
+  return notes != nullptr && notes->begun() == begun ? std::move(notes) : nullptr;
 }
 
 }  // namespace pcp::trace::client

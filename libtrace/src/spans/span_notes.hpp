@@ -63,8 +63,10 @@ class SpanNotes {
   bool is_wanted_ = false;
 };
 
-// Notes of an open transaction. Null if there is no memory.
-SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun);
+// Takes the notes of an open transaction, or makes some; null: no memory. Others do not find them
+// meanwhile, so an end through a copy at this moment has no notes.
+std::unique_ptr<SpanNotes> take_or_make_notes(std::uint32_t entry, Moment begun);
+void put_back_notes(std::uint32_t entry, std::unique_ptr<SpanNotes> notes);
 
 // Notes that the traceparent went out with a request. Thread: any.
 void note_sent(std::uint32_t entry, Moment begun);

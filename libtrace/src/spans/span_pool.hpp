@@ -64,7 +64,8 @@ class SpanPool {
     TreeRef around = 0;  // the innermost selected transaction around all of it
     // Captures for which the first span, or one around that has ended, was slow.
     CaptureBits slow = 0;
-    CaptureBits at_once = 0;  // captures that want the first span in any case
+    CaptureBits at_once = 0;     // captures that want the first span in any case
+    bool may_be_wanted = false;  // the trace, later or elsewhere
   };
 
   // Puts a list behind another. 0 is an empty list.

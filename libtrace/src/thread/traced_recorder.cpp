@@ -39,11 +39,12 @@ TreeRef Recorder::selected_around(const ThreadTrace::Parent& parent) const {
   if (!known.is_found) return kForgotten;
   if (known.is_open && known.facts.selected != 0) return known.self;
   TreeRef around = known.around_inside();
+  const bool is_late = !known.is_open;
   // Skips ended fast transactions: their slots may soon be reused.
   for (SlowTrees::Outcome outcome = trees.outcome(around);
        outcome.is_found && !outcome.is_open && outcome.slow == 0; outcome = trees.outcome(around))
     around = outcome.around;
-  return around;
+  return around == 0 && is_late ? kForgotten : around;
 }
 
 // Captures that left out an enclosing transaction; if unknown, all that may have: those without
@@ -231,14 +232,13 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
   const SpanPool::Index waiting = ended.waiting.list;
   const TreeRef around = (ended.bits & set.slow()) != 0 ? ended.tree.facts.around : 0;
   const bool is_fast = (ended.bits & ~set.slow()) == 0 && ended.waiting.slow == 0;
-  // Parts that are still open may give the trace away.
-  const bool crosses =
-      (ended.bits & set.relayed()) != 0 &&
-      (ended.kind != wire::SpanKind::Internal || ended.context.is_parent_elsewhere() ||
-       (waiting != 0 && shared_->spans().crosses(waiting)) ||
-       (ended.waiting.has_parts && do_traces_cross()));
+  const bool crosses = ended.kind != wire::SpanKind::Internal ||
+                       ended.context.is_parent_elsewhere() ||
+                       (waiting != 0 && shared_->spans().crosses(waiting));
+  const bool may_be_wanted = ((ended.bits & set.slow()) != 0 && ended.waiting.may_be_wanted) ||
+                             ((ended.bits & set.relayed()) != 0 && crosses);
   // Also if no capture is left.
-  if (is_fast && around == 0 && !crosses) return spans_.give_back(waiting);
+  if (is_fast && around == 0 && !may_be_wanted) return spans_.give_back(waiting);
   const std::uint64_t begin_ns = ns_of(ended.open.begun.moment);
   const SpanPool::Index self = spans_.make([&](CapturedSpan& span) {
     span.tag = ended.tag;
@@ -259,8 +259,8 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     return spans_.give_back(waiting);
   }
   send_or_wait(set, shared_->spans().join(self, waiting),
-               {.around = around, .slow = ended.waiting.slow}, begin_ns + ended.duration_ns,
-               ended.is_part);
+               {.around = around, .slow = ended.waiting.slow, .may_be_wanted = may_be_wanted},
+               begin_ns + ended.duration_ns, ended.is_part);
 }
 
 // A list waits at the innermost open selected transaction around it, unless some filter wants it
@@ -279,15 +279,13 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
         is_part = is_part && !is_its_part;
         return;
       }
-      if (facts.around == 0) {
-        if (!do_traces_cross() || (bits & set.relayed()) == 0) return spans_.give_back(list);
-        break;  // the flusher holds it
-      }
+      if (facts.around == 0) break;  // the flusher holds it
     }
     const SlowTrees::Outcome around = trees.outcome(facts.around);
     if (!around.is_found || around.is_open) break;
     facts.slow |= around.slow;
     facts.around = around.around;
+    facts.may_be_wanted = true;  // it ends late
   }
   const bool has_slow = (bits & set.slow()) != 0;
   if (spans_.hand_over(list, facts) && has_slow) doorbell_->ring();

@@ -285,12 +285,17 @@ TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   const Open open = begin(request);
   const Begun& begun = open.traced.begun;
   const std::uint32_t number = OpenTable::entry_at(begun.ref)->number;
-  SpanNotes* const notes = find_or_make_notes(number, begun.moment);
+  auto made = take_or_make_notes(number, begun.moment);
+  SpanNotes* const notes = made.get();
   ASSERT_NE(notes, nullptr);
   notes->add("route", "/cart", {});
   notes->add("rows", {}, 7);
+  put_back_notes(number, std::move(made));
+  made = take_or_make_notes(number, begun.moment);
+  EXPECT_EQ(made.get(), notes);
+  EXPECT_EQ(take_notes(number, begun.moment), nullptr);  // so no end deletes them
   notes->add("route", "/pay", {});
-  EXPECT_EQ(find_or_make_notes(number, begun.moment), notes);
+  put_back_notes(number, std::move(made));
   end(open);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 1U);

@@ -187,8 +187,10 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   ask(kSlow, " limit=1000000/s");
   const Open top = begin(request);
   const Open inner = begin(query);
-  find_or_make_notes(OpenTable::entry_at(inner.traced.begun.ref)->number, inner.traced.begun.moment)
-      ->add("rows", {}, 7);
+  const std::uint32_t entry = OpenTable::entry_at(inner.traced.begun.ref)->number;
+  auto notes = take_or_make_notes(entry, inner.traced.begun.moment);
+  notes->add("rows", {}, 7);
+  put_back_notes(entry, std::move(notes));
   end(inner);
   end(top);
   settle();
@@ -735,6 +737,33 @@ TEST_F(HeldTracesTest, TransactionInWhichOneFailed_IsKeptWhole) {
   EXPECT_EQ(kept().size(), 5U);
 }
 
+// No trace leaves the process.
+TEST_F(HeldTracesTest, RequestOfWhichALaterPartFails_IsKeptWhole) {
+  ask(" failed", "", true);
+  const Open top = begin(request);
+  const Open late = begin_inside(top, request);
+  const Open good = begin_inside(top, part);
+  detach(late);
+  detach(good);
+  end(top);
+  run(request);  // in the entry of the top
+  end(good);
+  const Open later = begin_inside(top, part);
+  end(later);
+  EXPECT_EQ(kept(), Spans{});
+  end(late, true);
+  EXPECT_EQ(kept().size(), 4U);
+}
+
+// Around one that the filter selects; the trace began there.
+TEST_F(HeldTracesTest, TransactionAroundASlowPart_IsKept) {
+  ask(kSlow, "", true);
+  const Open top{part, recorder.begin_in(part, {{.trace_high = 1, .trace_low = 7}, {}})};
+  run(request);
+  end(top);
+  EXPECT_EQ(kept().size(), 2U);
+}
+
 TEST_F(HeldTracesTest, TransactionThatHasOneOfTwoReasons_IsFast) {
   ask(" failed wanted", "", true);
   for (const bool is_wanted : {false, true}) {
@@ -756,9 +785,9 @@ TEST_F(HeldTracesTest, TransactionThatHasOneOfTwoReasons_IsFast) {
 
 // A random program of several threads, which all run here: transactions end in any order and on any
 // thread, and begin inside of any open one. A transaction is kept if it, or one around it, is
-// selected and slow. One that ends after one around it may also be kept if another one of its trace
-// was slow. Durations near the border may be either.
-TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
+// selected and slow. Another one may be kept if one of its trace was slow. Durations near the
+// border may be either.
+TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingOfFastTraces) {
   constexpr std::uint64_t kBorder = 100'000;
   std::mt19937 random(std::random_device{}());
   const auto any_below = [&](std::size_t most) { return random() % most; };
@@ -770,12 +799,10 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
     std::size_t parent;  // its own number: none
     std::uint64_t before_begin, after_begin;
     bool can_be_slow = false, must_be_slow = false;
-    std::size_t ended = 0;  // how many had ended
   };
   for (int round = 0; round < 100; ++round) {
     std::vector<Node> nodes;
     std::vector<std::size_t> open_ones;
-    std::size_t ended = 0;
     const auto end_one = [&] {
       const std::size_t at = any_below(open_ones.size());
       Node& node = nodes[std::exchange(open_ones[at], open_ones.back())];
@@ -786,7 +813,6 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
       end_on(*threads[any_below(3)], node.open);
       node.can_be_slow = now_ns() - node.before_begin >= kBorder;
       node.must_be_slow = before - node.after_begin >= kBorder;
-      node.ended = ++ended;
     };
     for (int i = 0; i < 40; ++i) {
       if (!open_ones.empty() && any_below(2) == 0) {
@@ -813,18 +839,12 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
       if (each.open.tag == request && each.can_be_slow)
         slow_traces.insert(each.open.traced.context.trace_low);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      bool can = false;
       bool must = false;
-      bool is_late = false;
-      std::size_t last_ended = 0;
       for (std::size_t at = i;; at = nodes[at].parent) {
-        can = can || (nodes[at].open.tag == request && nodes[at].can_be_slow);
         must = must || (nodes[at].open.tag == request && nodes[at].must_be_slow);
-        is_late = is_late || nodes[at].ended < last_ended;
-        last_ended = nodes[at].ended;
         if (nodes[at].parent == at) break;
       }
-      can = can || (is_late && slow_traces.contains(nodes[i].open.traced.context.trace_low));
+      const bool can = slow_traces.contains(nodes[i].open.traced.context.trace_low);
       const std::uint64_t id = nodes[i].open.id();
       const bool is_kept = id != 0 && found.contains(id);
       EXPECT_TRUE(is_kept ? can : !must) << "round " << round << ", transaction " << i;
