@@ -29,7 +29,8 @@ function missedText({missed, has_gap: hasGap}) {
 function spansNote(all, filter) {
   const [missed, which] = [missedText(all), onlyChosen(all)];
   return `of ${plural(all.traces, 'trace')} with ${plural(all.spans, 'span')}` +
-      (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '') + (which ? `; ${which}` : '');
+      (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '') +
+      (which ? `; ${which}` : '');
 }
 
 // A button in the list, with a bar to compare durations. `span`: of the trace, that is looked for.

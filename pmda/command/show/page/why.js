@@ -54,8 +54,12 @@ let table = null;
 
 // '' if usual requests were recorded, too, or that is not known.
 export function onlyChosen({slower_s: slower, only_failed: failed, only_wanted: wanted}) {
-  const had = [slower && `took ${formatSeconds(slower)} or more`, failed && 'failed', wanted && 'was wanted by its program']
-      .filter(Boolean).join(' and ');
+  const had =
+      [
+        slower && `took ${formatSeconds(slower)} or more`, failed && 'failed',
+        wanted && 'was wanted by its program'
+      ].filter(Boolean)
+          .join(' and ');
   const which = failed || wanted ? 'chosen' : 'slow';
   return had ? `only ${which} requests were recorded: in each, a transaction ${had}` : '';
 }
