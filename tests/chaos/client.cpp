@@ -12,6 +12,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -293,10 +294,11 @@ class Program {
 #ifdef CHAOS_RESTS_AT_FORK
     const std::shared_lock work(at_work_);
 #endif
-    if (plan_.threads_come_and_go)
-      std::thread([&] { worker.burst(plan_.threads, number); }).join();
-    else
-      worker.burst(plan_.threads, number);
+    if (plan_.threads_come_and_go) try {
+        return std::thread([&] { worker.burst(plan_.threads, number); }).join();
+      } catch (const std::system_error&) {  // the kernel begins none while another one calls exec
+      }
+    worker.burst(plan_.threads, number);
   }
 
   // Moves this process's calls to `covered` if the agent has acknowledged all of them.
