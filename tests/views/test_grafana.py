@@ -56,6 +56,10 @@ class History(TraceTestCase):
         os.makedirs(pmcd.path("archives/pmlogger/shop"))
         server = self.enterContext(KeyServer(pmcd.directory))
         self.proxy = self.enterContext(Pmproxy(pmcd, server.port))
+        self.shop.work()
+        wait_until(lambda: all(pmcd.values(f"trace.{metric}") for metric in (
+            "transact.count", "transact.aborts", "point.count", "observe.count", "counter.value")),
+            what="all tags")  # see test_a_tag_has_its_name_in_the_next_archive
         self.begin_archive("log")
 
     def begin_archive(self, name):
