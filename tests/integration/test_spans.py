@@ -110,6 +110,11 @@ class OfOneHost(SpansTestCase):
             self.assertRegex(out, r"^request  .*\n0\n$")
             program.wait_for_filters()
 
+    def test_of_which_none_matches_are_counted(self):
+        program, process = self.watched("trace=ff")
+        program.send(encode_span(begin_ns=BEGIN))
+        self.assertEqual(self.interrupt(process), ("", "pcp-trace spans: no trace matches, of 1 captured trace\n"))
+
     def test_that_were_missed_are_told(self):
         for words, limits in (("tag=*", "more than limit= and the room for spans allow; share= makes them fewer\n"),
                               ("tag=* slower=1ms", "parts had gone before their request was wanted (PCP_TRACE_HOLD")):

@@ -30,9 +30,9 @@ bool has_notes() {
   return client != nullptr && client->options().notes;
 }
 
-// Calls add(notes), unless the transaction ended through another copy.
+// Calls add(notes), unless the transaction ended through another copy. Also if notes are off.
 template <typename Add>
-void with_notes(const pmtrace_tx* tx, Add add) {
+void with_marks(const pmtrace_tx* tx, Add add) {
   const OpenTransaction open = read(tx);
   const OpenEntry& entry = *OpenTable::entry_at(open.begun.ref);
   if (entry.begun.load(std::memory_order_relaxed) != open.begun.moment) return;
@@ -42,16 +42,21 @@ void with_notes(const pmtrace_tx* tx, Add add) {
   put_back_notes(entry.number, std::move(notes));
 }
 
+template <typename Add>
+void with_notes(const pmtrace_tx* tx, Add add) {
+  if (has_notes()) with_marks(tx, add);
+}
+
 [[gnu::cold]] int note(const pmtrace_tx* tx, const char* key, std::string_view text,
                        std::optional<double> number) {
   const std::string_view name = cut(key, wire::kMaxAttributeKeyLength + 1);
   if (name.empty() || name.size() > wire::kMaxAttributeKeyLength) return -EINVAL;
-  if (has_notes()) with_notes(tx, [&](SpanNotes& notes) { notes.add(name, text, number); });
+  with_notes(tx, [&](SpanNotes& notes) { notes.add(name, text, number); });
   return 0;
 }
 
 void note_reason(const pmtrace_tx* tx, const char* reason) {
-  if (!is_captured(tx) || !has_notes()) return;
+  if (!is_captured(tx)) return;
   with_notes(
       tx, [&](SpanNotes& notes) { notes.set_reason(cut(reason, wire::kMaxAttributeTextLength)); });
 }
@@ -77,8 +82,11 @@ PMTRACE_EXPORT int pmtrace_note_number(pmtrace_tx* tx, const char* key, double v
 PMTRACE_EXPORT int pmtrace_want(pmtrace_tx* tx, const char* why) {
   if (!is_captured(tx)) [[likely]]
     return 0;
-  with_notes(tx, [](SpanNotes& notes) { notes.set_wanted(); });
-  if (why != nullptr) note(tx, "wanted", cut(why, wire::kMaxAttributeTextLength), {});
+  with_marks(tx, [why](SpanNotes& notes) {
+    notes.set_wanted();
+    if (why != nullptr && has_notes())
+      notes.add("wanted", cut(why, wire::kMaxAttributeTextLength), {});
+  });
   if (Recorder* const recorder = find_recorder()) recorder->want(read(tx));
   return 0;
 }
@@ -88,10 +96,9 @@ PMTRACE_EXPORT int pmtrace_link(pmtrace_tx* tx, const char* traceparent) {
     return 0;
   const auto linked = parse_traceparent(cut(traceparent, kLongestHeader));
   if (!linked) return -EINVAL;
-  if (has_notes())
-    with_notes(tx, [&](SpanNotes& notes) {
-      notes.add_link({{linked->trace_high, linked->trace_low}, linked->parent});
-    });
+  with_notes(tx, [&](SpanNotes& notes) {
+    notes.add_link({{linked->trace_high, linked->trace_low}, linked->parent});
+  });
   return 0;
 }
 

@@ -293,7 +293,7 @@ struct RecordedSpans {
   // slower= of all the recordings, the least one: in each trace a transaction took so long. 0:
   // there are others, or that is not known.
   std::uint64_t slower_ns = 0;
-  std::uint32_t reasons = 0;           // likewise: those of all the recordings' filters
+  std::uint32_t reasons = 0;           // of all the recordings' filters, that each trace has
   std::vector<SpanTrace> exemplars{};  // of each moment and size; only for the page
 };
 

@@ -189,6 +189,9 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
     for (SpanTrace& trace : traces) {
       if (is_enough || !is_within(begin_of(trace), request.window)) continue;
       if (!trace.is_late) ++found.traces;
+      std::uint32_t reasons = 0;
+      for (const SpanEvent& span : trace.spans) reasons |= span.reasons();
+      found.reasons &= reasons;  // older libraries and agents capture more than the filter asks for
       found.spans += trace.spans.size() + trace.spans_left_out;
       is_enough = !take(std::move(trace));
     }

@@ -196,8 +196,10 @@ std::string Waterfall::notes(const Node& node) const {
   const auto say = [&](const std::string& text) { lines += shown_.faint(note(node, text)) + "\n"; };
   if (const std::string* const from = torn_from(trace_, node)) say(torn_text(*from));
   if (const std::string* const to = lacks_part_in(trace_, node)) say(lacking_text(*to));
-  const bool is_wanted = (span.flags & wire::kIsWanted) != 0;
-  if (is_wanted && span.attributes.find("wanted=") == std::string::npos) say("wanted");
+  const auto says_why = [](const ShownAttribute& note) { return note.key == "wanted"; };
+  if ((span.reasons() & wire::kIfWanted) != 0 &&
+      std::ranges::none_of(attributes_of(span.attributes), says_why))
+    say("wanted");
   if (!span.attributes.empty()) say(shown_attributes(span.attributes));
   if (!span.links.empty()) say("see also " + span.links);
   if (span.left_out > 0) say("there was no room for " + Shown::counted(span.left_out, "note"));

@@ -122,8 +122,7 @@ TraceFilter::Marks TraceFilter::all_marks() const {
 }
 
 TraceFilter::Marks TraceFilter::marks_of(const SpanEvent& span) const {
-  Marks marks = (span.aborted ? wire::kIfFailed : 0) |
-                ((span.flags & wire::kIsWanted) != 0 ? wire::kIfWanted : 0);
+  Marks marks = span.reasons();
   if (notes.empty()) return marks;
   const auto mark = [&](bool is_label, std::string_view key, std::string_view value) {
     for (std::size_t i = 0; i < notes.size(); ++i)

@@ -295,11 +295,13 @@ TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   EXPECT_EQ(made.get(), notes);
   EXPECT_EQ(take_notes(number, begun.moment), nullptr);  // so no end deletes them
   notes->add("route", "/pay", {});
+  notes->set_wanted();
   put_back_notes(number, std::move(made));
   end(open);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 1U);
   EXPECT_EQ(spans[0].notes.get(), notes);
+  EXPECT_NE(spans[0].context.flags() & kWantedFlag, 0U);
   wire::Span span;
   notes->fill(span);
   ASSERT_EQ(span.attributes.size(), 2U);

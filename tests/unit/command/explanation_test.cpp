@@ -75,6 +75,9 @@ TEST(Explanation, IsThatNoneHasEnded) {
                   "\n  tags match; transactions are shown when they end, if they were slow enough\n"
                   "  tag= does not know labels that come after the begin: write tag=NAME, and "
                   "choose with label.KEY=VALUE of pcp-trace spans\n"));
+  EXPECT_TRUE(has(explained(a_shop(), "tag=pay slower=1s failed"),
+                  "\n  tags match; transactions are shown when they end, if they are slow enough "
+                  "and fail\n"));
   HostFacts facts = a_shop();
   facts.tags.clear();
   EXPECT_TRUE(has(explained(facts, "tag=pay"), "\n  no transaction has been traced there yet\n"));

@@ -66,6 +66,17 @@ TEST_F(RecordedSpansOf, SlowRequestsAloneAreKnownIfAllRecordingsHaveSuchAFilter)
   for (const char* const other : {"all", "unknown"}) EXPECT_EQ(spans({"one", other}).slower_ns, 0U);
 }
 
+TEST_F(RecordedSpansOf, FailedRequestsAloneAreKnownIfEachHasFailed) {
+  for (const bool has_failed : {true, false}) {
+    OfArchives::begun("run", {.host = "saturn", .has_spans = true, .filter = "tag=* failed wanted"})
+        .spans(1,
+               {{.tag = "a", .id = 1, .begin_ns = ns_at(0.5), .trace = 1, .aborted = true},
+                {.tag = "b", .id = 2, .begin_ns = ns_at(0.6), .trace = 1},
+                {.tag = "a", .id = 3, .begin_ns = ns_at(0.7), .trace = 2, .aborted = has_failed}});
+    EXPECT_EQ(spans().reasons, has_failed ? wire::kIfFailed : 0);
+  }
+}
+
 TEST_F(RecordedSpansOf, ChosenTagsAreTheTracesThatHaveOne) {
   begun().spans(1, {{"request{status=200}", 1, 0, ns_at(0.5), kMs, 1},
                     {"db{table=a}", 3, 2, ns_at(0.7), kMs, 2},

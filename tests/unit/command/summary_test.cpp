@@ -125,6 +125,7 @@ TEST(Summary, KnowsTheTimeInWhichTheSlowestCallEndedIfNotItsBegin) {
     EXPECT_TRUE(has(shown({tag}), "\nslowest  20.1 ms in checkout, " + when + "\n"));
   }
   tag.max = Extreme{0.039, false};  // from the distribution, which knows no times
+  EXPECT_TRUE(has(shown({tag}), "\nslowest  >20.1 ms in checkout, before "));  // a captured one
   tag.slowest = SlowestMoment{{}, 0.039, false};
   EXPECT_TRUE(has(shown({tag}), "\nslowest  >39.0 ms in checkout\n"));
 }

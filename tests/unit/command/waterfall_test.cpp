@@ -78,6 +78,15 @@ TEST(Waterfall, SaysWhyATransactionFailedAndWhatWasNoted) {
   EXPECT_TRUE(has(colored, "\033[31m  aborted: the bank is away\033[0m"));
 }
 
+TEST(Waterfall, MarksWhatItsProgramWants) {
+  SpanEvent span = span_of("checkout", 1, 0, 0, 10);
+  span.flags = wire::kIsWanted;
+  span.attributes = "unwanted=1";
+  EXPECT_TRUE(has(waterfall(trace_of({span}), kPlain), "\n  wanted\n  unwanted=1\n"));
+  span.attributes = "wanted=VIP";
+  EXPECT_FALSE(has(waterfall(trace_of({span}), kPlain), "  wanted\n"));
+}
+
 TEST(Waterfall, ShowsEventsWhereTheyHappened) {
   SpanEvent rows = point_of("rows", 1, 8);
   rows.kind = wire::SpanKind::Observe;
