@@ -755,6 +755,28 @@ TEST_F(HeldTracesTest, RequestOfWhichALaterPartFails_IsKeptWhole) {
   EXPECT_EQ(kept().size(), 4U);
 }
 
+TEST_F(HeldTracesTest, RequestOfWhichAPartOfAnEndedPartFails_IsKeptWhole) {
+  ask(" failed", "", true);
+  const Open top = begin(request);
+  const Open ended = begin(part);
+  const Open late = begin_inside(ended, request);
+  detach(late);
+  end(ended);
+  end(top);
+  end(late, true);
+  EXPECT_EQ(kept().size(), 3U);
+}
+
+TEST_F(HeldTracesTest, PartThatBeginsAfterWhatCameInHasEnded_IsKept) {
+  ask(kFast, "", true);
+  const Open came_in = begin_from_header(7);
+  end(came_in);
+  run_inside(came_in, part);
+  settle();
+  want(7);
+  EXPECT_EQ(kept().size(), 2U);
+}
+
 // Around one that the filter selects; the trace began there.
 TEST_F(HeldTracesTest, TransactionAroundASlowPart_IsKept) {
   ask(kSlow, "", true);
