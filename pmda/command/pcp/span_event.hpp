@@ -39,7 +39,7 @@ struct SpanEvent {
   std::uint64_t end_ns() const { return begin_ns + duration_ns; }
   bool is_event() const { return wire::is_event(kind); }
 
-  // Of a filter, that it has: wire::kIfFailed, kIfWanted.
+  // The reasons that it has: wire::kIfFailed, kIfWanted.
   std::uint32_t reasons() const {
     return (aborted ? wire::kIfFailed : 0) | ((flags & wire::kIsWanted) != 0 ? wire::kIfWanted : 0);
   }
