@@ -39,6 +39,7 @@ enum class Feature : std::size_t {
   InFlight = 1,  // BATCH reports transactions in flight
   Events = 2,    // takes EVENTS, sends CONTROL
   Wanted = 3,    // takes wanted traces in EVENTS, tells them to other processes in WANTED
+  BlackBox = 4,  // takes the descriptor of a black box (black_box.hpp), with any later bytes
 };
 
 constexpr std::size_t number_of(Feature feature) { return static_cast<std::size_t>(feature); }

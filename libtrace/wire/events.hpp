@@ -32,7 +32,8 @@ inline constexpr std::size_t kMaxFilterLength = 1024;
 // Reasons for which a capture wants a transaction, beside slower= of its filter.
 inline constexpr std::uint32_t kIfFailed = 1;  // it, or a transaction inside it, failed
 inline constexpr std::uint32_t kIfWanted = 2;  // its program wants it, or one inside it
-inline constexpr std::uint32_t kAllReasons = kIfFailed | kIfWanted;
+inline constexpr std::uint32_t kIfDied = 4;    // its process died while it was open
+inline constexpr std::uint32_t kAllReasons = kIfFailed | kIfWanted | kIfDied;
 
 // A request to see matching transactions and events.
 struct Capture {
@@ -101,6 +102,7 @@ struct SpanLink {
 inline constexpr std::uint32_t kParentIsElsewhere = 0x100;  // known to be in another process
 inline constexpr std::uint32_t kIsHeld = 0x200;  // nobody wants its trace yet, and its process ends
 inline constexpr std::uint32_t kIsWanted = 0x400;  // its program wants it
+inline constexpr std::uint32_t kWasOpen = 0x800;   // when its process died; from the agent alone
 
 // A captured transaction or event.
 struct Span {
