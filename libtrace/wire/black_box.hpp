@@ -45,7 +45,7 @@ struct Tag {
 };
 
 struct Head {
-  static constexpr std::size_t kSets = 16;
+  static constexpr std::size_t kSets = 256;
 
   std::uint64_t layout;
   std::uint64_t ring_bytes;                 // a multiple of 4096, at most kMostRingBytes
@@ -71,7 +71,7 @@ struct Node {
   std::uint32_t tid;
   std::uint8_t kind;
   std::uint8_t aborted;
-  std::uint8_t process_only[41];  // for the process
+  std::uint8_t process_only[47];  // for the process
   std::uint8_t is_live;           // 1: written last; 0: the rest has no meaning
   std::uint8_t padding[6];
 };

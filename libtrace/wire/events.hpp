@@ -32,6 +32,7 @@ inline constexpr std::size_t kMaxFilterLength = 1024;
 // Reasons for which a capture wants a transaction, beside slower= of its filter.
 inline constexpr std::uint32_t kIfFailed = 1;  // it, or a transaction inside it, failed
 inline constexpr std::uint32_t kIfWanted = 2;  // its program wants it, or one inside it
+inline constexpr std::uint32_t kNotedReasons = kIfFailed | kIfWanted;  // by the process itself
 inline constexpr std::uint32_t kIfDied = 4;    // its process died while it was open
 inline constexpr std::uint32_t kAllReasons = kIfFailed | kIfWanted | kIfDied;
 

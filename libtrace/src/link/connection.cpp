@@ -74,6 +74,7 @@ bool Connection::open(const Endpoint& endpoint) {
 
 void Connection::close() {
   socket_.close();
+  passed_ = nullptr;
   outgoing_.clear();
   is_connecting_ = false;
 }
@@ -103,8 +104,9 @@ int Connection::read() {
 
 int Connection::write() {
   if (outgoing_.empty()) return 0;
-  const ssize_t sent = socket_.send(outgoing_.data(), outgoing_.size());
+  const ssize_t sent = socket_.send(outgoing_.data(), outgoing_.size(), passed_);
   if (sent < 0) return is_temporary(errno) ? 0 : -errno;
+  passed_ = nullptr;
   outgoing_.erase(0, static_cast<std::size_t>(sent));
   return 0;
 }

@@ -45,6 +45,9 @@ class Connection {
   // The next PDU that read() has got. It stays valid until the next read().
   wire::FrameReader::Status next(wire::Frame& pdu) { return reader_.next(pdu); }
 
+  // The next bytes carry this descriptor. Requires: a Unix socket, to an agent that takes it.
+  void pass(const OwnDescriptor& descriptor) { passed_ = &descriptor; }
+
   // Sends at once: an ending process may not come back to its loop. The rest waits for write(),
   // which also reports a failure. Requires: after finish_connecting().
   void send(std::string_view out);
@@ -56,6 +59,7 @@ class Connection {
   int family_ = 0;
   wire::FrameReader reader_;
   std::string outgoing_;
+  const OwnDescriptor* passed_ = nullptr;
 };
 
 }  // namespace pcp::trace::client

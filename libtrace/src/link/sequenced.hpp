@@ -36,6 +36,9 @@ class Sequenced {
   auto begin() { return in_flight_.begin(); }
   auto end() { return in_flight_.end(); }
 
+  // Of the next message that is added.
+  std::uint64_t next_sequence() const { return last_ + 1; }
+
   // Requires: room for it. Allocates nothing.
   Message& add(Message&& made = {}) {
     Message& message = in_flight_.emplace_back(std::move(made));

@@ -22,8 +22,12 @@ class ByEntry {
   // Null if nothing was made yet.
   Slot* find(std::uint32_t entry) const { return slot(slots_.find(), entry); }
 
-  // Null if there is no memory.
+  // Null if there is no memory. `allocate`: see MadeWhenNeeded.
   Slot* find_or_make(std::uint32_t entry) { return slot(slots_.find_or_make(), entry); }
+  template <typename Allocate>
+  Slot* find_or_make(std::uint32_t entry, Allocate allocate) {
+    return slot(slots_.find_or_make(allocate), entry);
+  }
 
  private:
   struct alignas(64) OwnCacheLine {

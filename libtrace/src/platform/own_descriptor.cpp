@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "platform/guards.hpp"
 
@@ -82,8 +83,25 @@ bool OwnDescriptor::connect(const sockaddr_storage& address, socklen_t length) c
          ::connect(number(), reinterpret_cast<const sockaddr*>(&address), length) == 0;
 }
 
-ssize_t OwnDescriptor::send(const void* bytes, std::size_t size) const {
-  return is_usable() ? ::send(number(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+ssize_t OwnDescriptor::send(const void* bytes, std::size_t size,
+                            const OwnDescriptor* passed) const {
+  if (!is_usable()) return -1;
+  iovec part{const_cast<void*>(bytes), size};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (passed != nullptr && passed->is_ours()) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = passed->number();
+    std::memcpy(CMSG_DATA(rights), &number, sizeof number);
+  }
+  return ::sendmsg(number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 ssize_t OwnDescriptor::receive(void* bytes, std::size_t room, int flags) const {

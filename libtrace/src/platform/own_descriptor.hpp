@@ -42,7 +42,8 @@ class OwnDescriptor {
   // Like the system calls, but they raise no signal, and wait only if asked to. They fail with
   // EBADF unless is_ours().
   bool connect(const sockaddr_storage& address, socklen_t length) const;
-  ssize_t send(const void* bytes, std::size_t size) const;
+  // `passed`: over a Unix socket, the receiver gets this descriptor, too.
+  ssize_t send(const void* bytes, std::size_t size, const OwnDescriptor* passed = nullptr) const;
   ssize_t receive(void* bytes, std::size_t room, int flags = MSG_DONTWAIT) const;
 
  private:

@@ -44,13 +44,17 @@ void wipe_by_hand(void* memory, std::size_t bytes) {
 
 }  // namespace
 
+void search_for_leaks_from(const void* memory, std::size_t bytes) {
+  if (__lsan_register_root_region != nullptr) __lsan_register_root_region(memory, bytes);
+}
+
 void* allocate_wiped_memory(std::size_t bytes) {
   constexpr std::size_t kHeader = 64;  // keeps the alignment of what follows
   static_assert(sizeof(WipedPiece) <= kHeader);
   bytes += kHeader;
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  if (__lsan_register_root_region != nullptr) __lsan_register_root_region(memory, bytes);
+  search_for_leaks_from(memory, bytes);
   // Older emulators, such as qemu 7, take any advice and follow none.
   constexpr int kNoAdvice = -1;
   if (::madvise(memory, bytes, kNoAdvice) == 0 || ::madvise(memory, bytes, MADV_WIPEONFORK) != 0)

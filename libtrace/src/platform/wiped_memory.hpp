@@ -12,7 +12,10 @@ namespace pcp::trace::client {
 // Null if there is none. Never freed.
 void* allocate_wiped_memory(std::size_t bytes);
 
-// An object made at first use, in such memory.
+// Other memory that may hold the only pointers to what was allocated.
+void search_for_leaks_from(const void* memory, std::size_t bytes);
+
+// An object made at first use, in such memory, or in memory that `allocate(bytes)` gives.
 // Thread: any. Requires: a value of zeros is valid and new. A forked child finds such a value.
 template <typename Value>
 class MadeWhenNeeded {
@@ -21,10 +24,12 @@ class MadeWhenNeeded {
   Value* find() const { return made_.load(std::memory_order_acquire); }
 
   // Null if there is no memory.
-  Value* find_or_make() {
+  Value* find_or_make() { return find_or_make(allocate_wiped_memory); }
+  template <typename Allocate>
+  Value* find_or_make(Allocate allocate) {
     if (Value* const value = find()) return value;
     const ErrnoStays errno_stays;
-    auto* const made = static_cast<Value*>(allocate_wiped_memory(sizeof(Value)));
+    auto* const made = static_cast<Value*>(allocate(sizeof(Value)));
     if (made == nullptr) return nullptr;
     // Another thread may win the race; then `made` leaks, once.
     Value* there = nullptr;

@@ -163,6 +163,10 @@ bool AgentOutput::handle(const wire::Frame& pdu) {
   std::string out;
   if (!with_session([&](auto& session) { return session.on_pdu(pdu, now_ns_(), out); }))
     return false;
+  if (const OwnDescriptor* const box = is_legacy_ ? nullptr : session_.box_to_pass()) {
+    wire::append_tags(out, own_pid(), {});  // some bytes to go with it
+    connection_.pass(*box);
+  }
   send(out);
   note_change();
   return true;

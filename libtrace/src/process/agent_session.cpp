@@ -43,7 +43,7 @@ void AgentSession::on_connected(std::string& out) {
 }
 
 void AgentSession::on_disconnected(std::uint64_t now_ns) {
-  welcomed_ = has_said_goodbye_ = false;
+  welcomed_ = has_said_goodbye_ = has_passed_box_ = false;
   outbox_.spans.on_disconnected(now_ns);
 }
 
@@ -200,6 +200,13 @@ void AgentSession::define_tags(const std::vector<const Tag*>& tags, std::string&
     if (bytes > wire::kMaxBatchBytes - kMostOfDefinition) flush();
   }
   flush();
+}
+
+const OwnDescriptor* AgentSession::box_to_pass() {
+  const OwnDescriptor& box = outbox_.spans.black_box();
+  if (has_passed_box_ || !has_feature(wire::Feature::BlackBox) || box.number() < 0) return nullptr;
+  has_passed_box_ = true;
+  return &box;
 }
 
 bool AgentSession::has_told_open() const {

@@ -43,6 +43,9 @@ class AgentSession {
   // True if the agent knows the transactions in flight, or cannot take them.
   bool has_told_open() const;
 
+  // The black box, once on a connection: pass it to the agent with the next bytes. Null: none.
+  const OwnDescriptor* box_to_pass();
+
   // Says that nothing more comes on this connection. False: it cannot be said, or was said before.
   bool say_goodbye(std::string& out);
 
@@ -71,6 +74,7 @@ class AgentSession {
   // State of the current connection.
   bool welcomed_ = false;
   bool has_said_goodbye_ = false;
+  bool has_passed_box_ = false;
   std::uint64_t sent_before_ = 0;  // sent_ when it began
   wire::FeatureSet features_;
   enum class Defined : std::uint8_t { No, ByName, WithDescription };

@@ -116,7 +116,7 @@ Client::Client(ClientOptions options)
   if (!options_.debug_file.empty()) send_diagnostics_to(options_.debug_file);
   add_state(options_.demanded_state() | (options_.always_ids ? kMakesIds : 0));
   set_capturing(false);  // it was the parent's, if this is a forked child
-  capture_from_start(recorders_.captures(), options_);
+  capture_from_start(recorders_, options_);
 }
 
 Client* Client::get_if_made() {
@@ -186,6 +186,7 @@ void Client::close_inherited_descriptors() {
   parents->doorbell_.remove();
   parents->descriptors_.socket.close();
   for (OwnDescriptor& file : parents->descriptors_.mmv_files) file.close();
+  parents->recorders_.box().descriptor().close();
 }
 
 // False if no thread could be made, now or within the last kStartPauseNs.

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "spans/span_pool.hpp"
-
 namespace pcp::trace::client {
 namespace {
 
@@ -34,9 +32,9 @@ void CaptureBooks::note(const CaptureSet& set) {
   sets_.push_back(noted);
 }
 
-const CaptureBooks::Set* CaptureBooks::set_of(const CapturedSpan& span) const {
+const CaptureBooks::Set* CaptureBooks::set_of(std::uint16_t epoch) const {
   const auto found = std::find_if(sets_.rbegin(), sets_.rend(), [&](const Set& set) {
-    return set.last - span.epoch <= set.last - set.first;
+    return static_cast<std::uint16_t>(set.last - epoch) <= set.last - set.first;
   });
   return found != sets_.rend() ? &*found : nullptr;
 }
@@ -94,10 +92,10 @@ bool CaptureBooks::is_same(std::size_t bit, std::uint64_t id) const {
   return set != nullptr && id_of(set->at(bit)) == id;
 }
 
-void CaptureBooks::count(const CapturedSpan& span, Outcome outcome) {
-  const Set* const set = set_of(span);
+void CaptureBooks::count(std::uint16_t epoch, CaptureBits bits, Outcome outcome) {
+  const Set* const set = bits != 0 ? set_of(epoch) : nullptr;
   if (set == nullptr) return;
-  for_each_bit(span.context.capture_bits(), [&](std::size_t bit) {
+  for_each_bit(bits, [&](std::size_t bit) {
     Account* const account = find(set->ids[bit]);
     if (account == nullptr) return;
     if (outcome == Outcome::NoRoom || outcome == Outcome::OverLimit) {

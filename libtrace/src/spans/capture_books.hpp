@@ -18,8 +18,6 @@
 
 namespace pcp::trace::client {
 
-struct CapturedSpan;
-
 class CaptureBooks {
  public:
   explicit CaptureBooks(PublishedCaptures& captures) : captures_(captures) {}
@@ -37,8 +35,8 @@ class CaptureBooks {
   };
   void note(const CaptureSet& set);
 
-  // The set to which a span belongs; null: dropped since.
-  const Set* set_of(const CapturedSpan& span) const;
+  // The set to which a span of this epoch (its low half) belongs; null: dropped since.
+  const Set* set_of(std::uint16_t epoch) const;
 
   // Opens an account for this capture, if there is none.
   void open(std::uint64_t id);
@@ -58,9 +56,9 @@ class CaptureBooks {
   // True if this bit means this capture in the published set.
   bool is_same(std::size_t bit, std::uint64_t id) const;
 
-  // Held: not decided yet, and counted when it is.
-  enum class Outcome { Sent, NoRoom, OverLimit, WaitedTooLong, Away, Held };
-  void count(const CapturedSpan& span, Outcome outcome);
+  // A span of this epoch (its low half) has this outcome for these captures.
+  enum class Outcome { Sent, NoRoom, OverLimit, WaitedTooLong, Away };
+  void count(std::uint16_t epoch, CaptureBits bits, Outcome outcome);
 
   // The agent has taken all counts that were sent.
   void note_taken();

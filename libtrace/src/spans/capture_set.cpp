@@ -64,6 +64,7 @@ CaptureBits CaptureSet::look_up(const Tag& tag) const {
   for_each_bit(bits_, [&](std::size_t bit) {
     if (wire::matches_tag(asked_[bit].filter, name_of(tag))) matching |= CaptureBits{1} << bit;
   });
+  if (box_ != nullptr) box_->note_tag(tag);
   tag.captured_by.store(std::uint64_t{epoch_} << 32 | matching, std::memory_order_relaxed);
   return matching;
 }

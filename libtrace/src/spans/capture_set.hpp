@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "platform/state.hpp"
+#include "spans/black_box.hpp"
 #include "spans/span_limit.hpp"
 #include "tags/tag_registry.hpp"
 #include "wire/capture_filter.hpp"
@@ -39,6 +40,9 @@ class CaptureSet {
 
   // Continues the limit and the missed counts of an earlier set with this filter.
   void go_on_from(const CaptureSet& before, std::size_t bit);
+
+  // Tags that may have spans are noted there.
+  void note_tags_in(BlackBox& box) { box_ = &box; }
 
   // The agent tells other processes which traces are wanted.
   void set_relayed() { is_relayed_ = true; }
@@ -112,6 +116,7 @@ class CaptureSet {
 
   const Epoch epoch_;
   const std::uint64_t control_;
+  BlackBox* box_ = nullptr;
   bool is_relayed_ = false;
   CaptureBits bits_ = 0;
   CaptureBits slow_ = 0;

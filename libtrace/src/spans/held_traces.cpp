@@ -15,20 +15,6 @@ constexpr std::size_t kMostNews = 1'024;
 // The agent holds so much of a process that has ended.
 constexpr std::size_t kMostForAgent = 256u << 10;
 
-// Without its notes if there is no memory for them.
-CapturedSpan copy_of(const CapturedSpan& span) {
-  return {.tag = span.tag,
-          .notes = span.notes != nullptr ? span.notes->copy() : nullptr,
-          .context = span.context,
-          .begin_ns = span.begin_ns,
-          .duration_ns = span.duration_ns,
-          .value = span.value,
-          .epoch = span.epoch,
-          .tid = span.tid,
-          .kind = span.kind,
-          .aborted = span.aborted};
-}
-
 std::uint64_t hold_ns(const CaptureSet& set) {
   std::uint64_t longest = 0;
   for_each_bit(set.slow(), [&](std::size_t bit) {
@@ -41,44 +27,6 @@ std::uint64_t hold_ns(const CaptureSet& set) {
 
 }  // namespace
 
-void decide_part(const Decide& decide, CapturedSpan& span, CaptureBits bits, Outcome outcome,
-                 std::string_view fields) {
-  const CaptureBits left = span.capture_bits() & ~bits;
-  bits &= span.capture_bits();
-  if (bits == 0) return;
-  CapturedSpan part = left == 0 ? std::exchange(span, {}) : copy_of(span);
-  part.context.set_capture_bits(bits);
-  span.context.set_capture_bits(left);
-  decide(std::move(part), outcome, fields);
-}
-
-wire::Span changing_part(const CapturedSpan& span) {
-  wire::Span out;
-  out.tag_id = span.tag->id;
-  out.trace.low = span.context.trace_low;
-  out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
-              (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0) |
-              ((span.context.flags() & kHeldFlag) != 0 ? wire::kIsHeld : 0) |
-              ((span.context.flags() & kWantedFlag) != 0 ? wire::kIsWanted : 0);
-  out.capture_bits = span.capture_bits();
-  return out;
-}
-
-void add_lasting_part(const CapturedSpan& span, std::int64_t wall_minus_monotonic,
-                      wire::Span& out) {
-  out.kind = span.kind;
-  out.begin_ns =
-      static_cast<std::uint64_t>(static_cast<std::int64_t>(span.begin_ns) + wall_minus_monotonic);
-  out.duration_ns = span.duration_ns;
-  out.trace.high = span.context.trace_high;
-  out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;
-  out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
-  out.tid = span.tid;
-  out.aborted = span.aborted;
-  out.value = span.value;
-  if (span.notes != nullptr) span.notes->fill(out);
-}
-
 CaptureBits HeldTraces::wanted_bits(std::uint64_t hash, const CaptureSet& set) {
   const Bits* const found = wanted_.find(hash);
   return found != nullptr ? found->valid(set) : 0;
@@ -86,51 +34,35 @@ CaptureBits HeldTraces::wanted_bits(std::uint64_t hash, const CaptureSet& set) {
 
 // Its limit was asked when the trace was first wanted, perhaps in another process. A whole trace
 // may exceed it.
-void HeldTraces::decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet& set,
-                        std::uint64_t now_ns, std::string_view fields) {
-  CaptureBits over_limit = 0;
-  for_each_bit(wanted & span.capture_bits(), [&](std::size_t bit) {
+CaptureBits HeldTraces::admit(CaptureBits bits, const CaptureSet& set, std::uint64_t now_ns) const {
+  CaptureBits admitted = 0;
+  for_each_bit(bits, [&](std::size_t bit) {
     SpanLimit& limit = set.at(bit).limit;
-    if (limit.admits_the_rest(now_ns))
-      limit.count(now_ns);
-    else
-      over_limit |= CaptureBits{1} << bit;
+    if (!limit.admits_the_rest(now_ns)) return;
+    limit.count(now_ns);
+    admitted |= CaptureBits{1} << bit;
   });
-  decide_part(decide_, span, over_limit, Outcome::OverLimit);
-  decide_part(decide_, span, wanted, Outcome::Sent, fields);
+  return admitted;
 }
 
-// Without its lasting part.
-CapturedSpan HeldTraces::span_of(const SpanRing::Record& record, const CaptureSet& set) const {
-  CapturedSpan span{.tag = tags_[record.tag_and_flags >> 8],
-                    .context = {.trace_low = record.trace_low},
-                    .epoch = set.epoch()};
-  span.context.set_flags(record.tag_and_flags & TraceContext::kAllFlags);
-  span.context.set_capture_bits(Bits{record.capture_bits, record.epoch}.valid(set));
-  return span;
-}
-
-void HeldTraces::hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns,
-                      std::int64_t wall_minus_monotonic) {
-  const std::uint64_t hash = wire::hash_of_trace(span.context.trace_low);
-  decide(span, wanted_bits(hash, set), set, now_ns);
-  if (span.capture_bits() == 0) return;
+void HeldTraces::take(const CapturedSpan& span, Fates fates, const CaptureSet* set,
+                      std::uint64_t now_ns) {
+  if (fates.held != 0) {
+    const CaptureBits wanted =
+        fates.held & wanted_bits(wire::hash_of_trace(span.context.trace_low), *set);
+    const CaptureBits admitted = admit(wanted, *set, now_ns);
+    fates.kept |= admitted;
+    fates.over_limit |= wanted & ~admitted;
+    fates.held &= ~wanted;
+  }
+  const auto epoch = static_cast<std::uint16_t>(span.epoch);
+  count_(epoch, fates.over_limit, Outcome::OverLimit);
+  if ((fates.kept | fates.held) == 0) return;
   try {
-    const std::uint32_t id = span.tag->id;
-    if (tags_.size() <= id) tags_.resize(id + 1);
-    tags_[id] = span.tag;
-    wire::Span lasting;
-    add_lasting_part(span, wall_minus_monotonic, lasting);
-    fields_.clear();
-    wire::append_span_fields(fields_, lasting);
-    ring_.append({.epoch = static_cast<std::uint16_t>(span.epoch),
-                  .capture_bits = span.capture_bits(),
-                  .tag_and_flags = id << 8 | static_cast<std::uint32_t>(span.context.flags()),
-                  .since_ns = now_ns,
-                  .trace_low = span.context.trace_low},
-                 hash, fields_, [this] { let_go_oldest(); });
+    taken_.add(span, fates.kept, fates.held, now_ns,
+               [this](const TakenSpans::Record& record) { let_go(record); });
   } catch (const std::bad_alloc&) {
-    decide_(std::move(span), Outcome::NoRoom, {});
+    count_(epoch, fates.kept | fates.held, Outcome::NoRoom);
   }
 }
 
@@ -164,11 +96,19 @@ HeldTraces::Wanted* HeldTraces::add_wanted(std::uint64_t hash, CaptureBits bits,
   *known = {{before | bits, set.epoch()}, known->told & before};
   if (const CaptureBits fresh = bits & ~before; fresh != 0) {
     count_gone(hash, fresh, set);
-    ring_.for_each_of(hash, [&](SpanRing::Record& record) {
-      CapturedSpan span = span_of(record, set);
-      decide(span, fresh, set, now_ns, record.fields());
-      record.capture_bits = span.capture_bits();
+    taken_.for_each_of(hash, [&](TakenSpans::Position position, TakenSpans::Record& record) {
+      record.undecided = set.valid_bits(record.undecided, record.epoch);
+      record.to_send = set.valid_bits(record.to_send, record.epoch);
       record.epoch = static_cast<std::uint16_t>(set.epoch());
+      const CaptureBits decided = record.undecided & fresh;
+      CaptureBits admitted = admit(decided, set, now_ns);
+      count_(record.epoch, decided & ~admitted, Outcome::OverLimit);
+      try {
+        taken_.send(position, admitted);
+      } catch (const std::bad_alloc&) {
+        count_(record.epoch, admitted, Outcome::NoRoom);
+      }
+      record.undecided &= ~decided;
     });
   }
   return known;
@@ -179,12 +119,8 @@ void HeldTraces::count_gone(std::uint64_t hash, CaptureBits wanted, const Captur
   if (gone == nullptr) return;
   const CaptureBits bits = gone->valid(set) & wanted;
   if (bits == 0) return;
-  for (std::uint32_t i = 0; i < gone->spans; ++i) {
-    CapturedSpan missed;
-    missed.context.set_capture_bits(bits);
-    missed.epoch = set.epoch();
-    decide_(std::move(missed), Outcome::WaitedTooLong, {});
-  }
+  for (std::uint32_t i = 0; i < gone->spans; ++i)
+    count_(static_cast<std::uint16_t>(set.epoch()), bits, Outcome::WaitedTooLong);
   gone->bits &= ~bits;
 }
 
@@ -198,39 +134,33 @@ void HeldTraces::take_news(const CaptureSet& set, std::size_t most,
 
 void HeldTraces::expire(const CaptureSet& set, std::uint64_t now_ns) {
   const std::uint64_t held_for = hold_ns(set);
-  while (!ring_.empty() &&
-         (ring_.oldest().capture_bits == 0 || now_ns >= ring_.oldest().since_ns + held_for))
-    let_go_oldest();
-  if (ring_.empty()) drop_held();
+  const auto is_old = [&](const TakenSpans::Record& record) {
+    return (record.to_send | record.in_flight) == 0 && now_ns >= record.since_ns + held_for;
+  };
+  taken_.let_go(is_old, [this](const TakenSpans::Record& record) { let_go(record); });
 }
 
-void HeldTraces::let_go_oldest() {
-  const SpanRing::Record& oldest = ring_.oldest();
-  if (oldest.capture_bits != 0)
-    if (Gone* const gone = gone_.find_or_make(wire::hash_of_trace(oldest.trace_low))) {
-      gone->bits |= oldest.capture_bits;
-      gone->epoch = oldest.epoch;
-      ++gone->spans;
-    }
-  ring_.remove_oldest();
+// What is in flight is sent again from its EVENTS, or counted there.
+void HeldTraces::let_go(const TakenSpans::Record& record) {
+  count_(record.epoch, record.to_send, Outcome::NoRoom);
+  if (record.undecided == 0) return;
+  if (Gone* const gone = gone_.find_or_make(wire::hash_of_trace(record.trace_low))) {
+    gone->bits |= record.undecided;
+    gone->epoch = record.epoch;
+    ++gone->spans;
+  }
 }
 
-void HeldTraces::give_to_agent(const CaptureSet& set) {
-  ring_.for_each_of_last(kMostForAgent, [&](const SpanRing::Record& record) {
-    CapturedSpan span = span_of(record, set);
-    span.context.set_flags(span.context.flags() | kHeldFlag);
-    decide_part(decide_, span, span.capture_bits(), Outcome::Sent, record.fields());
-  });
-  drop_held();  // the agent is still to be told of what is wanted
-}
-
-void HeldTraces::drop_held() {
-  ring_.clear();
-  tags_ = {};
+// The agent is still to be told of what is wanted.
+void HeldTraces::give_to_agent() {
+  try {
+    taken_.send_undecided(kMostForAgent);
+  } catch (const std::bad_alloc&) {  // the first ones go
+  }
 }
 
 void HeldTraces::clear() {
-  drop_held();
+  taken_.forget_undecided();
   wanted_.clear();
   gone_.clear();
   news_.clear();

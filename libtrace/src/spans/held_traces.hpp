@@ -10,8 +10,6 @@
 // it has gone counts these spans as missed. A process that ends gives the last ones to the agent,
 // which holds them instead.
 //
-// A held span is encoded, in a ring of bytes, without what may change before the span is sent.
-//
 // Nothing here throws. Without memory a span counts as missed, and a wanted trace is forgotten.
 //
 // Thread: the flusher's.
@@ -21,31 +19,23 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "spans/capture_books.hpp"
 #include "spans/last_ones.hpp"
 #include "spans/span_pool.hpp"
-#include "spans/span_ring.hpp"
+#include "spans/taken_spans.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::client {
 
-// Takes a span, with the bits of this outcome. Sent: to be sent. Must not throw. `fields`: of a
-// span that was held, what it lacks.
-using Decide = std::function<void(CapturedSpan&&, CaptureBooks::Outcome, std::string_view fields)>;
-
-// Decides about a span's part for these captures. A span without other bits is then empty.
-void decide_part(const Decide& decide, CapturedSpan& span, CaptureBits bits,
-                 CaptureBooks::Outcome outcome, std::string_view fields = {});
-
-// The fields that may change before a span is sent, or that find it.
-wire::Span changing_part(const CapturedSpan& span);
-// Adds the rest. `wall_minus_monotonic`: of the clocks. Throws if there is no memory.
-void add_lasting_part(const CapturedSpan& span, std::int64_t wall_minus_monotonic, wire::Span& out);
+// Decisions about an ended span, by captures.
+struct Fates {
+  CaptureBits kept = 0;
+  CaptureBits over_limit = 0;
+  CaptureBits held = 0;
+};
 
 class HeldTraces {
  public:
@@ -54,12 +44,14 @@ class HeldTraces {
   // At least, if the filter has another reason: a request may fail late.
   static constexpr std::uint64_t kHoldForReasonNs = 30'000'000'000;
 
-  HeldTraces(std::size_t most_bytes, Decide decide)
-      : decide_(std::move(decide)), ring_(most_bytes) {}
+  // Counts a span of this epoch (its low half) that these captures do not get.
+  using CountMissed = std::function<void(std::uint16_t, CaptureBits, CaptureBooks::Outcome)>;
 
-  // Holds an ended span, or decides about it if its trace is wanted.
-  void hold(CapturedSpan&& span, const CaptureSet& set, std::uint64_t now_ns,
-            std::int64_t wall_minus_monotonic);
+  HeldTraces(TakenSpans& taken, CountMissed count) : taken_(taken), count_(std::move(count)) {}
+
+  // Takes an ended span. Decides about what is held if its trace is wanted; without a set nothing
+  // is held.
+  void take(const CapturedSpan& span, Fates fates, const CaptureSet* set, std::uint64_t now_ns);
 
   // A transaction of this trace was slow here. Other processes are told, unless no trace crosses.
   void want(std::uint64_t trace_low, CaptureBits bits, const CaptureSet& set, std::uint64_t now_ns);
@@ -77,8 +69,8 @@ class HeldTraces {
   // Lets go what nobody has wanted in time, or what takes too much room.
   void expire(const CaptureSet& set, std::uint64_t now_ns);
 
-  // The process ends: hands the newest ones out as `sent`, as far as the agent takes them.
-  void give_to_agent(const CaptureSet& set);
+  // The process ends: sends the newest ones, as many as the agent takes.
+  void give_to_agent();
 
   void clear();
 
@@ -100,17 +92,12 @@ class HeldTraces {
   CaptureBits wanted_bits(std::uint64_t hash, const CaptureSet& set);
   Wanted* add_wanted(std::uint64_t hash, CaptureBits bits, const CaptureSet& set,
                      std::uint64_t now_ns);
-  void decide(CapturedSpan& span, CaptureBits wanted, const CaptureSet& set, std::uint64_t now_ns,
-              std::string_view fields = {});
-  CapturedSpan span_of(const SpanRing::Record& record, const CaptureSet& set) const;
+  CaptureBits admit(CaptureBits bits, const CaptureSet& set, std::uint64_t now_ns) const;
   void count_gone(std::uint64_t hash, CaptureBits wanted, const CaptureSet& set);
-  void let_go_oldest();
-  void drop_held();
+  void let_go(const TakenSpans::Record& record);
 
-  const Decide decide_;
-  SpanRing ring_;
-  std::vector<const Tag*> tags_;  // of the ring's spans, by their ids
-  std::string fields_;            // of the span that is held now
+  TakenSpans& taken_;
+  const CountMissed count_;
   // By the hash of the trace's id, also below.
   LastOnes<Wanted, 16'384> wanted_;
   LastOnes<Gone, 65'536> gone_;

@@ -31,13 +31,15 @@ CaptureBits SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* 
 void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns) {
   const SpanPool::Facts facts = pool_.facts(list);
   const std::uint64_t trace = pool_.first(list).context.trace_low;
-  decide_part(decide_, pool_.first(list), facts.at_once, Outcome::Sent);
+  CapturedSpan& first = pool_.first(list);
+  held_.take(first, {.kept = facts.at_once & first.capture_bits()}, set, now_ns);
+  first.context.set_capture_bits(first.capture_bits() & ~facts.at_once);
   const CaptureBits waits = keep_what_waits(list, set);
   CaptureBits slow = facts.slow;
   TreeRef around = facts.around;
   bool is_late = false;
   while (list != 0) {
-    take_out(list, decide(slow & waits, trace, *set, now_ns), *set, now_ns);
+    take_out(list, decide(slow & waits, trace, *set, now_ns), 0, *set, now_ns);
     if (list == 0 || around == 0 || is_late) break;
     const SlowTrees::Outcome outcome = trees_.outcome(around);
     if (outcome.is_open && trees_.wait(around, list, false, now_ns)) return;
@@ -60,8 +62,8 @@ SlowSpans::OverLimit& SlowSpans::over_limit(std::uint64_t trace, std::uint64_t n
 }
 
 // A trace that is wanted stays so.
-SlowSpans::Fates SlowSpans::decide(CaptureBits slow, std::uint64_t trace, const CaptureSet& set,
-                                   std::uint64_t now_ns) {
+Fates SlowSpans::decide(CaptureBits slow, std::uint64_t trace, const CaptureSet& set,
+                        std::uint64_t now_ns) {
   Fates fates;
   if (slow == 0) return fates;
   OverLimit& known = over_limit(trace, now_ns);
@@ -84,7 +86,7 @@ SlowSpans::Fates SlowSpans::decide(CaptureBits slow, std::uint64_t trace, const 
 bool SlowSpans::look_at_open(const OpenEntries& entries, const CaptureSet& set,
                              std::uint64_t now_ns) {
   bool may_be_more = false;
-  trees_.for_each_open(entries.end_of_numbers(), [&](const SlowTrees::OpenTree& open) {
+  trees_.for_each_open(entries, [&](const SlowTrees::OpenTree& open) {
     const OpenEntry* const entry = entries.find(open.entry);
     if (entry == nullptr || entry->begun.load(std::memory_order_acquire) != open.begun) return;
     const Tag* const tag = entry->tag.load(std::memory_order_acquire);
@@ -102,17 +104,15 @@ bool SlowSpans::look_at_open(const OpenEntries& entries, const CaptureSet& set,
   return may_be_more;
 }
 
-// Takes decided spans out of the list.
-void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
-                         std::uint64_t now_ns) {
-  if ((fates.kept | fates.over_limit | fates.held | fates.fast) == 0) return;
+// Takes decided spans out of the list. Nobody wants them for `fast`.
+void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, CaptureBits fast,
+                         const CaptureSet& set, std::uint64_t now_ns) {
+  if ((fates.kept | fates.over_limit | fates.held | fast) == 0) return;
   list = share().filter(list, [&](CapturedSpan& span) {
-    for_each_bit(span.capture_bits() & fates.kept,
-                 [&](std::size_t bit) { set.at(bit).limit.count(now_ns); });
-    decide_part(decide_, span, fates.kept, Outcome::Sent);
-    decide_part(decide_, span, fates.over_limit, Outcome::OverLimit);
-    decide_part(decide_, span, fates.held, Outcome::Held);
-    span.context.set_capture_bits(span.capture_bits() & ~fates.fast);
+    const CaptureBits bits = span.capture_bits();
+    for_each_bit(bits & fates.kept, [&](std::size_t bit) { set.at(bit).limit.count(now_ns); });
+    held_.take(span, {bits & fates.kept, bits & fates.over_limit, bits & fates.held}, &set, now_ns);
+    span.context.set_capture_bits(bits & ~(fates.kept | fates.over_limit | fates.held | fast));
     return span.capture_bits() != 0;
   });
 }
@@ -124,7 +124,7 @@ void SlowSpans::take_out_rest(SpanPool::Index list, CaptureBits held, const Capt
   const OverLimit* const found = over_limit_.find(trace);
   const bool is_over = found != nullptr && now_ns - found->since_ns <= kSameFateNs;
   const CaptureBits over = is_over ? found->bits & ~held_.wanted(trace, set) : 0;
-  take_out(list, {.over_limit = over, .held = held & ~over, .fast = ~(held | over)}, set, now_ns);
+  take_out(list, {.over_limit = over, .held = held & ~over}, ~(held | over), set, now_ns);
 }
 
 void SlowSpans::hold_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set) {

@@ -18,9 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
-#include "spans/capture_books.hpp"
 #include "spans/held_traces.hpp"
 #include "spans/last_ones.hpp"
 #include "spans/slow_trees.hpp"
@@ -29,10 +27,8 @@ namespace pcp::trace::client {
 
 class SlowSpans {
  public:
-  using Outcome = CaptureBooks::Outcome;
-
-  SlowSpans(SpanPool& pool, SlowTrees& trees, HeldTraces& traces, Decide decide)
-      : pool_(pool), trees_(trees), held_(traces), decide_(std::move(decide)) {}
+  SlowSpans(SpanPool& pool, SlowTrees& trees, HeldTraces& traces)
+      : pool_(pool), trees_(trees), held_(traces) {}
 
   // Decides about a list, or lets it wait; without a set it never waits.
   void settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns);
@@ -50,12 +46,6 @@ class SlowSpans {
   }
 
  private:
-  struct Fates {
-    CaptureBits kept = 0;
-    CaptureBits over_limit = 0;
-    CaptureBits held = 0;
-    CaptureBits fast = 0;  // dropped
-  };
   struct OverLimit {
     CaptureBits bits = 0;
     std::uint64_t since_ns = 0;
@@ -64,7 +54,7 @@ class SlowSpans {
   CaptureBits keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
   OverLimit& over_limit(std::uint64_t trace, std::uint64_t now_ns);
   Fates decide(CaptureBits slow, std::uint64_t trace, const CaptureSet& set, std::uint64_t now_ns);
-  void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
+  void take_out(SpanPool::Index& list, const Fates& fates, CaptureBits fast, const CaptureSet& set,
                 std::uint64_t now_ns);
   void take_out_rest(SpanPool::Index list, CaptureBits held, const CaptureSet& set,
                      std::uint64_t now_ns);
@@ -75,7 +65,6 @@ class SlowSpans {
   SpanPool& pool_;
   SlowTrees& trees_;
   HeldTraces& held_;
-  const Decide decide_;
   LastOnes<OverLimit, 4'096> over_limit_;  // traces by the low half of their ids
   OverLimit without_memory_;
 };

@@ -2,12 +2,33 @@
 #include "spans/slow_trees.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace pcp::trace::client {
 
+// The black box's layout of a slot.
+void SlowTrees::check_layout() {
+#define IS_AT(own, boxed) static_assert(offsetof(Slot, own) == offsetof(wire::box::Slot, boxed))
+  IS_AT(head, head);
+  IS_AT(begun, begun);
+  IS_AT(selected, selected);
+  IS_AT(epoch, epoch);
+  IS_AT(trace_low, trace_low);
+  IS_AT(tag, tag);
+  IS_AT(trace_high, trace_high);
+  IS_AT(parent, parent);
+  IS_AT(packed, packed);
+  IS_AT(thread, tid);
+  IS_AT(own, own);
+#undef IS_AT
+  static_assert(sizeof(Slot) <= sizeof(wire::box::Slot));
+}
+
 bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) {
-  Slot* const slot = slots_.find_or_make(entry);
+  Slot* const slot = slots_.find_or_make(
+      entry, [this](std::size_t bytes) { return box_.map(wire::box::kSlotsAt, bytes); });
   if (slot == nullptr) return false;
+  slot->own.store(0, std::memory_order_relaxed);
   slot->begun.store(0, std::memory_order_relaxed);
   const std::uint64_t before = slot->head.load(std::memory_order_relaxed);
   const std::uint64_t generation = (generation_of(before) + 1) | 1;
@@ -20,6 +41,24 @@ bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) 
   note_part(facts.around);
   slot->begun.store(begun, std::memory_order_release);
   return true;
+}
+
+void SlowTrees::show(std::uint32_t entry, const Tag& tag, std::uint32_t thread,
+                     const TraceContext& context) {
+  Slot& slot = *slots_.find(entry);
+  slot.tag.store(&tag, std::memory_order_relaxed);
+  slot.trace_high.store(context.trace_high, std::memory_order_relaxed);
+  slot.parent.store(context.parent, std::memory_order_relaxed);
+  slot.packed.store(context.packed, std::memory_order_relaxed);
+  slot.thread.store(thread, std::memory_order_relaxed);
+  slot.own.store(context.own, std::memory_order_release);
+}
+
+// Another thread that ends a transaction may meet the next one in its entry.
+void SlowTrees::hide(std::uint32_t entry, std::uint64_t own) {
+  Slot* const slot = slots_.find(entry);
+  if (slot != nullptr && slot->own.load(std::memory_order_relaxed) == own)
+    slot->own.store(0, std::memory_order_release);
 }
 
 SlowTrees::Snapshot SlowTrees::find(std::uint32_t entry, Moment begun) const {

@@ -40,10 +40,15 @@ struct TreeFacts {
 
 class SlowTrees {
  public:
-  explicit SlowTrees(SpanPool& pool) : pool_(pool) {}
+  SlowTrees(SpanPool& pool, BlackBox& box) : pool_(pool), box_(box) {}
 
   // False if there is no memory. Thread: the begin's.
   bool open(std::uint32_t entry, Moment begun, const TreeFacts& facts);
+
+  // Shows a captured transaction to a reader of the black box until it has ended: until its span,
+  // if it has one, is in the pool. Requires: open() was true. Thread: the begin's; the end's.
+  void show(std::uint32_t entry, const Tag& tag, std::uint32_t thread, const TraceContext& context);
+  void hide(std::uint32_t entry, std::uint64_t own);
 
   struct Snapshot {
     bool is_found = false;
@@ -65,10 +70,13 @@ class SlowTrees {
     std::uint64_t trace_low;
     std::uint32_t reasons;
   };
-  // Calls visit(open) for each selected transaction that is open. `entries`: of the open table.
+  // Calls visit(open) for each selected transaction that is open. Looks only at slots of entries
+  // that are in use, since a look at a slot of the black box may cost a page.
   template <typename Visit>
-  void for_each_open(std::uint32_t entries, Visit visit) const {
-    for (std::uint32_t entry = 0; entry < entries; ++entry) {
+  void for_each_open(const OpenEntries& entries, Visit visit) const {
+    for (std::uint32_t entry = 0; entry < entries.end_of_numbers(); ++entry) {
+      const OpenEntry* const in_use = entries.find(entry);
+      if (in_use == nullptr || in_use->begun.load(std::memory_order_relaxed) == 0) continue;
       const Slot* const slot = slots_.find(entry);
       if (slot == nullptr) return;
       const std::uint64_t head = slot->head.load(std::memory_order_acquire);
@@ -85,7 +93,7 @@ class SlowTrees {
   }
 
   // Says that a part of those around was slow; as a reason for note().
-  static constexpr std::uint32_t kPartWasSlow = wire::kAllReasons + 1;
+  static constexpr std::uint32_t kPartWasSlow = wire::kNotedReasons + 1;
 
   // This transaction, and those around it, have these reasons. True if the first one is open, and
   // did not have them. Thread: any.
@@ -154,7 +162,15 @@ class SlowTrees {
     std::atomic<CaptureSet::Epoch> epoch;
     std::atomic<std::uint64_t> trace_low;
     std::atomic<std::uint64_t> since_ns;  // since when its oldest span waits; orders nothing else
+    // For a reader of the black box. The last one is released after the others.
+    std::atomic<const Tag*> tag;
+    std::atomic<std::uint64_t> trace_high;
+    std::atomic<std::uint64_t> parent;
+    std::atomic<std::uint64_t> packed;
+    std::atomic<std::uint32_t> thread;
+    std::atomic<std::uint64_t> own;  // 0: it is not open, or not captured
   };
+  static void check_layout();
 
   static TreeRef ref(std::uint32_t entry, std::uint32_t generation) {
     return std::uint64_t{entry} << 32 | generation;
@@ -168,12 +184,12 @@ class SlowTrees {
   static constexpr std::uint64_t kTaken = 0xF'0000;  // the number of times wraps
   static constexpr std::uint64_t kOnceTaken = 0x1'0000;
   static std::uint32_t reasons_of(std::uint64_t head) {
-    return static_cast<std::uint32_t>(head / kOneReason) & (wire::kAllReasons | kPartWasSlow);
+    return static_cast<std::uint32_t>(head / kOneReason) & (wire::kNotedReasons | kPartWasSlow);
   }
-  static constexpr std::uint64_t kOneReason = 0x10'0000;
+  static constexpr std::uint64_t kOneReason = 1 << wire::box::kReasonsAt;
   static constexpr std::uint64_t kParts = 0xFF80'0000;
   static constexpr std::uint64_t kOnePart = 0x80'0000;
-  static_assert(kOneReason * (wire::kAllReasons | kPartWasSlow) < kOnePart);
+  static_assert(kOneReason * (wire::kNotedReasons | kPartWasSlow) < kOnePart);
   // The head with a part less. One that ever had very many parts may always have some.
   static std::uint64_t without_part(std::uint64_t head) {
     const std::uint64_t parts = head & kParts;
@@ -188,7 +204,8 @@ class SlowTrees {
   }
 
   SpanPool& pool_;
-  ByEntry<Slot> slots_;
+  BlackBox& box_;
+  ByEntry<Slot> slots_;  // in the black box
 };
 
 }  // namespace pcp::trace::client

@@ -2,9 +2,34 @@
 #include "spans/span_pool.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace pcp::trace::client {
+
+// The black box's layout of a node.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+#define IS_AT(own, boxed) \
+  static_assert(offsetof(CapturedSpan, own) == offsetof(wire::box::Node, boxed))
+IS_AT(tag, tag);
+IS_AT(notes, notes);
+IS_AT(context.trace_high, trace_high);
+IS_AT(context.own, own);
+IS_AT(context.packed, packed);
+IS_AT(begin_ns, begin_ns);
+IS_AT(value, value);
+IS_AT(epoch, epoch);
+IS_AT(tid, tid);
+IS_AT(kind, kind);
+IS_AT(aborted, aborted);
+#undef IS_AT
+#pragma GCC diagnostic pop
+
+void SpanPool::check_layout() {
+  static_assert(offsetof(Node, span) == 0 &&
+                offsetof(Node, is_live) == offsetof(wire::box::Node, is_live));
+}
 
 bool SpanPool::Share::refill() {
   spare_ = pool_.take_free();
@@ -14,9 +39,12 @@ bool SpanPool::Share::refill() {
 
 void SpanPool::Share::give_back(Index list) {
   if (list == 0) return;
-  if ((pool_.at(list).marks.load(std::memory_order_relaxed) & kHasNotes) != 0)
-    for (Index each = list; each != 0; each = pool_.at(each).next.load(std::memory_order_relaxed))
-      pool_.at(each).span.notes.reset();
+  const bool has_notes = (pool_.at(list).marks.load(std::memory_order_relaxed) & kHasNotes) != 0;
+  for (Index each = list; each != 0; each = pool_.at(each).next.load(std::memory_order_relaxed)) {
+    Node& node = pool_.at(each);
+    node.is_live.store(false, std::memory_order_release);
+    if (has_notes) node.span.notes.reset();
+  }
   const std::uint32_t size = pool_.size(list);
   if (spares_ + size <= kMostSpare && !pool_.is_scarce()) {
     pool_.at(pool_.ends(list).last).next.store(spare_, std::memory_order_relaxed);
@@ -67,7 +95,8 @@ SpanPool::Index SpanPool::cut(Index list, std::uint32_t size) {
 // Numbers of a list that another thread has taken meanwhile do not come into use: then free_ has
 // changed.
 SpanPool::Index SpanPool::take_free() {
-  if (nodes_.find_or_make() == nullptr) return 0;
+  const auto in_box = [this](std::size_t bytes) { return box_.map(wire::box::kNodesAt, bytes); };
+  if (nodes_.find_or_make(in_box) == nullptr) return 0;
   const std::uint32_t most = is_scarce() ? 1 : kBatch;
   std::uint64_t free = free_.load(std::memory_order_acquire);
   Index list = 0;

@@ -9,6 +9,8 @@
 // Each thread has a share, with a few free nodes of its own. So threads meet only where a tree is
 // larger than that, or is handed over.
 //
+// The nodes lie in the black box: a node is live there from make() until it is given back.
+//
 // Thread: any, except where the flusher's is named.
 #pragma once
 
@@ -18,6 +20,7 @@
 #include <memory>
 
 #include "platform/wiped_memory.hpp"
+#include "spans/black_box.hpp"
 #include "spans/capture_set.hpp"
 #include "spans/span_notes.hpp"
 #include "spans/trace_context.hpp"
@@ -54,7 +57,9 @@ using TreeRef = std::uint64_t;
 
 class SpanPool {
  public:
-  static constexpr std::uint32_t kMost = 32'768;  // 5 MiB
+  static constexpr std::uint32_t kMost = wire::box::kMostNodes;  // 5 MiB
+
+  explicit SpanPool(BlackBox& box) : box_(box) {}
 
   // A node, or a list by its first node; 0: none.
   using Index = std::uint32_t;
@@ -104,6 +109,7 @@ class SpanPool {
       spare_ = node.next.load(std::memory_order_relaxed);
       --spares_;
       fill(node.span);
+      node.is_live.store(true, std::memory_order_release);
       make_list_of_one(node, index);
       count(taken_, 1);
       return index;
@@ -192,7 +198,10 @@ class SpanPool {
     std::atomic<Index> last;
     std::atomic<std::uint32_t> size;
     std::atomic<std::uint8_t> marks;  // of all in the list
+    // For a reader of the black box. Released after the span.
+    std::atomic<bool> is_live;
   };
+  static_assert(sizeof(Node) == sizeof(wire::box::Node));
   using Nodes = std::array<Node, kMost>;
   static constexpr std::uint8_t kHasNotes = 1;
   static constexpr std::uint8_t kCrosses = 2;
@@ -210,6 +219,7 @@ class SpanPool {
   }
   static_assert(kMost < 0xFFFF);
 
+  static void check_layout();
   Node& at(Index index) const { return (*nodes_.find())[index - 1]; }
   static void make_list_of_one(Node& node, Index index) {
     node.next.store(0, std::memory_order_relaxed);
@@ -225,6 +235,7 @@ class SpanPool {
   void free(Index list);
   Index cut(Index list, std::uint32_t size);
 
+  BlackBox& box_;
   MadeWhenNeeded<Nodes> nodes_;
   std::atomic<std::uint64_t> free_{0};  // released by free(), acquired by take_free()
   std::atomic<std::uint32_t> made_{0};  // orders nothing else

@@ -24,12 +24,12 @@ constexpr std::uint32_t kBitFromStart = 0;
 // Most traces in one EVENTS that this process wants.
 constexpr std::size_t kMostWanted = 128;
 
-// Most spans moved out of the pool to reach those behind them.
+// Most spans to be sent while others may be taken.
 constexpr std::size_t kMostReady = 4'096;
 
 }  // namespace
 
-void capture_from_start(PublishedCaptures& captures, const ClientOptions& options) {
+void capture_from_start(Recorders& recorders, const ClientOptions& options) {
   if (options.capture.empty()) return;
   const auto filter = wire::parse_capture_filter(options.capture);
   if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
@@ -37,25 +37,26 @@ void capture_from_start(PublishedCaptures& captures, const ClientOptions& option
   auto set = std::make_unique<CaptureSet>(0);
   set->add({CaptureBooks::kFromStart, kBitFromStart, options.capture}, *filter, wire::kAnyRate, 0);
   set->set_relayed();
-  captures.publish(std::move(set));
+  recorders.box().make(options.hold_bytes);
+  set->note_tags_in(recorders.box());
+  recorders.box().note_set(set->epoch(), 0);
+  recorders.captures().publish(std::move(set));
 }
 
 SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
     : recorders_(recorders),
+      box_(recorders.box()),
       pool_(recorders.spans()),
       captures_(recorders.captures()),
       service_(options.service),
       process_(options.process),
       from_start_(options.capture),
+      hold_bytes_(options.hold_bytes),
       books_(captures_),
-      held_(options.hold_bytes,
-            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome, std::string_view fields) {
-              carry_out(std::move(span), outcome, fields);
-            }),
-      slow_(pool_, recorders.slow_trees(), held_,
-            [this](CapturedSpan&& span, CaptureBooks::Outcome outcome, std::string_view fields) {
-              carry_out(std::move(span), outcome, fields);
-            }) {
+      taken_(box_, hold_bytes_),
+      held_(taken_, [this](std::uint16_t epoch, CaptureBits bits,
+                           CaptureBooks::Outcome outcome) { books_.count(epoch, bits, outcome); }),
+      slow_(pool_, recorders.slow_trees(), held_) {
   set_wall_clock();
   if (!books_.is_same(kBitFromStart, CaptureBooks::kFromStart)) return;
   waits_for_first_agent_ = true;
@@ -94,9 +95,10 @@ void SpanSender::on_disconnected(std::uint64_t now_ns) {
 
 // Another agent knows nothing of the former agent's captures.
 void SpanSender::forget_all() {
-  in_flight_.drop_all([](const SpanBatch&) {});
+  in_flight_.drop_all([this](const SpanBatch& lost) { taken_.settle(lost.positions); });
   in_flight_.begin_with_new_agent();
   waits_for_first_agent_ = false;
+  box_.forget_sets();
   publish(nullptr);
   books_.forget_all();
   drop_what_waits();
@@ -113,6 +115,7 @@ void SpanSender::adopt_start(const wire::Control& control) {
       });
   if (same != control.captures.end()) {
     books_.adopt_start(*same, control.number);
+    if (published() != nullptr) box_.note_set(published()->epoch(), control.number);
   } else {
     forget_all();
     books_.forget_start();
@@ -153,7 +156,13 @@ void SpanSender::on_wanted(const std::vector<wire::WantedTrace>& wanted) {
 }
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
-  if (set != nullptr) books_.note(*set);
+  if (set != nullptr) {
+    box_.make(hold_bytes_);
+    box_.note_clock(wall_minus_monotonic_);
+    set->note_tags_in(box_);
+    box_.note_set(set->epoch(), set->control());
+    books_.note(*set);
+  }
   captures_.publish(std::move(set));
   retire();
 }
@@ -166,15 +175,18 @@ void SpanSender::retire() {
 }
 
 bool SpanSender::on_ack(std::uint64_t sequence) {
-  return in_flight_.on_ack(sequence, [this](const SpanBatch&) {
+  return in_flight_.on_ack(sequence, [this](const SpanBatch& batch) {
     ++acknowledged_;
+    taken_.settle(batch.positions);
     books_.note_taken();
   });
 }
 
 void SpanSender::give_up_in_flight() {
-  in_flight_.drop_all(
-      [this](const SpanBatch& lost) { books_.note_lost(lost.control, lost.spans_at); });
+  in_flight_.drop_all([this](const SpanBatch& lost) {
+    books_.note_lost(lost.control, lost.spans_at);
+    taken_.settle(lost.positions);
+  });
 }
 
 void SpanSender::tick(std::uint64_t now_ns) {
@@ -201,7 +213,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
   if (published() == nullptr || published()->slow() == 0) return;
   // Ignores later spans: threads may be faster than this loop, and calls must be sent, too.
   const std::uint64_t until = captured();
-  while (taken_ < until && ready_.size() < most_ready) {
+  while (handed_over_ < until && taken_.ready() < most_ready) {
     const SpanPool::Index list = pool_.next_list();
     if (list == 0) return;
     settle(list, now_ns);
@@ -211,53 +223,41 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
 void SpanSender::give_undecided() {
   sort(now_ns(), SIZE_MAX);
   slow_.hold_all(recorders_.open_entries().end_of_numbers(), published());
-  if (is_connected_ && published() != nullptr) held_.give_to_agent(*published());
+  if (is_connected_ && published() != nullptr) held_.give_to_agent();
 }
 
 void SpanSender::set_wall_clock() {
   const std::int64_t now = wall_minus_steady().count();
   const std::int64_t step = now - wall_minus_monotonic_;
-  if (step > kStepNs || step < -kStepNs) wall_minus_monotonic_ = now;
+  if (step <= kStepNs && step >= -kStepNs) return;
+  wall_minus_monotonic_ = now;
+  taken_.set_clock(now);
+  box_.note_clock(now);
 }
 
 bool SpanSender::has_settled(std::uint64_t captured) const {
   const SpanBatch* const sent = in_flight();
-  const bool tells_counts_only = sent != nullptr && sent->spans == 0;
-  return taken_ >= captured + ready_.size() + (sent != nullptr ? sent->spans : 0) &&
+  const bool tells_counts_only = sent != nullptr && sent->positions.empty();
+  return handed_over_ >=
+             captured + taken_.ready() + (sent != nullptr ? sent->positions.size() : 0) &&
          !tells_counts_only;
 }
 
 // Requires: it is the next list.
 void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
   pool_.remove_list();
-  taken_ += pool_.size(list);
+  handed_over_ += pool_.size(list);
   slow_.settle(list, published(), now_ns);
 }
 
-// A span to be sent is counted when it is sent.
-void SpanSender::carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome,
-                           std::string_view fields) {
-  try {
-    if (outcome == CaptureBooks::Outcome::Sent) {
-      ready_.push_back({std::move(span), std::string(fields)});
-      return;
-    }
-    if (outcome == CaptureBooks::Outcome::Held)
-      return held_.hold(std::move(span), *published(), now_ns(), wall_minus_monotonic_);
-  } catch (const std::bad_alloc&) {  // it still has what is counted
-    outcome = CaptureBooks::Outcome::NoRoom;
-  }
-  books_.count(span, outcome);
-}
-
-// The next span to be sent, of the first `until` ever captured; null: none.
-const SpanSender::Ready* SpanSender::find_ready(std::uint64_t until) {
-  while (ready_.empty() && taken_ < until) {
-    const SpanPool::Index list = pool_.next_list();
-    if (list == 0) break;
+// The next span to be sent, of the first `until` ever captured.
+bool SpanSender::find_ready(std::uint64_t until, TakenSpans::Ready& next) {
+  while (!taken_.next(next)) {
+    const SpanPool::Index list = handed_over_ < until ? pool_.next_list() : 0;
+    if (list == 0) return false;
     settle(list, now_ns());
   }
-  return ready_.empty() ? nullptr : &ready_.front();
+  return true;
 }
 
 // Drops spans that wait for slower=, but no list that is still to be taken.
@@ -269,13 +269,15 @@ void SpanSender::drop_undecided() {
 
 void SpanSender::drop_what_waits() {
   drop_undecided();
-  while (find_ready(UINT64_MAX) != nullptr) ready_.pop_front();
+  for (TakenSpans::Ready next; find_ready(UINT64_MAX, next);) taken_.remove_next(nullptr);
+  taken_.settle({});
 }
 
 void SpanSender::count_what_waits_as_away() {
   drop_undecided();  // nobody asks for those any more
-  for (; const Ready* const next = find_ready(UINT64_MAX); ready_.pop_front())
-    books_.count(next->span, CaptureBooks::Outcome::Away);
+  for (TakenSpans::Ready next; find_ready(UINT64_MAX, next); taken_.remove_next(nullptr))
+    books_.count(next.record->epoch, next.bits, CaptureBooks::Outcome::Away);
+  taken_.settle({});
 }
 
 SpanBatch* SpanSender::next() {
@@ -283,53 +285,55 @@ SpanBatch* SpanSender::next() {
   if (in_flight_.empty()) {
     SpanBatch batch;
     fill(batch);
-    if (batch.spans == 0 && batch.counts.empty() && batch.wanted.empty()) return nullptr;
+    if (batch.positions.empty() && batch.counts.empty() && batch.wanted.empty()) return nullptr;
     in_flight_.add(std::move(batch));
   }
   return &in_flight_.front();
 }
 
 // Packs as many spans of one set as fit, and the changed counts. Without memory there are fewer, or
-// it throws: a span is packed and counted, or it stays in ready_.
+// it throws: a span is packed and counted, or it stays to be sent. A span is counted when it is
+// packed.
 void SpanSender::fill(SpanBatch& batch) {
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes -
                                     kMostWanted * wire::kMaxWantedTraceBytes;
   batch.counts.reserve(books_.size());
   batch.wanted.reserve(kMostWanted);
+  const std::uint64_t sequence = in_flight_.next_sequence();
   const std::uint64_t until = captured();  // see sort()
   try {
-    for (; batch.body.size() + wire::kMaxSpanBytes <= kMostBody; ready_.pop_front()) {
-      const Ready* const next = find_ready(until);
-      if (next == nullptr) break;
-      const CaptureBooks::Set* const set = books_.set_of(next->span);
-      if (set == nullptr) continue;  // the captures were removed
-      if (batch.spans > 0 && set->control != batch.control) break;
-      append(*next, batch);
+    while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody) {
+      TakenSpans::Ready next;
+      if (!find_ready(until, next)) break;
+      const CaptureBooks::Set* const set = books_.set_of(next.record->epoch);
+      if (set == nullptr) {  // the captures were removed
+        taken_.remove_next(nullptr);
+        continue;
+      }
+      if (!batch.positions.empty() && set->control != batch.control) break;
+      append(next, batch);
       batch.control = set->control;
-      if ((next->span.context.flags() & kHeldFlag) == 0)
-        books_.count(next->span, CaptureBooks::Outcome::Sent);
+      if (!next.is_held) books_.count(next.record->epoch, next.bits, CaptureBooks::Outcome::Sent);
+      batch.positions.push_back(taken_.remove_next(&sequence));
     }
   } catch (const std::bad_alloc&) {
-    if (batch.spans == 0) throw;
+    if (batch.positions.empty()) throw;
   }
   books_.tell(batch.counts);
   if (published() == nullptr) return;
-  if (batch.spans == 0) batch.control = published()->control();
+  if (batch.positions.empty()) batch.control = published()->control();
   if (batch.control == published()->control())
     held_.take_news(*published(), kMostWanted, batch.wanted);
 }
 
-// Throws if there is no memory, with nothing changed.
-void SpanSender::append(const Ready& ready, SpanBatch& batch) {
-  wire::Span out = changing_part(ready.span);
-  if (ready.fields.empty()) add_lasting_part(ready.span, wall_minus_monotonic_, out);
-  batch.body.reserve(batch.body.size() + wire::kMaxSpanBytes);
-  batch.tags.push_back(ready.span.tag);
-  wire::append_span(batch.body, out, ready.fields);
-  ++batch.spans;
-  if ((out.flags & wire::kIsHeld) == 0)
-    for_each_bit(out.capture_bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });
+// Throws if there is no memory, with nothing changed; else there is room for its position.
+void SpanSender::append(const TakenSpans::Ready& ready, SpanBatch& batch) {
+  if (batch.positions.size() == batch.positions.capacity())
+    batch.positions.reserve(2 * batch.positions.size() + 64);
+  batch.tags.push_back(taken_.tag_of(*ready.record));
+  taken_.append(ready, batch.body);
+  if (!ready.is_held) for_each_bit(ready.bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });
 }
 
 }  // namespace pcp::trace::client

@@ -15,11 +15,9 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "link/client_options.hpp"
@@ -27,6 +25,7 @@
 #include "spans/capture_books.hpp"
 #include "spans/held_traces.hpp"
 #include "spans/slow_spans.hpp"
+#include "spans/taken_spans.hpp"
 #include "thread/recorders.hpp"
 #include "wire/events.hpp"
 
@@ -34,7 +33,7 @@ namespace pcp::trace::client {
 
 // Captures by PCP_TRACE_CAPTURE from the first call on, until the first agent tells whether it asks
 // for the same filter. Thread: any, before the flusher exists.
-void capture_from_start(PublishedCaptures& captures, const ClientOptions& options);
+void capture_from_start(Recorders& recorders, const ClientOptions& options);
 
 // Spans of one set of captures, and the counts that changed.
 struct SpanBatch : Numbered {
@@ -43,7 +42,7 @@ struct SpanBatch : Numbered {
   std::vector<wire::WantedTrace> wanted;
   std::string body;
   std::vector<const Tag*> tags;
-  std::uint64_t spans = 0;
+  std::vector<TakenSpans::Position> positions;  // of the spans
   CaptureBooks::SpanCounts spans_at{};
 };
 
@@ -92,6 +91,8 @@ class SpanSender {
   bool has_settled(std::uint64_t captured) const;
   // EVENTS taken by agents.
   std::uint64_t acknowledged() const { return acknowledged_; }
+  // For an agent; made with the first captures.
+  OwnDescriptor& black_box() { return box_.descriptor(); }
   // The last EVENTS that this agent has taken, in the session it knows.
   std::uint64_t last_taken() const { return in_flight_.last_taken(); }
   bool has_settled_all() const { return has_settled(captured()) && recorders_.spans_in_use() == 0; }
@@ -104,34 +105,31 @@ class SpanSender {
   void forget_all();
   void count_what_waits_as_away();
   void settle(SpanPool::Index list, std::uint64_t now_ns);
-  void carry_out(CapturedSpan&& span, CaptureBooks::Outcome outcome, std::string_view fields);
   void sort(std::uint64_t now_ns, std::size_t most_ready);
-  struct Ready {
-    CapturedSpan span;
-    std::string fields;  // of one that was held, what it lacks
-  };
-  const Ready* find_ready(std::uint64_t until);
+  bool find_ready(std::uint64_t until, TakenSpans::Ready& next);
   void drop_undecided();
   void drop_what_waits();
   void set_wall_clock();
   void fill(SpanBatch& batch);
-  void append(const Ready& ready, SpanBatch& batch);
+  void append(const TakenSpans::Ready& ready, SpanBatch& batch);
 
   Recorders& recorders_;
+  BlackBox& box_;
   SpanPool& pool_;
   PublishedCaptures& captures_;
   const std::string service_;
   const std::string process_;
   const std::string from_start_;  // PCP_TRACE_CAPTURE
+  const std::size_t hold_bytes_;
   bool waits_for_first_agent_ = false;
 
   CaptureBooks books_;
-  std::uint64_t taken_ = 0;  // spans that were handed over
+  std::uint64_t handed_over_ = 0;  // spans that were, and were taken
+  TakenSpans taken_;
   HeldTraces held_;
   SlowSpans slow_;
   bool relays_ = true;  // the agent; not known before it is
   bool is_watching_ = false;
-  std::deque<Ready> ready_;  // taken, to be sent
   Sequenced<SpanBatch, 1> in_flight_;
   std::uint64_t acknowledged_ = 0;
   bool is_connected_ = false;

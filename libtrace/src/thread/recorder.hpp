@@ -42,6 +42,7 @@ class SharedParts {
   // given back, since the queue does not give its blocks back either. Thread: any.
   bool reserve_room(std::uint64_t records, std::uint64_t of_all);
 
+  BlackBox& box() { return box_; }
   OpenEntries& open_entries() { return open_entries_; }
   const OpenEntries& open_entries() const { return open_entries_; }
   SpanPool& spans() { return spans_; }
@@ -52,8 +53,9 @@ class SharedParts {
   RecordQueue queue_{0};
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
   OpenEntries open_entries_;
-  SpanPool spans_;
-  SlowTrees slow_trees_{spans_};
+  BlackBox box_;
+  SpanPool spans_{box_};
+  SlowTrees slow_trees_{spans_, box_};
   PublishedCaptures captures_;
 };
 

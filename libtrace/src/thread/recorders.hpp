@@ -33,6 +33,7 @@ class Recorders {
   Calls calls() const;
 
   const OpenEntries& open_entries() const { return shared_.open_entries(); }
+  BlackBox& box() { return shared_.box(); }
   SpanPool& spans() { return shared_.spans(); }
   // True if every span ever captured is delivered or known to be lost. Also in a signal handler.
   bool has_settled_spans();

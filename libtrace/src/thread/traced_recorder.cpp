@@ -149,6 +149,9 @@ template <typename Start>
   context.set_capture_bits(bits);
   context.set_flags(chosen.tree.left_out != 0 ? context.flags() | kLeftOutFlag
                                               : context.flags() & ~(kLeftOutFlag | kNoRoomFlag));
+  if (reader && (bits & reader->slow()) != 0)
+    shared_->slow_trees().show(OpenTable::entry_at(begun.ref)->number, *tag,
+                               thread_.load(std::memory_order_relaxed), context);
   if (is_timed && has_entry) {
     OpenTable::entry_at(begun.ref)->thread.store(thread_.load(std::memory_order_relaxed),
                                                  std::memory_order_relaxed);
@@ -225,6 +228,7 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
   else
     spans_.give_back(ended.waiting.list);
   if (ended.is_part) shared_->slow_trees().note_end_of_part(ended.tree.facts.around);
+  if (ended.tree.is_found) shared_->slow_trees().hide(entry.number, context.own);
   return seconds;
 }
 

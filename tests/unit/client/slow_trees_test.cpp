@@ -26,44 +26,59 @@ const std::string kAll = " limit=1000000/s";
 const std::string kFast = " slower=3600s" + kAll;  // everything is faster
 const std::string kSlow = " slower=1ns" + kAll;
 
-using Outcome = SlowSpans::Outcome;
+constexpr std::size_t kHold = 2 << 20;
+
+using Outcome = CaptureBooks::Outcome;
 using Spans = std::map<std::uint64_t, CaptureBits>;  // by their ids; 0: events
 
 struct SlowTreesTest : Capturing {
   Recorder another{shared, doorbell, 16};  // another thread's
   std::vector<Recorder*> threads{&recorder, &another};
-  struct Decided {
+  struct Sent {
     CapturedSpan span;
-    Outcome outcome;
+    bool is_held;
   };
-  std::vector<Decided> decisions;
-  Decide note = [this](CapturedSpan&& span, Outcome outcome, std::string_view fields) {
-    if (outcome == Outcome::Held) return held.hold(std::move(span), captures(), now, 0);
-    if (!fields.empty()) add_fields(span, fields);
-    decisions.push_back({std::move(span), outcome});
+  std::vector<Sent> sent;
+  std::map<Outcome, std::size_t> missed_spans;
+  HeldTraces::CountMissed count = [this](std::uint16_t, CaptureBits bits, Outcome outcome) {
+    if (bits != 0) missed_spans[outcome] += static_cast<std::size_t>(std::popcount(bits));
   };
-  // Gives a span that was held what it lacks.
-  static void add_fields(CapturedSpan& span, std::string_view fields) {
+  // Takes what is to be sent.
+  void send(TakenSpans& from) {
+    for (TakenSpans::Ready next; from.next(next); from.remove_next(nullptr)) {
+      CapturedSpan span{.tag = from.tag_of(*next.record)};
+      span.context.set_capture_bits(next.bits);
+      add_fields(span, from, next);
+      sent.push_back({std::move(span), next.is_held});
+    }
+    from.settle({});
+  }
+  static void add_fields(CapturedSpan& span, const TakenSpans& from,
+                         const TakenSpans::Ready& ready) {
     std::string body, pdu;
-    wire::append_span(body, changing_part(span), fields);
+    from.append(ready, body);
     wire::append_events(pdu, 1, 1, 1, {}, {}, body);
     wire::Events events;
     ASSERT_TRUE(wire::decode_events(std::string_view(pdu).substr(wire::kHeaderBytes), events));
-    const wire::Span& sent = events.spans.at(0);
-    span.kind = sent.kind;
-    span.context.own = sent.span;
-    span.duration_ns = sent.duration_ns;
-    if (sent.attributes.empty()) return;
+    const wire::Span& found = events.spans.at(0);
+    span.kind = found.kind;
+    span.context.trace_low = found.trace.low;
+    span.context.own = found.span;
+    span.duration_ns = found.duration_ns;
+    if (found.attributes.empty()) return;
     span.notes = std::make_unique<SpanNotes>(Moment{});
-    for (const auto& each : sent.attributes) span.notes->add(each.key, each.text, each.number);
+    for (const auto& each : found.attributes) span.notes->add(each.key, each.text, each.number);
   }
-  HeldTraces held{2 << 20, note};
-  SlowSpans flusher{shared.spans(), shared.slow_trees(), held, note};
+  TakenSpans taken{shared.box(), kHold};
+  HeldTraces held{taken, count};
+  SlowSpans flusher{shared.spans(), shared.slow_trees(), held};
   std::uint64_t now = now_ns();
 
   void ask(const std::string& of_requests, const std::string& of_queries = "",
            bool is_relayed = false) {
     auto set = std::make_unique<CaptureSet>(1);
+    shared.box().make(kHold);
+    set->note_tags_in(shared.box());
     if (is_relayed) set->set_relayed();
     add_filter(*set, {3, 3, "tag=request*" + of_requests});
     if (!of_queries.empty()) add_filter(*set, {5, 5, "tag=query*" + of_queries});
@@ -81,18 +96,25 @@ struct SlowTreesTest : Capturing {
       ++lists_taken;
       flusher.settle(list, shared.captures().published(), now);
     }
+    send(taken);
   }
-  // The decisions since the last call.
-  Spans kept() { return decided(Outcome::Sent); }
-  Spans decided(Outcome outcome) {
+  // Spans to be sent since the last call.
+  Spans kept() {
     settle();
     Spans found;
-    for (const Decided& each : decisions) {
+    for (const Sent& each : std::exchange(sent, {})) {
       const std::uint64_t id = wire::is_event(each.span.kind) ? 0 : each.span.context.own;
-      if (each.outcome == outcome) found[id] |= each.span.capture_bits();
+      found[id] |= each.span.capture_bits();
     }
-    std::erase_if(decisions, [&](const auto& each) { return each.outcome == outcome; });
     return found;
+  }
+  std::size_t missed(Outcome outcome) {
+    settle();
+    return std::exchange(missed_spans[outcome], 0);
+  }
+  bool has_more() {
+    std::erase_if(missed_spans, [](const auto& each) { return each.second == 0; });
+    return !sent.empty() || !missed_spans.empty();
   }
   std::int64_t waiting() {
     settle();
@@ -195,7 +217,7 @@ TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
   end(top);
   settle();
   int with_notes = 0;
-  for (const Decided& each : decisions) {
+  for (const Sent& each : sent) {
     if (each.span.notes == nullptr) continue;
     wire::Span described;
     each.span.notes->fill(described);
@@ -264,7 +286,7 @@ TEST_F(SlowTreesTest, APartThatBeginsAfterItsFastTopHasEndedIsNotMissed) {
   run_inside(fast, part);
   EXPECT_EQ(waiting(), 0);
   end(in_the_same_entry);
-  EXPECT_TRUE(decisions.empty());
+  EXPECT_FALSE(has_more());
 }
 
 // The flusher hears of the part first for the other filter, when its entry is another's already.
@@ -282,8 +304,8 @@ TEST_F(SlowTreesTest, FiltersDoNotTakePartsFromEachOther) {
     end(top);
     Spans spans;
     settle();
-    for (const Decided& each : decisions) spans[each.span.context.own] |= each.span.capture_bits();
-    decisions.clear();
+    for (const Sent& each : sent) spans[each.span.context.own] |= each.span.capture_bits();
+    sent.clear();
     EXPECT_EQ(spans.at(inner.id()), kRequest | kQuery);
     EXPECT_EQ(spans.size(), 6U);
     EXPECT_EQ(waiting(), 0);
@@ -303,8 +325,8 @@ TEST_F(SlowTreesTest, NothingOfAFastTreeWaitsBesideAnotherFilter) {
     run(request);
     end(top);
     settle();
-    for (const Decided& each : decisions) ASSERT_EQ(each.outcome, Outcome::Sent);
-    decisions.clear();
+    ASSERT_TRUE(missed_spans.empty());
+    sent.clear();
     ASSERT_EQ(waiting(), 0) << i;
   }
 }
@@ -341,7 +363,7 @@ TEST_F(SlowTreesTest, LatePartsOfATreeOverItsLimitAreCounted) {
     run(request);
     end(later);
     end(late);
-    counted += kept().size() + decided(Outcome::OverLimit).size();
+    counted += kept().size() + missed(Outcome::OverLimit);
   }
   EXPECT_EQ(counted, 80U);
   EXPECT_EQ(waiting(), 0);
@@ -381,8 +403,8 @@ TEST_F(SlowTreesTest, CopiesThatThreadsEndAtOnceMakeOneSpan) {
     end(top);
     while (ended.load(std::memory_order_acquire) < i) continue;
     settle();
-    spans += decisions.size();
-    decisions.clear();
+    spans += sent.size();
+    sent.clear();
   }
   thread.join();
   EXPECT_EQ(spans, 2U * kTimes);
@@ -399,9 +421,9 @@ TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
     end(inner);
     end(top);
     const Spans kept = this->kept();
-    const Spans over = decided(Outcome::OverLimit);
-    EXPECT_EQ(kept.size() + over.size(), 3U);
-    EXPECT_TRUE(kept.empty() || over.empty());
+    const std::size_t over = missed(Outcome::OverLimit);
+    EXPECT_EQ(kept.size() + over, 3U);
+    EXPECT_TRUE(kept.empty() || over == 0);
     kept_spans += kept.size();
   }
   EXPECT_GE(kept_spans, 3U);
@@ -420,7 +442,7 @@ TEST_F(SlowTreesTest, ATraceOverTheLimitStaysOutForSomeSeconds) {
   now += 2'000'000'000;
   end(inner);
   EXPECT_EQ(kept(), Spans{});
-  EXPECT_EQ(decided(Outcome::OverLimit).size(), 2U);
+  EXPECT_EQ(missed(Outcome::OverLimit), 2U);
   now += 10'000'000'000;
   end(top);
   EXPECT_EQ(kept().size(), 1U);
@@ -442,7 +464,7 @@ TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesAreHeldElsewhere) {
   EXPECT_EQ(kept().size(), SpanPool::kMost / 10 + 1U);
   end(tops.back());
   EXPECT_EQ(kept().size(), SpanPool::kMost / 10 + 1U);
-  EXPECT_TRUE(decisions.empty());
+  EXPECT_FALSE(has_more());
 }
 
 TEST_F(SlowTreesTest, WithoutAnyRoomSpansAreMissed) {
@@ -504,6 +526,7 @@ struct HeldTracesTest : SlowTreesTest {
   // Another process wants it.
   void want(std::uint64_t trace, CaptureBits bits = kRequest) {
     held.want({wire::hash_of_trace(trace), bits}, captures(), now);
+    send(taken);
   }
   void hold(HeldTraces& in, CapturedSpan&& span, CaptureBits bits = kRequest,
             const std::string& text = "") {
@@ -513,7 +536,7 @@ struct HeldTracesTest : SlowTreesTest {
       span.notes = std::make_unique<SpanNotes>(Moment{});
       span.notes->add("text", text, {});
     }
-    in.hold(std::move(span), captures(), now, 0);
+    in.take(span, {.held = bits}, &captures(), now);
   }
   std::vector<wire::WantedTrace> news() {
     std::vector<wire::WantedTrace> all;
@@ -623,8 +646,8 @@ TEST_F(HeldTracesTest, PartThatHasGone_IsMissedOnceWanted) {
   run_from_header(7);
   for (int times = 0; times < 2; ++times) want(7);
   EXPECT_EQ(kept().size(), 2U);
-  EXPECT_EQ(decisions.size(), 2U);
-  for (const auto& each : decisions) EXPECT_EQ(each.outcome, Outcome::WaitedTooLong);
+  EXPECT_EQ(missed(Outcome::WaitedTooLong), 2U);
+  EXPECT_FALSE(has_more());
 }
 
 TEST_F(HeldTracesTest, WithoutRoom_TheOldestGo) {
@@ -648,56 +671,56 @@ TEST_F(HeldTracesTest, SpanOfAnySize_IsSentAsItWasOrMissed) {
   constexpr std::uint64_t kSpans = 10'000;
   const std::string text(300, 'x');
   const auto length_of = [](std::uint64_t id) { return id % 4 == 0 ? id * id % 293 : id % 24; };
-  std::set<std::uint64_t> sent;
-  std::size_t missed = 0;
+  std::set<std::uint64_t> found;
   for (std::uint64_t id = 1; id <= kSpans; ++id) {
     hold(held, {.tag = part, .context = {.trace_low = id, .own = id}, .duration_ns = id},
          kRequest | kQuery, text.substr(0, length_of(id)));
     for (const CaptureBits bits : {kRequest, kQuery}) want(id - id % 100, bits);  // again and again
   }
   for (std::uint64_t id = 1; id <= kSpans; ++id) want(id, kRequest | kQuery);
-  for (const auto& [span, outcome] : decisions) {
-    if (outcome == Outcome::WaitedTooLong) {
-      missed += static_cast<std::size_t>(std::popcount(span.capture_bits()));
-      continue;
-    }
+  for (const auto& [span, is_held] : sent) {
     const std::uint64_t id = span.context.own;
     wire::Span described;
     if (span.notes != nullptr) span.notes->fill(described);
-    const auto found = described.attributes;
-    ASSERT_EQ(found.empty() ? 0 : found[0].text.size(), length_of(id)) << id;
+    const auto its = described.attributes;
+    ASSERT_EQ(its.empty() ? 0 : its[0].text.size(), length_of(id)) << id;
     ASSERT_TRUE(span.tag == part && span.context.trace_low == id && span.duration_ns == id) << id;
     for_each_bit(span.capture_bits(),
-                 [&](std::size_t bit) { ASSERT_TRUE(sent.insert(id << 8 | bit).second) << id; });
+                 [&](std::size_t bit) { ASSERT_TRUE(found.insert(id << 8 | bit).second) << id; });
   }
-  EXPECT_EQ(sent.size() + missed, 2 * kSpans);
-  EXPECT_TRUE(sent.contains(kSpans << 8 | 3) && sent.contains((kSpans - 20) << 8 | 5));
+  EXPECT_EQ(found.size() + missed(Outcome::WaitedTooLong), 2 * kSpans);
+  EXPECT_TRUE(found.contains(kSpans << 8 | 3) && found.contains((kSpans - 20) << 8 | 5));
 }
 
 TEST_F(HeldTracesTest, AtTheEnd_TheNewestAreForTheAgent) {
   ask(kFast, "", true);
-  HeldTraces much{100u << 20, note};
+  BlackBox box;
+  TakenSpans spans{box, 100u << 20};
+  HeldTraces much{spans, count};
   const auto want_there = [&](std::uint64_t id) {
     much.want({wire::hash_of_trace(id), kRequest}, captures(), now);
+    send(spans);
   };
-  for (std::uint64_t id = 1; id <= 10'000; ++id) {  // the ring grows several times
+  for (std::uint64_t id = 1; id <= 10'000; ++id) {
     hold(much, {.tag = part, .context = {.trace_high = 1, .trace_low = id, .own = id}});
-    if (id <= 3'000) want_there(id);  // nothing is left of the first ring
+    if (id <= 3'000) want_there(id);
   }
   EXPECT_EQ(kept().size(), 3'000U);
   want_there(3'001);
   EXPECT_EQ(kept(), (Spans{{3'001, kRequest}}));
-  much.give_to_agent(captures());
-  EXPECT_GT(decisions.size(), 4'000U);
-  EXPECT_LT(decisions.size(), 5'000U);
-  for (const auto& each : decisions) EXPECT_NE(each.span.context.flags() & kHeldFlag, 0U);
-  const std::size_t given = decisions.size();
+  much.give_to_agent();
+  send(spans);
+  EXPECT_GT(sent.size(), 3'000U);
+  EXPECT_LT(sent.size(), 4'000U);
+  for (const Sent& each : sent) EXPECT_TRUE(each.is_held);
+  const std::size_t given = sent.size();
   const Spans newest = kept();
   EXPECT_EQ(newest.size(), given);
   EXPECT_EQ(newest.begin()->first, 10'001 - given);
   EXPECT_EQ(newest.rbegin()->first, 10'000U);
-  much.give_to_agent(captures());
-  EXPECT_TRUE(decisions.empty());
+  much.give_to_agent();
+  send(spans);
+  EXPECT_FALSE(has_more());
 }
 
 TEST_F(HeldTracesTest, OpenTransactionThatBecomesSlow_IsToldOnceAtOnce) {
@@ -873,7 +896,7 @@ TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingOfFastTraces) {
       known += is_kept ? 1 : 0;
     }
     EXPECT_EQ(known, found.size());
-    EXPECT_TRUE(decisions.empty());
+    EXPECT_FALSE(has_more());
     EXPECT_EQ(waiting(), 0);
   }
 }

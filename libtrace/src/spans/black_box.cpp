@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "spans/black_box.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "platform/forks.hpp"
+#include "platform/guards.hpp"
+#include "platform/wiped_memory.hpp"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+namespace pcp::trace::client {
+namespace {
+
+using namespace wire::box;
+
+// The last box, for a forked child.
+std::atomic<char*> mapped{nullptr};  // released by map_file(), acquired by a child
+std::atomic<std::size_t> mapped_bytes{0};
+
+// A fork in a signal handler may have interrupted a call: it goes on in the child, without effect.
+void map_zeros() {
+  if (char* const memory = mapped.exchange(nullptr, std::memory_order_acquire))
+    ::mmap(memory, mapped_bytes.load(std::memory_order_relaxed), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+int make_file(std::size_t bytes) {
+  rlimit most{};
+  if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes) return -1;
+  int fd = ::memfd_create("pcp-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+  if (fd < 0 && errno == EINVAL)  // before Linux 6.3
+    fd = ::memfd_create("pcp-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return -1;
+  if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 &&
+      ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    return fd;
+  ::close(fd);
+  return -1;
+}
+
+// Pages come when they are written, also in a program that locks its memory: so the memory is
+// unlocked before it can be read. Not in a core dump, nor in a forked child.
+char* map_file(int fd, std::size_t bytes) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  constexpr int kNoAdvice = -1;  // some emulators take any advice, and follow none
+  ::munlock(memory, bytes);
+  ::madvise(memory, bytes, MADV_DONTDUMP);
+  if (::madvise(memory, bytes, kNoAdvice) == 0 || ::madvise(memory, bytes, MADV_DONTFORK) != 0 ||
+      ::mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) {
+    ::munmap(memory, bytes);
+    return nullptr;
+  }
+  static std::atomic_flag registered = ATOMIC_FLAG_INIT;
+  if (!registered.test_and_set()) call_at_forks(nullptr, nullptr, map_zeros);
+  mapped_bytes.store(bytes, std::memory_order_relaxed);
+  mapped.store(static_cast<char*>(memory), std::memory_order_release);
+  return static_cast<char*>(memory);
+}
+
+}  // namespace
+
+void BlackBox::make(std::size_t ring_bytes) {
+  if (std::exchange(is_made_, true)) return;
+  const ErrnoStays errno_stays;
+  const std::size_t bytes = file_bytes(paged(ring_bytes));
+  if (!descriptor_.take(make_file(bytes))) return;
+  memory_ = map_file(descriptor_.number(), bytes);
+  if (memory_ == nullptr) return descriptor_.close();
+  search_for_leaks_from(memory_ + kNodesAt, kNodesBytes);
+  head()->layout = kLayout;
+  head()->ring_bytes = paged(ring_bytes);
+}
+
+void* BlackBox::map(std::size_t at, std::size_t bytes) {
+  return memory_ != nullptr ? memory_ + at : allocate_wiped_memory(bytes);
+}
+
+void BlackBox::give_back(void* memory, std::size_t bytes) const {
+  const auto first = paged(reinterpret_cast<std::uintptr_t>(memory));
+  const auto last = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kPage * kPage;
+  if (first >= last) return;
+  const ErrnoStays errno_stays;
+  ::madvise(reinterpret_cast<void*>(first), last - first,
+            memory_ != nullptr ? MADV_REMOVE : MADV_DONTNEED);
+}
+
+void BlackBox::note_set(std::uint32_t epoch, std::uint64_t control) {
+  if (memory_ == nullptr) return;
+  Set& set = head()->sets[epoch % Head::kSets];
+  set.control.store(0, std::memory_order_release);
+  set.epoch.store(epoch, std::memory_order_release);
+  set.control.store(control, std::memory_order_release);
+}
+
+void BlackBox::forget_sets() {
+  if (memory_ == nullptr) return;
+  for (Set& set : head()->sets) set.control.store(0, std::memory_order_release);
+}
+
+void BlackBox::note_clock(std::int64_t wall_minus_monotonic) {
+  if (memory_ != nullptr)
+    head()->wall_minus_monotonic.store(wall_minus_monotonic, std::memory_order_release);
+}
+
+// Two threads may do the same: then the text is there twice.
+void BlackBox::note_tag(const Tag& tag) {
+  static_assert(kMostTags == kMaxTags);
+  if (memory_ == nullptr || tag.id >= kMostTags) return;
+  wire::box::Tag& known = head()->tags[tag.id];
+  const auto address = reinterpret_cast<std::uint64_t>(&tag);
+  if (known.address.load(std::memory_order_relaxed) == address) return;
+  const std::uint32_t at = head()->tag_text_bytes.load(std::memory_order_relaxed) <= kMostTagText
+                               ? head()->tag_text_bytes.fetch_add(tag.length)
+                               : kMostTagText;
+  if (at > kMostTagText - tag.length) return;
+  std::memcpy(memory_ + kTagTextAt + at, tag.text(), tag.length);
+  known.text_at.store(at, std::memory_order_release);
+  known.length.store(tag.length, std::memory_order_release);
+  known.address.store(address, std::memory_order_release);
+}
+
+}  // namespace pcp::trace::client
