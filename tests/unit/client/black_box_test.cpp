@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What another process finds in the black box of one that was killed.
+#include "spans/black_box.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <random>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "capturing.hpp"
+#include "spans/slow_spans.hpp"
+#include "spans/taken_spans.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+namespace box = wire::box;
+
+constexpr std::size_t kHold = 64 << 10;
+constexpr std::uint64_t kMost = 1 << 20;
+
+// What the child has done, in memory that outlives it.
+struct Log {
+  std::atomic<int> descriptor;
+  // Transactions have the ids 1, 2 ... in order of their begins, by trace.
+  std::atomic<std::uint64_t> begun;
+  std::atomic<std::uint64_t> opened;        // the begin has returned
+  std::atomic<std::uint64_t> ended;         // the call has returned for all up to this one
+  std::atomic<std::uint64_t> acknowledged;  // the agent has all up to this one
+};
+
+struct BlackBoxTest : testing::Test {
+  BlackBoxTest()
+      : log(static_cast<Log*>(::mmap(nullptr, sizeof(Log), PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+  ~BlackBoxTest() override { ::munmap(log, sizeof(Log)); }
+
+  // A program whose requests cross processes: each is held, then wanted, sent and acknowledged.
+  [[noreturn]] void run_program() {
+    Traced_ program;
+    SharedParts& shared = program.shared;
+    TakenSpans taken{shared.box(), kHold};
+    HeldTraces held{taken, [](std::uint16_t, CaptureBits, CaptureBooks::Outcome) {}};
+    SlowSpans flusher{shared.spans(), shared.slow_trees(), held};
+    auto set = std::make_unique<CaptureSet>(1);
+    set->set_relayed();
+    shared.box().make(kHold);
+    set->note_tags_in(shared.box());
+    shared.box().note_set(set->epoch(), 1);
+    program.add_filter(*set, {3, 3, "tag=request* slower=3600s limit=1000000/s"});
+    shared.captures().publish(std::move(set));
+    log->descriptor.store(shared.box().descriptor().number());
+    std::uint64_t sequence = 0;
+    for (std::uint64_t id = 1; id < kMost; ++id) {
+      log->begun.store(id);
+      const TraceContext header{
+          .trace_high = 1, .trace_low = id, .parent = 2, .packed = kCameInFlag};
+      const Open open{program.request, program.recorder.begin_in(program.request, {header, {}})};
+      log->opened.store(id);
+      program.end(open);
+      log->ended.store(id);
+      if (id % 10 != 0) continue;
+      while (const SpanPool::Index list = shared.spans().next_list()) {
+        shared.spans().remove_list();
+        flusher.settle(list, &program.captures(), now_ns());
+      }
+      for (std::uint64_t each = id - 9; each <= id; ++each)
+        held.want({wire::hash_of_trace(each), kRequest}, program.captures(), now_ns());
+      ++sequence;
+      std::vector<TakenSpans::Position> in_flight;
+      for (TakenSpans::Ready next; taken.next(next);)
+        in_flight.push_back(taken.remove_next(&sequence));
+      log->acknowledged.store(id);
+      taken.settle(in_flight);
+    }
+    ::_exit(0);
+  }
+
+  // The traces in the box.
+  struct Found {
+    std::set<std::uint64_t> ended, open;
+  };
+  static Found read(int fd, std::size_t ring_bytes) {
+    const std::size_t bytes = box::file_bytes(ring_bytes);
+    auto* const memory = static_cast<char*>(::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0));
+    Found found;
+    const auto* const nodes = reinterpret_cast<const box::Node*>(memory + box::kNodesAt);
+    for (std::uint32_t i = 0; i < box::kMostNodes; ++i)
+      if (nodes[i].is_live != 0) found.ended.insert(nodes[i].trace_low);
+    const auto* const slots = reinterpret_cast<const box::Slot*>(memory + box::kSlotsAt);
+    for (std::uint32_t i = 0; i < 64; ++i)
+      if (slots[i].own != 0) found.open.insert(slots[i].trace_low);
+    const auto* const ring = reinterpret_cast<const box::RingHead*>(memory + box::kRingHeadAt);
+    const std::uint64_t end = ring->head;
+    for (std::uint64_t position = ring->tail; position < end;) {
+      const auto* const record =
+          reinterpret_cast<const box::Record*>(memory + box::kRingAt + position % ring_bytes);
+      if (record->tag_and_flags != box::kGap &&
+          (record->undecided | record->to_send | record->in_flight) != 0)
+        found.ended.insert(record->trace_low);
+      position += (record->bytes + 7U) & ~7U;
+    }
+    ::munmap(memory, bytes);
+    return found;
+  }
+
+  struct Traced_ : Capturing {
+    void TestBody() override {}
+  };
+
+  Log* const log;
+};
+
+TEST_F(BlackBoxTest, WhateverWasNotAcknowledged_IsThereAfterAKill) {
+  std::mt19937 random{1};
+  for (int round = 0; round < 300; ++round) {
+    new (log) Log{};
+    const pid_t child = ::fork();
+    if (child == 0) run_program();
+    while (log->descriptor.load() == 0) continue;
+    const std::string path =
+        "/proc/" + std::to_string(child) + "/fd/" + std::to_string(log->descriptor);
+    const int fd = ::open(path.c_str(), O_RDWR);
+    ASSERT_GE(fd, 0);
+    const std::uint64_t until = random() % 3'000 + 1;
+    while (log->begun.load() < until) continue;
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    const Found found = read(fd, box::paged(kHold));
+    ::close(fd);
+    for (std::uint64_t id = log->acknowledged + 1; id <= log->ended; ++id)
+      ASSERT_TRUE(found.ended.contains(id)) << "round " << round << ", " << id;
+    for (const std::uint64_t id : found.open)
+      ASSERT_TRUE(id == log->begun) << "round " << round << ", " << id;
+    for (std::uint64_t id = log->ended + 1; id <= log->opened; ++id)
+      ASSERT_TRUE(found.open.contains(id) || found.ended.contains(id)) << "round " << round;
+    ASSERT_LE(found.ended.size(), 30U);
+  }
+}
+
+TEST_F(BlackBoxTest, OpenTransaction_IsThereWithItsTagUntilItsEnd) {
+  Traced_ program;
+  program.shared.box().make(kHold);
+  auto set = std::make_unique<CaptureSet>(1);
+  set->note_tags_in(program.shared.box());
+  program.add_filter(*set, {3, 3, "tag=request* slower=3600s limit=1000000/s"});
+  program.shared.captures().publish(std::move(set));
+  const int fd = program.shared.box().descriptor().number();
+  const Open outer = program.begin(program.request);
+  const Open inner = program.begin(program.part);
+  EXPECT_EQ(read(fd, kHold).open, std::set{outer.traced.context.trace_low});
+  box::Tag known{};
+  ASSERT_EQ(::pread(fd, static_cast<void*>(&known), sizeof known,
+                    offsetof(box::Head, tags) + program.part->id * sizeof known),
+            static_cast<ssize_t>(sizeof known));
+  EXPECT_EQ(known.address, reinterpret_cast<std::uint64_t>(program.part));
+  std::string text(known.length, ' ');
+  EXPECT_EQ(::pread(fd, text.data(), text.size(), box::kTagTextAt + known.text_at),
+            static_cast<ssize_t>(text.size()));
+  EXPECT_EQ(text, name_of(*program.part));
+  program.end(inner);
+  EXPECT_EQ(read(fd, kHold).ended.size(), 1U);
+  program.end(outer);
+  EXPECT_TRUE(read(fd, kHold).open.empty());
+  EXPECT_TRUE(read(fd, kHold).ended.empty());
+}
+
+// A signal handler of the program may fork in the middle of a call.
+TEST_F(BlackBoxTest, ForkedChild_HasZerosInItsPlace) {
+  BlackBox own;
+  own.make(kHold);
+  auto* const memory = static_cast<char*>(own.map(box::kNodesAt, 1));
+  *memory = 1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (*memory != 0) ::_exit(1);
+    *memory = 2;
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(*memory, 1);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
