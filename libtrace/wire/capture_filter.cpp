@@ -227,6 +227,7 @@ constexpr std::array kWordTypes{
     WordType{"slower", take_slower},
     WordType{"failed", take_reason<kIfFailed>, kIfFailed},
     WordType{"wanted", take_reason<kIfWanted>, kIfWanted},
+    WordType{"died", take_reason<kIfDied>, kIfDied},
     WordType{"share", take_share},
     WordType{"limit", take_limit},
     WordType{"pid", take_pid},
@@ -249,10 +250,10 @@ Taken take(CaptureFilter& filter, const FilterWord& word,
   if (word.values.empty() && (!is_known || type->reason == 0))
     return complaint(
         word.text,
-        "each word must be a name, = and a value, such as tag=request, or failed or wanted");
+        "each word must be a name, = and a value, such as tag=request, or failed, wanted or died");
   if (!is_known)
     return complaint(word.text,
-                     "the words are tag, slower, failed, wanted, share, limit, pid, service,"
+                     "the words are tag, slower, failed, wanted, died, share, limit, pid, service,"
                      " process and kind;"
                      " a label is a part of the tag, as in tag='*{*status=504*}'");
   if (!word.values.empty() && type->reason != 0)
@@ -357,6 +358,12 @@ Result<CaptureFilter> filter_of(const Capture& capture) {
   auto filter = parse_capture_filter(capture.filter);
   if (filter) filter->reasons = capture.reasons & kAllReasons;
   return filter;
+}
+
+std::uint32_t reason_of(std::string_view word) {
+  for (const WordType& type : kWordTypes)
+    if (type.key == word) return type.reason;
+  return 0;
 }
 
 bool matches_tag(const CaptureFilter& filter, std::string_view tag) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The filter of a capture, as one line:
 //
-//   tag=GLOB[,GLOB..] slower=10ms failed wanted share=1% limit=1000/s pid=N service=GLOB
-//   process=GLOB kind=point,observe,counter
+//   tag=GLOB[,GLOB..] slower=10ms failed wanted died share=1% limit=1000/s pid=N
+//   service=GLOB process=GLOB kind=point,observe,counter
 //
 // Words in any order, each at most once, at least one, with blanks between them. All words must
 // match. Double quotes around a value keep its blanks and commas; after a backslash each byte
@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kWholeShare = 10'000'000'000;
 struct CaptureFilter {
   std::vector<Glob> tags;               // one of them must match; empty: any tag
   std::uint64_t slower_ns = 0;          // least duration of a transaction
-  std::uint32_t reasons = 0;            // kIfFailed, kIfWanted
+  std::uint32_t reasons = 0;            // kIfFailed, kIfWanted, kIfDied
   std::uint64_t share = kWholeShare;    // of trace ids, in units of 1/kWholeShare; more than 0
   std::uint32_t limit = kDefaultLimit;  // spans a second
   std::uint32_t pid = 0;                // 0: all
@@ -60,6 +60,9 @@ std::string text_of(const CaptureFilter& filter);
 // less.
 void set_filter(Capture& capture, CaptureFilter filter);
 Result<CaptureFilter> filter_of(const Capture& capture);
+
+// The reason that a word without a value names; 0: none.
+std::uint32_t reason_of(std::string_view word);
 
 // True if a pattern matches the tag, or its name without labels: tag=request also matches
 // request{route=/cart}. Allocates nothing.

@@ -35,6 +35,7 @@ inline constexpr std::uint32_t kIfWanted = 2;  // its program wants it, or one i
 inline constexpr std::uint32_t kNotedReasons = kIfFailed | kIfWanted;  // by the process itself
 inline constexpr std::uint32_t kIfDied = 4;    // its process died while it was open
 inline constexpr std::uint32_t kAllReasons = kIfFailed | kIfWanted | kIfDied;
+inline constexpr std::uint32_t kNotedReasons = kIfFailed | kIfWanted;  // that a process can know
 
 // A request to see matching transactions and events.
 struct Capture {

@@ -36,7 +36,7 @@ _pcp_trace() {
     case $kind in
         option) mapfile -t COMPREPLY < <(compgen -W "${!argument[*]}" -- "$word") ;;
         filter)
-            mapfile -t COMPREPLY < <(compgen -W 'tag= slower= share= limit= service= process= pid= kind= failed trace= note. label.' -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W 'tag= slower= share= limit= service= process= pid= kind= failed wanted died trace= note. label.' -- "$word")
             compopt -o nospace 2>/dev/null
             ;;
         none) COMPREPLY=() ;;

@@ -157,7 +157,7 @@ StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
   stored.kind = span.kind;
   stored.aborted = span.aborted;
   stored.capture_bits = span.capture_bits;
-  stored.flags = span.flags & ~wire::kIsHeld;
+  stored.flags = span.flags & ~(wire::kIsHeld | wire::kWasOpen);  // only the agent knows the latter
   stored.tid = span.tid;
   stored.left_out = span.left_out;
   stored.begin_ns = span.begin_ns;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/spans/span_text.hpp"
+#include "command/pcp/recorded_metrics.hpp"
 #include "metrics/pmapi.hpp"
 #include "metrics/span_items.hpp"
 #include "wire/events.hpp"
@@ -39,11 +40,22 @@ struct SpanEvent {
   std::uint64_t end_ns() const { return begin_ns + duration_ns; }
   bool is_event() const { return wire::is_event(kind); }
 
-  // The reasons that it has: wire::kIfFailed, kIfWanted.
+  // It was open when its process died: duration_ns is how long it had been open.
+  bool was_open() const { return !is_event() && (flags & wire::kWasOpen) != 0; }
+
+  // True if it ended so; false if it was open.
+  bool ended(Ending ending) const { return !was_open() && aborted == (ending == Ending::Failed); }
+
+  // The reasons that it has: wire::kIfFailed, kIfWanted, kIfDied.
   std::uint32_t reasons() const {
-    return (aborted ? wire::kIfFailed : 0) | ((flags & wire::kIsWanted) != 0 ? wire::kIfWanted : 0);
+    return (aborted ? wire::kIfFailed : 0) |
+           ((flags & wire::kIsWanted) != 0 ? wire::kIfWanted : 0) |
+           (was_open() ? wire::kIfDied : 0);
   }
 };
+
+// In formats of others, instead of an end.
+inline constexpr const char* kWasOpenText = "its process died while it was open";
 
 // Approximate memory use.
 std::size_t bytes_of(const SpanEvent& span);

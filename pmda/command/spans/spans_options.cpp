@@ -98,9 +98,10 @@ Result<void> take_archives(WatchOptions& options, std::vector<std::string>& word
     const bool is_of_filter = word.find('=') != std::string::npos && !is_there(word);
     if (word.find_first_of("=./") == std::string::npos && !is_there(word) &&
         !is_there(word + ".index"))
-      return Error{word +
-                   ": is no recording here, and no word of a filter; those are failed, "
-                   "wanted, trace=ID, note.KEY=PATTERN, label.KEY=PATTERN, tag=PATTERN and others"};
+      return Error{
+          word +
+          ": is no recording here, and no word of a filter; those are failed, "
+          "wanted, died, trace=ID, note.KEY=PATTERN, label.KEY=PATTERN, tag=PATTERN and others"};
     (is_of_filter ? filter : options.archives).push_back(std::move(word));
   }
   words = std::move(filter);
@@ -180,6 +181,8 @@ Words of the filter; a transaction must match all of them (default tag=*):
   slower=TIME               it took at least this time (10ms)
   failed                    it or a transaction inside it failed
   wanted                    its program wants it, or one inside it: pmtrace_want()
+  died                      it or a transaction inside it was open when its process
+                            died without a goodbye: killed, or crashed
   share=PERCENT             its trace belongs to this share of all traces: 1%
   limit=N/s                 each process sends about N spans a second (1000/s);
                             beyond that it drops whole traces
@@ -193,7 +196,7 @@ Words of the filter; a transaction must match all of them (default tag=*):
 The last three are decided here, at the end of a trace; record does not take
 them.
 
-With slower=, failed or wanted a trace comes whole, with the parts in all
+With slower=, failed, wanted or died a trace comes whole, with the parts in all
 programs, and no other trace comes. The first program must begin the trace: the
 filter matches its outermost transaction, or PCP_TRACE_IDS=always is set there.
 For "slow or failed" run two commands. Otherwise a transaction that matches comes

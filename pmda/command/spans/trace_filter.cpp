@@ -82,8 +82,7 @@ bool is_selected(const SpanEvent& span, const wire::CaptureFilter& filter) {
 Result<void> TraceFilter::take_from(std::vector<std::string>& words) {
   std::vector<std::string> others;
   for (std::string& word : split(words)) {
-    if (word == "failed" || word == "wanted") {
-      const std::uint32_t reason = word == "failed" ? wire::kIfFailed : wire::kIfWanted;
+    if (const std::uint32_t reason = wire::reason_of(word); reason != 0) {
       if ((reasons & reason) != 0) return Error{word + ": this word is given twice"};
       reasons |= reason;
     } else if (word.starts_with(kTraceWord)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The words of a filter that a whole trace decides: trace=ID, note.KEY=PATTERN, label.KEY=PATTERN,
-// failed and wanted. The last two programs decide, too, but older ones capture more. For recordings
-// also the other words that programs decide when they capture.
+// failed, wanted and died. The last three programs and the agent decide, too, but older ones
+// capture more. For recordings also the other words that programs decide when they capture.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct TraceFilter {
     Glob value;
   };
 
-  std::uint32_t reasons = 0;                    // wire::kIfFailed, kIfWanted
+  std::uint32_t reasons = 0;                    // wire::kIfFailed, kIfWanted, kIfDied
   std::string trace_id{};                       // its first digits; empty: any
   std::vector<Note> notes;                      // all of them
   std::optional<wire::CaptureFilter> captured;  // nothing: programs decide this part

@@ -960,5 +960,15 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   EXPECT_EQ(waiting(), 0);
 }
 
+// No process knows that it will die.
+TEST_F(SlowTreesTest, NothingThatAProcessKnowsIsTheReasonDied) {
+  ask(" died");
+  const Open top = begin(request);
+  end(begin(part), true);
+  recorder.want(top.transaction());
+  end(top, true);
+  EXPECT_TRUE(kept().empty());
+}
+
 }  // namespace
 }  // namespace pcp::trace::client

@@ -164,6 +164,7 @@ TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
   EXPECT_FALSE(spans_of({"-a", "1.trace", "2.trace"})->has_filter);
   EXPECT_EQ(filtered->wanted.reasons, wire::kIfFailed);
   EXPECT_EQ(wire::text_of(spans_of({"wanted"})->filter), "tag=* wanted limit=1000/s");
+  EXPECT_EQ(wire::text_of(spans_of({"died"})->filter), "tag=* died limit=1000/s");
   EXPECT_EQ(spans_of({"failed", "failed"}).error().message, "failed: this word is given twice");
   EXPECT_EQ(filtered->wanted.notes.size(), 1U);
 }

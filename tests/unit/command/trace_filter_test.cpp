@@ -19,6 +19,7 @@ SpanTrace order() {
   trace.spans[0].attributes = "item=2307 rows=12.5";
   trace.spans[3].attributes = "why=late says=a\\x20b";
   trace.spans[2].aborted = true;
+  trace.spans[3].flags = wire::kWasOpen;
   return trace;
 }
 
@@ -46,6 +47,14 @@ TEST(TraceFilter, TakesWhatFailsOrHasNotesInsideATransactionThatMatches) {
   EXPECT_TRUE(matches({"failed note.says=\"a b\"  label.card=\"a\""}));
   EXPECT_FALSE(matches({"note.says=\"a\\\" b\""}));
   EXPECT_FALSE(matches({"note.card=a"}));
+}
+
+TEST(TraceFilter, TakesWhatWasOpenWhenItsProcessDied) {
+  for (const char* const tag : {"request", "pay", "retry"})
+    EXPECT_TRUE(matches({"died"}, std::string("tag=") + tag)) << tag;
+  EXPECT_FALSE(matches({"died"}, "tag=query"));
+  EXPECT_TRUE(matches({"died", "failed"}, "tag=pay"));
+  EXPECT_FALSE(matches({"died", "failed"}, "tag=retry"));
 }
 
 TEST(TraceFilter, TakesATraceByTheFirstDigitsOfItsId) {

@@ -30,14 +30,14 @@ std::string complaint_about(std::string_view text) { return error_of(parse_captu
 
 TEST(CaptureFilter, ReadsEveryWord) {
   const CaptureFilter all = filter(
-      "tag=request,db/* slower=10ms wanted failed share=1% limit=50/s pid=4711 service=web "
+      "tag=request,db/* slower=10ms died wanted failed share=1% limit=50/s pid=4711 service=web "
       "process=shop "
       "kind=point,observe,counter");
   ASSERT_EQ(all.tags.size(), 2u);
   EXPECT_EQ(all.tags[0].text(), "db/*");
   EXPECT_EQ(all.tags[1].text(), "request");
   EXPECT_EQ(all.slower_ns, 10'000'000u);
-  EXPECT_EQ(all.reasons, kIfFailed | kIfWanted);
+  EXPECT_EQ(all.reasons, kIfFailed | kIfWanted | kIfDied);
   EXPECT_EQ(all.share, kWholeShare / 100);
   EXPECT_EQ(all.limit, 50u);
   EXPECT_EQ(all.pid, 4711u);
@@ -64,7 +64,8 @@ TEST(CaptureFilter, HasOneTextForFiltersThatAreTheSame) {
   EXPECT_EQ(canonical("process=shop service=web slower=5s share=2.50% limit=007/s"),
             "tag=* slower=5s share=2.5% limit=7/s service=web process=shop");
   EXPECT_EQ(canonical("kind=transact"), "tag=* limit=1000/s");
-  EXPECT_EQ(canonical("wanted failed slower=1s"), "tag=* slower=1s failed wanted limit=1000/s");
+  EXPECT_EQ(canonical("died wanted failed slower=1s"),
+            "tag=* slower=1s failed wanted died limit=1000/s");
   const char* const rich =
       "tag=\"a b\",[!a-z]\\,x,\\\",*? slower=1.5ms share=0.1% limit=1/s pid=1 "
       "service=\"[, ]\" process=[!\\]] kind=observe";
@@ -73,10 +74,10 @@ TEST(CaptureFilter, HasOneTextForFiltersThatAreTheSame) {
 
 TEST(CaptureFilter, IsSentWithoutItsReasonsInTheText) {
   Capture sent;
-  set_filter(sent, filter("tag=a failed wanted"));
+  set_filter(sent, filter("tag=a failed wanted died"));
   EXPECT_EQ(sent.filter, "tag=a limit=1000/s");  // an older client captures all of it
-  EXPECT_EQ(filter_of(sent)->reasons, kIfFailed | kIfWanted);
-  sent.reasons = kIfFailed | 4;  // of a newer agent
+  EXPECT_EQ(filter_of(sent)->reasons, kIfFailed | kIfWanted | kIfDied);
+  sent.reasons = kIfFailed | 8;  // of a newer agent
   EXPECT_EQ(text_of(*filter_of(sent)), "tag=a failed limit=1000/s");
 }
 
@@ -160,10 +161,10 @@ TEST(CaptureFilter, SaysWhichWordIsWrongAndWhatWouldBeRight) {
   const std::pair<const char*, const char*> kWrong[] = {
       {"request",
        "request: each word must be a name, = and a value, such as tag=request, or "
-       "failed or wanted"},
+       "failed, wanted or died"},
       {"tag request",
        "tag: each word must be a name, = and a value, such as tag=request, or "
-       "failed or wanted"},
+       "failed, wanted or died"},
       {"tag=a pid=1 tag=b", "tag=b: this word is given twice"},
       {"tag=", "tag=: a value is missing"},
       {"pid=1 tag=a,,b", "tag=a,: a value is missing"},
@@ -192,8 +193,8 @@ TEST(CaptureFilter, SaysWhatAWordTakes) {
     const char* complaint;
   } cases[] = {
       {{"colour=red", "=red"},
-       "the words are tag, slower, failed, wanted, share, limit, pid, service, process and kind; a "
-       "label is a part of the tag, as in tag='*{*status=504*}'"},
+       "the words are tag, slower, failed, wanted, died, share, limit, pid, service, process and "
+       "kind; a label is a part of the tag, as in tag='*{*status=504*}'"},
       {{"failed=yes"}, "this word takes no value"},
       {{"slower=10", "slower=ms", "slower=-1s", "slower=.5s", "slower=5.s", "slower=1.5ns",
         "slower=1s,2s", "slower=99999999999999999999s"},

@@ -352,7 +352,7 @@ TEST_F(SpansThatAreAskedFor, AreHeldUntilTheirTraceIsWanted) {
   const auto held = [](std::uint64_t trace, std::uint64_t id) {
     wire::Span span = span_at(1, id);
     span.trace.low = trace;
-    span.flags = wire::kIsHeld;
+    span.flags = wire::kIsHeld | wire::kWasOpen;  // the latter is not for programs to say
     return span;
   };
   EXPECT_TRUE(deliver(1, {held(1, 5), held(2, 6), held(1, 7)}));
