@@ -97,6 +97,15 @@ Model with_slow_spans() {
   return model;
 }
 
+Model with_died_spans() {
+  Model model = with_spans();
+  SpanEvent& span = model.spans->slowest.front().spans.front();
+  span.flags = wire::kWasOpen;
+  span.left_out = 1;
+  model.spans->died = {3, {span}};
+  return model;
+}
+
 Model without_spans() {
   Model model = shop();
   model.run.filter = "tag=nosuch limit=1000/s";
@@ -307,6 +316,7 @@ Result<Model> model_named(const std::string& name) {
                                                            {"hosted", hosted},
                                                            {"spans", with_spans},
                                                            {"slow", with_slow_spans},
+                                                           {"died", with_died_spans},
                                                            {"without_spans", without_spans},
                                                            {"hostile", hostile},
                                                            {"large", large},

@@ -62,6 +62,18 @@ class Spans(PageTestCase):
                          ["what these requests have in common, beside all others, which were chosen in the same way"])
         self.assertEqual(self.texts("#spans-note"), [f"of 1,234 traces with 13,579 spans; 17 spans missed; {which}"])
 
+    def test_begin_with_what_was_open_when_its_process_died(self):
+        [longest] = self.page("died")["spans"]["died"]["longest"]
+        self.assertTrue(self.texts("#notice")[0].startswith(
+            f"{longest['tag']} was open for {self.evaluate('formatSeconds(%r)' % longest['open_s'])} in front (pid 4711) "
+            "when the process died. 2 more were open."), self.texts("#notice"))
+        self.open_trace(0)
+        row = self.rows()[0]
+        self.assertEqual(row["kind"], "span open")
+        self.assertTrue(row["took"].startswith("≥ "), row["took"])
+        self.assertTrue(row["notes"].startswith("open when its process died"), row["notes"])
+        self.assertIn("its notes are missing: they were lost with the process", row["notes"])
+
     def test_say_where_they_change_and_what_is_known_of_them(self):
         spans = self.page("spans")["spans"]
         self.open_first(spans, lambda trace: trace["spans"][0]["tag"] == "checkout" and
@@ -73,7 +85,7 @@ class Spans(PageTestCase):
         self.assertEqual(rows["sql{table=orders}"]["notes"], "rows 12statement update orders set state")
         self.assertEqual(rows["payment"]["notes"], "aborted: card declined: try again")
         self.assertIn("see also 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", rows["authorise"]["notes"])
-        self.assertIn("no room for 2 notes", rows["authorise"]["notes"])
+        self.assertIn("2 notes are missing", rows["authorise"]["notes"])
         self.assertEqual([text for text in self.texts(".waterfall .what") if "=" in text and "{" not in text], ["queue-length = 17"])
         self.assertIn("bytes-sent + 4,096", self.texts(".waterfall .what"))
 

@@ -29,7 +29,7 @@ class MetricExemplars {
   void note(const SpanTrace& trace) {
     const Lock lock(mutex_);
     for (const SpanEvent& span : trace.spans) {
-      if (span.is_event()) continue;
+      if (span.is_event() || span.was_open()) continue;
       const Key key(span.host, span.tag, span.aborted ? Ending::Failed : Ending::Completed);
       if (longest_.size() >= kMostTags && !longest_.contains(key)) continue;
       Exemplar& its = longest_[key];

@@ -36,6 +36,7 @@ Attributes attributes_of(const SpanEvent& span) {
       attribute = note.text;
   }
   attributes.emplace("thread.id", std::int64_t{span.tid});
+  if (span.was_open()) attributes.emplace("error.type", "process_died");
   return attributes;
 }
 
@@ -72,9 +73,10 @@ void add_links(pbf_writer& message, const SpanEvent& span) {
 }
 
 void add_status(pbf_writer& message, const SpanEvent& span) {
-  if (!span.aborted) return;
+  if (!span.aborted && !span.was_open()) return;
   pbf_writer status(message, span::kStatus);
-  if (!span.reason.empty()) add_text(status, kStatusMessage, span.reason);
+  const std::string why = span.was_open() ? kWasOpenText : span.reason;
+  if (!why.empty()) add_text(status, kStatusMessage, why);
   status.add_enum(span::kStatusCode, span::kError);
 }
 

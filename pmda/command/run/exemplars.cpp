@@ -27,7 +27,8 @@ const SpanEvent* first_span(const SpanTrace& trace) {
 }
 
 bool has_failed(const SpanTrace& trace) {
-  return std::ranges::any_of(trace.spans, &SpanEvent::aborted);
+  return std::ranges::any_of(trace.spans,
+                             [](const SpanEvent& span) { return span.aborted || span.was_open(); });
 }
 
 }  // namespace

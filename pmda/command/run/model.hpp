@@ -276,6 +276,14 @@ struct LongestSpan {
   double duration_s() const { return static_cast<double>(duration_ns) / 1e9; }
 };
 
+// Transactions that were open when their processes died.
+struct Died {
+  static constexpr std::size_t kMostNamed = 5;
+
+  std::uint64_t spans = 0;
+  std::vector<SpanEvent> longest{};  // those that were open for longest, in this order
+};
+
 // The single transactions captured in the run.
 struct RecordedSpans {
   std::uint64_t traces = 0;
@@ -284,6 +292,7 @@ struct RecordedSpans {
   std::vector<SpanTrace> slowest;
   std::vector<Requests> requests{};
   std::uint64_t not_in_requests = 0;  // traces that lack spans, and requests of further tags
+  Died died{};
   std::map<std::string, LongestSpan> longest{};  // by tag
   // By tag: a captured transaction was inside another one. No entry: none of the tag was captured.
   std::map<std::string, bool> is_nested{};

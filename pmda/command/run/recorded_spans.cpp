@@ -155,7 +155,7 @@ bool is_within(WallTime at, const Window& window) { return at >= window.begin &&
 
 // True if the trace's first transaction, around all others, ended so.
 bool has_ending(const SpanTrace& trace, std::optional<Ending> ending) {
-  return !ending || nodes_of(trace).front().span->aborted == (*ending == Ending::Failed);
+  return !ending || nodes_of(trace).front().span->ended(*ending);
 }
 
 // True if the report shows the tag of some part of the trace.
@@ -221,7 +221,7 @@ void note_tags(RecordedSpans& spans, const SpanTrace& trace, std::optional<Endin
   for (const SpanEvent& span : trace.spans) {
     if (span.is_event()) continue;
     spans.is_nested[span.tag] |= span.parent != 0;
-    if (times_of && span.aborted != (*times_of == Ending::Failed)) continue;
+    if (span.was_open() || (times_of && !span.ended(*times_of))) continue;
     LongestSpan& its = spans.longest[span.tag];
     if (span.duration_ns >= its.duration_ns)
       its = {span.duration_ns, WallTime(std::chrono::nanoseconds(span.end_ns()))};
@@ -240,6 +240,17 @@ void group_span_tags(RecordedSpans& spans, const LabelChoice& choice) {
   spans.is_nested = std::move(is_nested);
 }
 
+void note_died(Died& died, const SpanTrace& trace, const LabelChoice& choice) {
+  for (const SpanEvent& span : trace.spans) {
+    if (!span.was_open() || !choice.group_of(span.tag)) continue;
+    ++died.spans;
+    const auto shorter = std::ranges::find_if(
+        died.longest, [&](const SpanEvent& each) { return each.duration_ns < span.duration_ns; });
+    died.longest.insert(shorter, span);
+    if (died.longest.size() > Died::kMostNamed) died.longest.pop_back();
+  }
+}
+
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exemplars* exemplars) {
   SlowestTraces slowest;
   TornSpans torn;
@@ -249,6 +260,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
     torn.learn(trace);
     torn.mark(trace);
     note_tags(of_tags, trace, request.times_of);
+    note_died(of_tags.died, trace, request.choice);
     why.choose(trace);
     if (!is_chosen(trace, request.choice)) return true;
     if (exemplars != nullptr) exemplars->add(trace);
@@ -260,6 +272,7 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
   for (SpanTrace& trace : (*found)->slowest) torn.mark(trace);
   (*found)->longest = std::move(of_tags.longest);
   (*found)->is_nested = std::move(of_tags.is_nested);
+  (*found)->died = std::move(of_tags.died);
   (*found)->not_in_requests = why.left_out();
   if (!why.decide()) return found;
   const auto again = read_traces(request, [&](SpanTrace&& trace) {

@@ -130,9 +130,7 @@ std::uint64_t WhySlow::for_each_request(const SpanTrace& trace, Take take) {
     for (end = begin + 1; end < nodes.size() && nodes[end].depth > 0; ++end) {
     }
     const SpanEvent& request = *nodes[begin].span;
-    if (!is_request(nodes[begin], is_alone) ||
-        (times_of_ && request.aborted != (*times_of_ == Ending::Failed)))
-      continue;
+    if (!is_request(nodes[begin], is_alone) || (times_of_ && !request.ended(*times_of_))) continue;
     const std::optional<std::string> group = choice_.group_of(request.tag);
     if (!group) continue;
     const std::string tag = choice_.by ? *group : std::string(bare_name(*group));

@@ -245,9 +245,10 @@ void ChromeDocument::bind(const SpanEvent& called, const char* direction) {
 
 // Without ids, so that viewers can add up spans with the same name and arguments.
 void ChromeDocument::arguments(const SpanEvent& span) {
-  if (!span.aborted && span.attributes.empty()) return;
+  if (!span.aborted && !span.was_open() && span.attributes.empty()) return;
   json_.object("args", [&] {
     if (span.aborted) json_.text("aborted", span.reason);
+    if (span.was_open()) json_.text("died", kWasOpenText);
     write_attributes(json_, span);
   });
 }

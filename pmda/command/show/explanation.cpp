@@ -149,7 +149,9 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
   const bool is_some = match == Match::Some;
   // Tags also match for another user's programs.
   return std::string(facts.only_user.empty() ? "tags match; " : "") +
-         "transactions are shown when they end" +
+         ((filter.reasons & wire::kIfDied) != 0
+              ? "transactions that are open are shown when their process dies"
+              : "transactions are shown when they end") +
          (filter.reasons != 0     ? when(filter)
           : filter.slower_ns == 0 ? ""
           : is_some               ? ", and none was slow enough"

@@ -7,6 +7,7 @@
 #include "command/show/comparison.hpp"
 #include "command/show/summary.hpp"
 #include "command/show/text_table.hpp"
+#include "command/show/waterfall.hpp"
 #include "command/show/why_slow.hpp"
 
 namespace pcp::trace::command {
@@ -49,6 +50,13 @@ std::string incomplete(const Run& run, const std::string& where = "") {
   for (std::size_t i = 0; i < std::min(run.incomplete.size(), kMostNamed); ++i)
     text += "**incomplete:** " +
             one_code(run.incomplete[i].archive + ": " + run.incomplete[i].why) + "\n\n";
+  return text;
+}
+
+std::string died(const std::optional<RecordedSpans>& spans) {
+  std::string text;
+  for (const std::string& line : lines_of(spans ? died_lines(*spans, shown()) : ""))
+    if (!line.empty()) text += "**died:** " + markdown_code(line) + "\n\n";
   return text;
 }
 
@@ -133,7 +141,7 @@ std::string markdown_code(std::string_view text) {
 }
 
 std::string markdown(const Model& run, const std::vector<Condition::Finding>& findings) {
-  std::string text = incomplete(run.run) + about(run.run) + "\n";
+  std::string text = died(run.spans) + incomplete(run.run) + about(run.run) + "\n";
   TablesOf<Tag> kinds;
   for (std::size_t i = 0; i < std::min(run.tags.size(), kMostRows); ++i)
     kinds[table_of(run.tags[i].type)].push_back(&run.tags[i]);

@@ -176,6 +176,23 @@ void write_requests(JsonWriter& json, const Requests& requests) {
   });
 }
 
+void write_died(JsonWriter& json, const Died& died) {
+  json.object("died", [&] {
+    json.number("spans", died.spans);
+    json.list("longest", died.longest, [&](const SpanEvent& span) {
+      json.object([&] {
+        json.text("tag", span.tag);
+        json.number("open_s", static_cast<double>(span.duration_ns) / 1e9);
+        json.text("service", span.service.empty() ? span.process : span.service);
+        json.number("pid", span.pid);
+        json.text("host", span.host);
+        json.text("trace", text_of(span.trace));
+        json.text("span", text_of(span.span));
+      });
+    });
+  });
+}
+
 }  // namespace
 
 void write_comparison(JsonWriter& json, const Comparison& comparison) {
@@ -233,6 +250,8 @@ void write_spans(JsonWriter& json, const RecordedSpans& spans) {
     if (spans.slower_ns > 0) json.number("slower_s", static_cast<double>(spans.slower_ns) / 1e9);
     if ((spans.reasons & wire::kIfFailed) != 0) json.truth("only_failed", true);
     if ((spans.reasons & wire::kIfWanted) != 0) json.truth("only_wanted", true);
+    if ((spans.reasons & wire::kIfDied) != 0) json.truth("only_died", true);
+    if (spans.died.spans > 0) write_died(json, spans.died);
     json.number("not_in_requests", spans.not_in_requests);
     json.list("requests", spans.requests,
               [&](const Requests& each) { write_requests(json, each); });

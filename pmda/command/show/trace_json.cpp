@@ -39,6 +39,7 @@ void write_node(JsonWriter& json, const SpanTrace& trace, const Node& node,
     json.number("offset_ns", span.begin_ns - begin_ns);
     if (!span.is_event()) {
       json.number("duration_ns", span.duration_ns);
+      if (span.was_open()) json.truth("was_open", true);
       json.truth("aborted", span.aborted);
       if (!span.reason.empty()) json.text("reason", span.reason);
     } else if (span.kind != wire::SpanKind::Point) {

@@ -58,6 +58,17 @@ std::string lacking_text(const std::string& to) {
   return "no part" + (to.empty() ? "" : " in " + to) + " has come, as in other traces";
 }
 
+// "checkout{route=/cart} was open for 3.20 s in shop (pid 812)".
+std::string was_open(const SpanEvent& span, const Shown& shown, bool has_hosts) {
+  constexpr std::size_t kMostOfTag = 40;
+  constexpr std::size_t kMostOfService = 20;
+  return shown.name(span.tag, kMostOfTag) + " was open for " +
+         shown.duration(seconds(span.duration_ns)) + " in " +
+         shown.name(span.service.empty() ? span.process : span.service, kMostOfService) + " (pid " +
+         std::to_string(span.pid) + ")" +
+         (has_hosts ? " on " + shown.name(span.host, kMostOfHost) : "");
+}
+
 class Waterfall {
  public:
   Waterfall(const SpanTrace& trace, const Shown& shown, std::size_t most_spans)
@@ -77,7 +88,8 @@ class Waterfall {
  private:
   std::vector<bool> longest(const std::vector<Node>& nodes) const;
   std::string head(const Node& first) const;
-  std::string reason(const std::vector<Node>& nodes) const;
+  std::string reasons(const std::vector<Node>& nodes) const;
+  std::string slow(const std::vector<Node>& nodes) const;
   std::string line(const Node& node) const;
   std::string notes(const Node& node) const;
   std::string end(std::size_t not_shown) const;
@@ -112,7 +124,7 @@ class Waterfall {
 
 std::string Waterfall::text() {
   const std::vector<Node> nodes = nodes_of(trace_);
-  std::string text = head(nodes.front()) + reason(nodes);
+  std::string text = head(nodes.front()) + reasons(nodes);
   std::size_t not_shown = 0;
   const std::vector<bool> shows = longest(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -161,8 +173,21 @@ std::string Waterfall::head(const Node& first) const {
          shown_.faint(id) + "\n";
 }
 
+// Why it is shown: what was open when its process died, and what was slow.
+std::string Waterfall::reasons(const std::vector<Node>& nodes) const {
+  const auto died =
+      std::ranges::find_if(nodes, [](const Node& each) { return each.span->was_open(); });
+  std::string lines;
+  if (died != nodes.end())
+    lines = "  " +
+            shown_.bad(shown_.beginning("died: " + was_open(*died->span, shown_, has_hosts_),
+                                        room_after(shown_.terminal().columns, 2))) +
+            "\n";
+  return lines + slow(nodes);
+}
+
 // The transaction that was slow, if not that of the head.
-std::string Waterfall::reason(const std::vector<Node>& nodes) const {
+std::string Waterfall::slow(const std::vector<Node>& nodes) const {
   const auto slow = std::ranges::find_if(nodes, [&](const Node& node) {
     return !node.span->is_event() && node.span->span == trace_.slow_span;
   });
@@ -179,9 +204,12 @@ std::string Waterfall::line(const Node& node) const {
   const SpanEvent& span = *node.span;
   const std::string begin = indent(node);
   const std::string tag = name(node, room_after(name_columns_, begin.size() + 1));
-  std::string line = Shown::left(begin + (span.aborted ? shown_.bad(tag) : tag), name_columns_);
+  const bool is_bad = span.aborted || span.was_open();
+  std::string line = Shown::left(begin + (is_bad ? shown_.bad(tag) : tag), name_columns_);
   if (where_columns_ > 0) line += Shown::left(where(node), where_columns_);
-  line += Shown::right(span.is_event() ? "" : shown_.duration(seconds(span.duration_ns)),
+  line += Shown::right(span.is_event() ? ""
+                                       : (span.was_open() ? shown_.at_least() : "") +
+                                             shown_.duration(seconds(span.duration_ns)),
                        kDurationColumns);
   return Shown::trimmed(bar_columns_ > 0 ? line + " " + bar(span) : line) + "\n";
 }
@@ -190,6 +218,7 @@ std::string Waterfall::line(const Node& node) const {
 std::string Waterfall::notes(const Node& node) const {
   const SpanEvent& span = *node.span;
   std::string lines;
+  if (span.was_open()) lines += shown_.bad(note(node, "open when its process died")) + "\n";
   if (span.aborted)
     lines +=
         shown_.bad(note(node, "aborted" + (span.reason.empty() ? "" : ": " + span.reason))) + "\n";
@@ -202,7 +231,10 @@ std::string Waterfall::notes(const Node& node) const {
     say("wanted");
   if (!span.attributes.empty()) say(shown_attributes(span.attributes));
   if (!span.links.empty()) say("see also " + span.links);
-  if (span.left_out > 0) say("there was no room for " + Shown::counted(span.left_out, "note"));
+  if (span.left_out > 0)
+    say(span.was_open() ? "its notes are missing: they were lost with the process"
+                        : Shown::counted(span.left_out, "note") +
+                              (span.left_out == 1 ? " is missing" : " are missing"));
   return lines;
 }
 
@@ -248,7 +280,7 @@ std::string Waterfall::where(const Node& node) const {
 }
 
 // Equal durations give bars of equal length, wherever they begin, in eighths of columns if the
-// terminal has UTF-8. The shortest bar is a thin line.
+// terminal has UTF-8. The shortest bar is a thin line. The bar of what was open has no end.
 std::string Waterfall::bar(const SpanEvent& span) const {
   constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto rounded = [](double number) { return static_cast<std::size_t>(std::lround(number)); };
@@ -259,7 +291,10 @@ std::string Waterfall::bar(const SpanEvent& span) const {
   const std::size_t room = bar_columns_ - begin;
   const double columns = columns_for(span.duration_ns);
   std::string bar;
-  if (shown_.terminal().is_utf8) {
+  if (span.was_open()) {
+    for (std::size_t i = 1; i < std::min(rounded(columns), room); ++i) bar += shown_.sign("█", "=");
+    bar += shown_.sign("→", ">");
+  } else if (shown_.terminal().is_utf8) {
     const std::size_t eighths = std::clamp<std::size_t>(rounded(columns * 8), 1, room * 8);
     for (std::size_t i = 0; i < eighths / 8; ++i) bar += "█";
     bar += kEighths[eighths % 8];
@@ -267,13 +302,26 @@ std::string Waterfall::bar(const SpanEvent& span) const {
     bar.assign(std::min(rounded(columns), room), '=');
     if (bar.empty()) bar = "|";
   }
-  return before + (span.aborted ? shown_.bad(bar) : bar);
+  return before + (span.aborted || span.was_open() ? shown_.bad(bar) : bar);
 }
 
 }  // namespace
 
 std::string waterfall(const SpanTrace& trace, const Shown& shown, std::size_t most_spans) {
   return Waterfall(trace, shown, most_spans).text();
+}
+
+std::string died_lines(const RecordedSpans& spans, const Shown& shown) {
+  const Died& died = spans.died;
+  if (died.longest.empty()) return "";
+  const bool has_hosts = are_of_several_hosts(died.longest);
+  std::string text;
+  for (const SpanEvent& span : died.longest)
+    text += shown.bad(was_open(span, shown, has_hosts) + " when the process died") + "\n";
+  if (const std::uint64_t more = died.spans - died.longest.size(); more > 0)
+    text += "and " + Shown::count(static_cast<double>(more)) +
+            " more; whole requests: pcp-trace spans -a RECORDING died\n";
+  return text + "\n";
 }
 
 std::string span_counts(const RecordedSpans& spans, const Shown& shown) {

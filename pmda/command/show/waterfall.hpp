@@ -17,6 +17,9 @@ inline constexpr std::size_t kMostSpanLines = 200;
 std::string waterfall(const SpanTrace& trace, const Shown& shown,
                       std::size_t most_spans = kMostSpanLines);
 
+// The longest transactions that were open when their processes died, a line for each.
+std::string died_lines(const RecordedSpans& spans, const Shown& shown);
+
 // The number of a run's single transactions, in one line.
 std::string span_counts(const RecordedSpans& spans, const Shown& shown);
 

@@ -87,6 +87,7 @@ std::string only_chosen(const RecordedSpans& spans, const Shown& shown) {
     add("took " + shown.duration(static_cast<double>(spans.slower_ns) / 1e9) + " or more");
   if ((spans.reasons & wire::kIfFailed) != 0) add("failed");
   if ((spans.reasons & wire::kIfWanted) != 0) add("was wanted by its program");
+  if ((spans.reasons & wire::kIfDied) != 0) add("was open when its process died");
   if (had.empty()) return "";
   return std::string("only ") + (spans.reasons == 0 ? "slow" : "chosen") +
          " requests were recorded: in each, a transaction " + had;

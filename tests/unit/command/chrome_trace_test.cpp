@@ -37,6 +37,12 @@ TEST(Chrome, HasWhatNestsAsCompleteEvents) {
       "\n");
 }
 
+TEST(Chrome, SaysWhatWasOpenWhenItsProcessDied) {
+  SpanEvent span = span_of("a", 1, 0);
+  span.flags = wire::kWasOpen;
+  EXPECT_TRUE(has(exported({span}), R"("args":{"died":"its process died while it was open"})"));
+}
+
 TEST(Chrome, HasWhatOverlapsAsAsynchronousEvents) {
   const std::string document = exported({span_of("a", 1, 0, 0, 10), span_of("b", 2, 1, 5, 10)});
   EXPECT_TRUE(has(document, R"({"ph":"X","name":"a")"));

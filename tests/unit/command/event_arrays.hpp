@@ -25,6 +25,7 @@ struct MadeSpan {
   std::uint64_t trace = 1;
   std::string attributes{};
   bool aborted = false;
+  std::uint32_t flags = 0;
 };
 
 // A value of the metric, valid as long as this object.
@@ -59,6 +60,7 @@ class MadeEvents {
       span.duration_ns = made.duration_ns;
       span.attributes = made.attributes;
       span.aborted = made.aborted;
+      span.flags = made.flags;
       span.value = 0.1;
     }
     return agent::reading_of(stored, missed);

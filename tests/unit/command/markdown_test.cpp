@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/command/made_tags.hpp"
+#include "unit/command/span_samples.hpp"
 #include "unit/command/text.hpp"
 
 namespace pcp::trace::command {
@@ -49,6 +50,15 @@ TEST(Markdown, BeginsWithWhatHadNoRoom) {
                                     "2 calls: raise its --max-tags; or report --by name, unless "
                                     "(overflow) has calls`\n\n**folded:** up to `3 calls of b` may "
                                     "be of tags or label sets that had no room\n\n`app.trace"))
+      << markdown(run, {});
+}
+
+TEST(Markdown, BeginsWithWhatWasOpenWhenItsProcessDied) {
+  Model run = run_of({});
+  run.spans.emplace().died = {1, {span_of("pay", 1, 0, 0, 5)}};
+  EXPECT_TRUE(
+      markdown(run, {}).starts_with("**died:** `pay was open for 5.00 ms in shop (pid 11) "
+                                    "when the process died`\n\n`app.trace"))
       << markdown(run, {});
 }
 

@@ -111,6 +111,16 @@ TEST_F(MetricsOfArchives, HaveTheUnitsOfPrograms) {
                             "} aggregation_temporality: 2 } }"));  // not monotonic
 }
 
+TEST(OtlpSpans, AreErrorsIfTheirProcessDied) {
+  SpanEvent span = span_of("a", 2, 0);
+  span.flags = wire::kWasOpen;
+  const std::string text =
+      read_by_protoc("otlp.proto", "otlp.SpansRequest", spans_of(trace_of({span})).bytes);
+  EXPECT_TRUE(has(text, attribute("error.type", "process_died")));
+  EXPECT_TRUE(has(text, "status { message: \"its process died while it was open\" code: 2 }"))
+      << text;
+}
+
 TEST(OtlpSpans, HaveAllThatASpanHas) {
   SpanEvent span = span_of("order{route=/cart}", 2, 1, 3, 4);
   span.trace = {0x0102, 0x0304};

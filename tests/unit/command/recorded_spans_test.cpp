@@ -77,6 +77,24 @@ TEST_F(RecordedSpansOf, FailedRequestsAloneAreKnownIfEachHasFailed) {
   }
 }
 
+TEST_F(RecordedSpansOf, DeadProgramsBeginWithWhatWasOpenForLongest) {
+  std::vector<MadeSpan> all{{.tag = "a", .id = 99, .begin_ns = ns_at(0.5), .duration_ns = 1}};
+  for (std::uint64_t id = 1; id <= 7; ++id)
+    all.push_back({.tag = "a",
+                   .id = id,
+                   .begin_ns = ns_at(0.5),
+                   .duration_ns = id * kMs,
+                   .trace = id,
+                   .flags = wire::kWasOpen});
+  begun().spans(1, all);
+  const RecordedSpans found = spans();
+  EXPECT_EQ(found.died.spans, 7U);
+  std::vector<std::uint64_t> ids;
+  for (const SpanEvent& span : found.died.longest) ids.push_back(span.span);
+  EXPECT_EQ(ids, (std::vector<std::uint64_t>{7, 6, 5, 4, 3}));
+  EXPECT_EQ(found.longest.at("a").duration_ns, 1U);  // of those that ended
+}
+
 TEST_F(RecordedSpansOf, ChosenTagsAreTheTracesThatHaveOne) {
   begun().spans(1, {{"request{status=200}", 1, 0, ns_at(0.5), kMs, 1},
                     {"db{table=a}", 3, 2, ns_at(0.7), kMs, 2},

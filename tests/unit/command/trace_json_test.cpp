@@ -42,6 +42,13 @@ TEST(TraceJson, HasAllThatIsKnownInALine) {
       "\n");
 }
 
+TEST(TraceJson, SaysWhatWasOpenWhenItsProcessDied) {
+  SpanEvent span = span_of("a", 1, 0);
+  EXPECT_FALSE(has(trace_json(trace_of({span})), "was_open"));
+  span.flags = wire::kWasOpen;
+  EXPECT_TRUE(has(trace_json(trace_of({span})), R"("was_open":true,"aborted":false,)"));
+}
+
 TEST(TraceJson, SaysWhetherTheRootIsThere) {
   EXPECT_TRUE(has(trace_json(trace_of({span_of("child", 2, 1)})), R"("has_root":false)"));
 }

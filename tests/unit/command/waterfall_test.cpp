@@ -72,10 +72,33 @@ TEST(Waterfall, SaysWhyATransactionFailedAndWhatWasNoted) {
             "  aborted: the bank is away\n"
             "  route=/cart rows=12\n"
             "  see also 00000000000000010000000000000002-0000000000000003\n"
-            "  there was no room for 2 notes\n");
+            "  2 notes are missing\n");
   const std::string colored = waterfall(trace_of({span}), kColored);
   EXPECT_TRUE(has(colored, "\033[31mcheckout\033[0m"));
   EXPECT_TRUE(has(colored, "\033[31m  aborted: the bank is away\033[0m"));
+}
+
+TEST(Waterfall, BeginsWithWhatWasOpenWhenItsProcessDied) {
+  SpanEvent query = span_of("query", 2, 1, 5, 5);
+  query.flags = wire::kWasOpen;
+  query.left_out = 1;
+  const SpanTrace trace = trace_of({span_of("checkout", 1, 0, 0, 10), query});
+  EXPECT_EQ(below_head(waterfall(trace, kPlain)),
+            "  died: query was open for 5.00 ms in shop (pid 11)\n"
+            "checkout                      shop 11               10.0 ms ====================\n"
+            "  query                                            >5.00 ms           =========>\n"
+            "    open when its process died\n"
+            "    its notes are missing: they were lost with the process\n");
+}
+
+TEST(Waterfall, OfAReportBeginsWithTheLongestThatWereOpen) {
+  RecordedSpans spans;
+  EXPECT_EQ(died_lines(spans, kPlain), "");
+  spans.died = {3, {span_of("checkout{route=/cart}\033[2J", 1, 0, 0, 3200), span_of("b", 2, 0)}};
+  EXPECT_EQ(died_lines(spans, kPlain),
+            "checkout{route=/cart}\\x1b[2J was open for 3.20 s in shop (pid 11) when the process died\n"
+            "b was open for 1.00 ms in shop (pid 11) when the process died\n"
+            "and 1 more; whole requests: pcp-trace spans -a RECORDING died\n\n");
 }
 
 TEST(Waterfall, MarksWhatItsProgramWants) {

@@ -222,10 +222,20 @@ TEST(WhySlow, SaysThatTheOthersAreSlowToo) {
   EXPECT_TRUE(has(why_slow(failed, shown, 1),
                   "\nonly chosen requests were recorded: in each, a "
                   "transaction took 200 ms or more and failed\n"));
+  failed.reasons = wire::kIfDied;
+  EXPECT_TRUE(has(why_slow(failed, shown, 1), " or more and was open when its process died\n"));
   EXPECT_TRUE(has(why_slow_markdown(spans, shown), "\n- " + only));
   JsonWriter json;
   write_spans(json, spans);
   EXPECT_TRUE(has(json.document(), R"("slower_s":0.2,)"));
+  EXPECT_FALSE(has(json.document(), "died"));
+  JsonWriter died;
+  failed.died = {2, {span_of("a", 5, 0, 0, 9)}};
+  write_spans(died, failed);
+  EXPECT_TRUE(has(died.document(),
+                  R"("only_died":true,"died":{"spans":2,"longest":[{"tag":"a","open_s":0.009,)"
+                  R"("service":"shop","pid":11,"host":"saturn",)"
+                  R"("trace":"00000000000000000000000000000001","span":"0000000000000005"}]})"));
 }
 
 }  // namespace

@@ -154,8 +154,23 @@ function showNotice(text) {
   byId('notice').textContent = text;
 }
 
+// Transactions that were open when their process died.
+function diedNotices(died, hasHosts) {
+  if (!died) return [];
+  const {spans, longest} = died;
+  const more = spans - longest.length;
+  return [
+    ...longest.map(
+        ({tag, open_s: open, service, pid, host}) =>
+            `${visibleName(tag)} was open for ${formatSeconds(open)} in ${visibleName(service)} ` +
+            `(pid ${pid})${hasHosts ? ` on ${visibleName(host)}` : ''} when the process died.`),
+    ...(more ? [`${formatCount(more)} more ${more === 1 ? 'was' : 'were'} open.`] : [])
+  ];
+}
+
 // The facts to know before the numbers.
-function noticesOf({run: {incomplete, no_room: why, folded = [], times_of}, tags}, where = '') {
+function noticesOf(
+    {run: {hosts, incomplete, no_room: why, folded = [], times_of}, tags, spans}, where = '') {
   const mostNames = 3;
   const missing = incomplete.map(({archive, why}) => visibleName(`${archive}: ${why}`));
   const names = folded.slice(0, mostNames)
@@ -165,6 +180,7 @@ function noticesOf({run: {incomplete, no_room: why, folded = [], times_of}, tags
     names.push(`and of ${plural(folded.length - mostNames, 'more tag')}`);
   const untimed = tags.filter(({lacks_times}) => lacks_times).length;
   return [
+    ...diedNotices(spans?.died, hosts.length > 1),
     ...(times_of === 'all' ? [] : [`Times are of ${times_of} calls only.`]),
     ...(untimed ?
             [`Failed calls of ${plural(untimed, 'tag')}${where} have no duration: ` +

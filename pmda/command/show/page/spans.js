@@ -17,7 +17,7 @@ const beginOf = (trace) => timeOf(trace.begin);
 
 const titleOf = (trace) => trace.spans[0].tag;
 
-const hasFailed = (trace) => trace.spans.some(({aborted}) => aborted);
+const hasFailed = (trace) => trace.spans.some(({aborted, was_open: wasOpen}) => aborted || wasOpen);
 
 // '' if nothing was missed.
 function missedText({missed, has_gap: hasGap}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A filter over traces, with words of `pcp-trace spans`: failed, tag=PATTERN, slower=TIME,
+// A filter over traces, with words of `pcp-trace spans`: failed, died, tag=PATTERN, slower=TIME,
 // note.KEY=PATTERN, label.KEY=PATTERN. Any other word is a part of a tag, a note or a reason.
 
 import {bareName} from './groups.js';
@@ -34,6 +34,7 @@ function labelsOf({tag}) {
 
 function testOf(word) {
   if (word.toLowerCase() === 'failed') return ({aborted}) => aborted;
+  if (word.toLowerCase() === 'died') return ({was_open: wasOpen}) => wasOpen;
   if (word.startsWith('tag=')) {
     const glob = globOf(word.slice(4));
     return ({tag}) => glob.test(tag) || glob.test(bareName(tag));

@@ -40,7 +40,8 @@ function barOf(span, length) {
   const left = `left:${100 * span.offset_ns / length}%`;
   if (isEvent(span)) return element('i', {class: 'event', style: left});
   const style = `${left};width:${100 * span.duration_ns / length}%`;
-  return element('i', {class: span.aborted ? 'span aborted' : 'span', style});
+  const ending = span.was_open ? ' open' : span.aborted ? ' aborted' : '';
+  return element('i', {class: `span${ending}`, style});
 }
 
 // The program's notes about a span, the reason of an abort, and parts that were not captured.
@@ -48,6 +49,7 @@ function notesOf(span) {
   const note = (name, ...words) =>
       element('span', {class: 'note'}, element('b', {}, name), ...words);
   const notes = [];
+  if (span.was_open) notes.push(element('span', {class: 'failed'}, 'open when its process died'));
   if (span.aborted) {
     const why = span.reason ? `: ${visibleName(span.reason)}` : '';
     notes.push(element('span', {class: 'failed'}, 'aborted' + why));
@@ -63,7 +65,11 @@ function notesOf(span) {
   for (const [key, value] of Object.entries(span.attributes || {}))
     notes.push(note(visibleName(key), ' ', element('bdi', {}, visibleName(String(value)))));
   for (const link of span.links || []) notes.push(note('see also', ` ${visibleName(link)}`));
-  if (span.left_out) notes.push(note(`there was no room for ${plural(span.left_out, 'note')}`));
+  if (span.left_out)
+    notes.push(note(
+        span.was_open ?
+            'its notes are missing: they were lost with the process' :
+            `${plural(span.left_out, 'note')} ${span.left_out === 1 ? 'is' : 'are'} missing`));
   return notes;
 }
 
@@ -73,7 +79,8 @@ const cellOf = (role) => (attributes, ...children) =>
 function spanRow(node, {length, hasHosts, colors}) {
   const {span} = node;
   const where = whereOf(node, hasHosts);
-  const duration = isEvent(span) ? '' : formatNanoseconds(span.duration_ns);
+  const duration =
+      isEvent(span) ? '' : (span.was_open ? '≥ ' : '') + formatNanoseconds(span.duration_ns);
   const notes = notesOf(span);
   const cell = cellOf('gridcell');
   const row = element(

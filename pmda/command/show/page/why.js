@@ -53,14 +53,15 @@ function rowsOf({requests, time_s: time, steps, common}) {
 let table = null;
 
 // '' if usual requests were recorded, too, or that is not known.
-export function onlyChosen({slower_s: slower, only_failed: failed, only_wanted: wanted}) {
+export function onlyChosen(
+    {slower_s: slower, only_failed: failed, only_wanted: wanted, only_died: died}) {
   const had =
       [
         slower && `took ${formatSeconds(slower)} or more`, failed && 'failed',
-        wanted && 'was wanted by its program'
+        wanted && 'was wanted by its program', died && 'was open when its process died'
       ].filter(Boolean)
           .join(' and ');
-  const which = failed || wanted ? 'chosen' : 'slow';
+  const which = failed || wanted || died ? 'chosen' : 'slow';
   return had ? `only ${which} requests were recorded: in each, a transaction ${had}` : '';
 }
 
