@@ -244,6 +244,18 @@ bool decode_events(std::string_view payload, Events& events) {
   return true;
 }
 
+bool decode_span_fields(std::string_view fields, Events& events) {
+  events.spans.clear();
+  events.attributes.clear();
+  events.links.clear();
+  SpanReader reader{events};
+  if (!decodes(fields, reader)) return false;
+  assign_parts(events);
+  return true;
+}
+
+bool is_valid(const Span& span) { return Description<Span>::is_valid(span); }
+
 std::optional<std::uint64_t> decode_events_ack(std::string_view payload) {
   return decoded_sequence(payload);
 }

@@ -32,7 +32,6 @@ inline constexpr std::size_t kMaxFilterLength = 1024;
 // Reasons for which a capture wants a transaction, beside slower= of its filter.
 inline constexpr std::uint32_t kIfFailed = 1;  // it, or a transaction inside it, failed
 inline constexpr std::uint32_t kIfWanted = 2;  // its program wants it, or one inside it
-inline constexpr std::uint32_t kNotedReasons = kIfFailed | kIfWanted;  // by the process itself
 inline constexpr std::uint32_t kIfDied = 4;    // its process died while it was open
 inline constexpr std::uint32_t kAllReasons = kIfFailed | kIfWanted | kIfDied;
 inline constexpr std::uint32_t kNotedReasons = kIfFailed | kIfWanted;  // that a process can know
@@ -193,6 +192,12 @@ void append_span(std::string& body, const Span& span, std::string_view others = 
 
 // Appends the fields alone.
 void append_span_fields(std::string& fields, const Span& span);
+
+// Decodes the fields of one span, which is then the only one of `events`. False if it is not valid.
+bool decode_span_fields(std::string_view fields, Events& events);
+
+// True if EVENTS may have it, as far as its numbers tell.
+bool is_valid(const Span& span);
 
 // Bodies are kept until acknowledged, and resent unchanged, with the same sequence, control and
 // counts.

@@ -45,8 +45,8 @@ class Collector {
   void start();  // starts the ingest thread
   void stop();   // sends BYE to clients, unlinks the Unix socket, ends the thread
 
-  // True if there is no connection, open or waiting, and all received data is counted. Requires:
-  // started and not stopped.
+  // True if there is no connection, open or waiting, all received data is counted, and the black
+  // boxes of processes that have died are read. Requires: started and not stopped.
   bool is_quiet();
 
   // Valid until this object is destroyed, also after stop().

@@ -20,8 +20,8 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// The share of all connections for one user: a third, so that a user with both the Unix socket and
-// TCP leaves some for others. A small total may go to one user.
+// The share of all connections, or of all black boxes, for one user: a third, so that a user with
+// both the Unix socket and TCP leaves some for others. A small total may go to one user.
 std::size_t share_of_a_user(std::size_t connections) {
   constexpr std::size_t kAnybodys = 1000;
   return std::max(kAnybodys, connections / 3);
@@ -36,7 +36,11 @@ Connections::Connections(asio::io_context& io, IngestOptions& options, DialogueC
 
 void Connections::set_limits(std::size_t descriptors) {
   max_lingering_ = std::min<std::size_t>(1024, descriptors / 8);
-  max_talking_ = std::min<std::size_t>(options_.max_connections, descriptors - max_lingering_);
+  const std::size_t boxes =
+      std::min<std::size_t>(options_.max_connections, descriptors / 4 / BlackBoxes::kDescriptors);
+  context_.boxes.set_limit(boxes, share_of_a_user(boxes));
+  descriptors -= max_lingering_ + boxes * BlackBoxes::kDescriptors;
+  max_talking_ = std::min<std::size_t>(options_.max_connections, descriptors);
   max_talking_of_user_ = share_of_a_user(max_talking_);
 }
 

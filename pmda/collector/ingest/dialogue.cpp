@@ -129,6 +129,7 @@ std::optional<Ending> Dialogue::on_hello(const wire::Frame& frame, Turn& turn, s
   welcome.features.set(number_of(wire::Feature::InFlight));
   welcome.features.set(number_of(wire::Feature::Events));
   welcome.features.set(number_of(wire::Feature::Wanted));
+  if (peer_.uid != kUnknownUid) welcome.features.set(number_of(wire::Feature::BlackBox));
   welcome.last_events = session_->spans.last_events;
   welcome.control = context_.spans.control_for(*session_, peer_);
   wire::append_welcome(out, context_.pid, welcome);
@@ -280,6 +281,7 @@ std::optional<Ending> Dialogue::on_bye(const wire::Frame& frame, Turn& turn) {
   const auto reason = wire::decode_bye(frame.payload);
   if (!reason) return malformed("a malformed BYE");
   if (*reason == ByeReason::Done) {
+    session_->box.reset();  // the process has said everything
     context_.sessions.forget(*session_, turn);
     session_ = nullptr;
   }

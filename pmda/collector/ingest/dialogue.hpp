@@ -9,8 +9,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/descriptor.hpp"
+#include "collector/ingest/black_boxes.hpp"
 #include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/origin_store.hpp"
@@ -31,9 +34,10 @@ struct DialogueContext {
   const IngestOptions& options;
   LimitedLog log;
   TagFinder tag_finder{shared.counters.unsplit};
-  SessionTable sessions{options, tag_finder, shared.counters};
-  OriginStore origins{options, shared.counters.labels_refused};
   SpanIntake spans{shared.spans, tag_finder, options.max_spans_a_second};
+  BlackBoxes boxes{spans, shared.counters, log};
+  SessionTable sessions{options, tag_finder, boxes, shared.counters};
+  OriginStore origins{options, shared.counters.labels_refused};
   std::uint64_t agent_instance = 0;
   std::uint32_t pid = 0;                                // the agent's, for PDU headers
   std::function<void(std::uint64_t)> end_connection{};  // another one resumed its session
@@ -58,6 +62,11 @@ class Dialogue {
 
   // Handles one PDU and appends the answer. Gives an Ending if the connection must end.
   std::optional<Ending> on_frame(const wire::Frame& frame, Turn& turn, std::string& out);
+
+  // The peer has sent a descriptor. Requires: no turn is locked.
+  void take_descriptor(Descriptor descriptor) {
+    context_.boxes.take(session_, std::move(descriptor), peer_);
+  }
 
   // The connection ends: the session is remembered for a while, the client is no longer shown.
   void close(Instant now);

@@ -134,7 +134,7 @@ void PeerConnection::on_readable() {
 
 void PeerConnection::read() {
   char* room = reader_.prepare(read_bytes_);
-  const ssize_t got = ::recv(socket_.native_handle(), room, read_bytes_, MSG_DONTWAIT);
+  const ssize_t got = receive(room);
   if (got < 0) {
     if (!would_block(errno)) close();
     return;
@@ -154,6 +154,26 @@ void PeerConnection::read() {
 
   handle_frames();
   if (phase_ == Phase::Talking) write();
+}
+
+// With the bytes may come a descriptor. The kernel closes others, for which there is no room.
+ssize_t PeerConnection::receive(char* room) {
+  alignas(cmsghdr) std::array<char, CMSG_LEN(sizeof(int))> control{};
+  iovec bytes{room, read_bytes_};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t got = ::recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const cmsghdr* const came = got < 0 ? nullptr : CMSG_FIRSTHDR(&message);
+  if (came == nullptr || came->cmsg_type != SCM_RIGHTS || came->cmsg_level != SOL_SOCKET ||
+      came->cmsg_len != control.size())
+    return got;
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(came), sizeof descriptor);
+  dialogue_.take_descriptor(Descriptor(descriptor));
+  return got;
 }
 
 void PeerConnection::handle_frames() {

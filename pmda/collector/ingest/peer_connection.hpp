@@ -10,6 +10,8 @@
 // Thread: the ingest thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -55,6 +57,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void wait_writable();
   void on_readable();
   void read();
+  ssize_t receive(char* room);
   void handle_frames();
   void throw_away();
   void count_unfinished();

@@ -182,6 +182,7 @@ void Server::tick() {
   }
   if (!entering_) enter_in_flight_again();
   if (!sweeping_) look_after_spans();
+  if (!reading_) read_boxes();
   shared_.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
   context_.log.catch_up(now);
 }
@@ -199,6 +200,12 @@ void Server::look_after_spans() {
   sweeping_ = context_.spans.tick(steady_now());
   if (context_.spans.has_changed()) tell_controls_soon();
   if (sweeping_) asio::post(io_, [this] { look_after_spans(); });
+}
+
+// Reads a part of what processes that have died left. Peers are served before the next step.
+void Server::read_boxes() {
+  reading_ = context_.boxes.read_on();
+  if (reading_) asio::post(io_, [this] { read_boxes(); });
 }
 
 // Calls act() each time when the main thread rings this eventfd.
@@ -250,8 +257,8 @@ void Server::stop() {
   unix_listener_.close();
 }
 
-// A peer that has ended may still wait to be accepted, with all data that it sent. If none can be
-// accepted for want of memory, one may wait.
+// All that processes have left must be read. A peer that has ended may still wait to be accepted,
+// with all data that it sent. If none can be accepted for want of memory, one may wait.
 bool Server::is_quiet() {
   std::promise<bool> quiet;
   asio::post(io_, [this, &quiet] {
@@ -261,7 +268,8 @@ bool Server::is_quiet() {
     } catch (const std::exception&) {
       are_all_accepted = false;
     }
-    quiet.set_value(are_all_accepted && connections_.empty());
+    if (!reading_) read_boxes();
+    quiet.set_value(are_all_accepted && connections_.empty() && !reading_);
   });
   return quiet.get_future().get();
 }

@@ -52,6 +52,7 @@ class Server {
   void tick();
   void enter_in_flight_again();
   void look_after_spans();
+  void read_boxes();
   void answer(asio::posix::stream_descriptor& bell, const std::function<void()>& act);
   void tell_controls_soon();
   void list_clients();
@@ -77,6 +78,7 @@ class Server {
   Connections connections_{io_, options_, context_};
   bool entering_ = false;  // enter_in_flight_again() will continue
   bool sweeping_ = false;  // look_after_spans() will continue
+  bool reading_ = false;   // read_boxes() will continue
   bool telling_ = false;   // a round of tell_controls_soon() is not complete
   bool to_tell_again_ = false;
   Instant told_at_{};

@@ -16,9 +16,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/keyed_hash.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/ingest/split.hpp"
+#include "collector/spans/black_box.hpp"
 #include "collector/spans/stored_span.hpp"
 #include "wire/batch.hpp"
 #include "wire/events.hpp"
@@ -146,6 +148,19 @@ struct SessionInFlight {
   std::uint32_t next_to_enter = 0;
 };
 
+// A session's black box, kept by BlackBoxes.
+struct SessionBox {
+  BlackBox memory;
+  Descriptor process;     // a pidfd; none: unknown
+  bool has_died = false;  // before there was one
+  std::uint32_t uid = 0;
+  std::shared_ptr<const SpanSource> source;
+  std::shared_ptr<const char> share;  // of its user's boxes
+  std::list<Session*> place;          // one node, which waits elsewhere without a connection
+  std::list<Session*>::iterator node{};
+  Instant lost_at{};  // since then
+};
+
 struct Session {
   wire::SessionId id{};
   SessionUser* user = nullptr;
@@ -159,6 +174,7 @@ struct Session {
   SessionTags tags;
   SessionInFlight in_flight;
   SessionSpans spans;
+  std::unique_ptr<SessionBox> box;
   Instant remembered_since{};
   std::list<Session*>::iterator in_list;  // in its user's `connected` or `remembered`
 };

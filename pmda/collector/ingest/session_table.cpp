@@ -66,6 +66,7 @@ void SessionTable::attach(Session& session, std::uint64_t connection) {
   put_in_order(user);
   session.connection = connection;
   in_flight_.attach(session);
+  boxes_.attach(session);
 }
 
 void SessionTable::detach(Session& session, Instant now, Turn& turn) {
@@ -74,6 +75,7 @@ void SessionTable::detach(Session& session, Instant now, Turn& turn) {
   SessionUser& user = *session.user;
   user.remembered.splice(user.remembered.end(), user.connected, session.in_list);
   put_in_order(user);
+  boxes_.detach(session, now);
   in_flight_.detach(session, turn);
   if (session.in_flight.tags.empty()) session.origin.reset();  // the next HELLO sets it again
   if (remembered_ <= options_.max_remembered_sessions) return;
@@ -90,6 +92,7 @@ void SessionTable::put_in_order(SessionUser& user) {
 }
 
 void SessionTable::forget(Session& session, Turn& turn) {
+  boxes_.forget(session);
   in_flight_.remove(session, turn);
   SessionUser& user = *session.user;
   (session.connection == 0 ? user.remembered : user.connected).erase(session.in_list);

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "collector/ingest/black_boxes.hpp"
 #include "collector/ingest/in_flight.hpp"
 #include "collector/ingest/ingest_options.hpp"
 #include "collector/ingest/session.hpp"
@@ -25,8 +26,10 @@ namespace pcp::trace::agent {
 
 class SessionTable {
  public:
-  SessionTable(const IngestOptions& options, TagFinder& finder, IngestCounters& counters)
+  SessionTable(const IngestOptions& options, TagFinder& finder, BlackBoxes& boxes,
+               IngestCounters& counters)
       : options_(options),
+        boxes_(boxes),
         size_(counters.sessions),
         in_flight_(options, finder, counters.in_flight_left_out) {}
 
@@ -61,6 +64,7 @@ class SessionTable {
   Defined define_new(Session& session, std::uint32_t id, std::string_view name);
 
   const IngestOptions& options_;
+  BlackBoxes& boxes_;
   std::map<std::string, SessionUser> users_;
   UsersByRemembered in_order_;
   std::size_t remembered_ = 0;        // sum of all users

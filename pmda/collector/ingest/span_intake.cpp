@@ -139,25 +139,35 @@ std::optional<std::string> SpanIntake::accept(const wire::Events& events, Sessio
   if (events.sequence <= its.last_events) return {};  // already taken
   for (const wire::CaptureCount& count : events.counts)
     if (!note(count, session, peer)) return "that count more than a process can capture";
-  note_wanted(events, session, peer);
+  const SendingProcess process{peer.uid, session.user->name, session.id};
+  want(events.wanted, events.control, its, process);
   taken_.clear();
   std::vector<StoredSpan> held;
-  for (const wire::Span& span : events.spans)
-    ((span.flags & wire::kIsHeld) != 0 ? held : taken_).push_back(stored(span, session));
+  for (const wire::Span& span : events.spans) {
+    const std::string_view tag = session.tags.find(span.tag_id)->name;
+    auto& spans = (span.flags & wire::kIsHeld) != 0 ? held : taken_;
+    spans.push_back(stored(span, tag, session.split, its.source));
+    spans.back().flags &= ~(wire::kIsHeld | wire::kWasOpen);
+  }
   its.last_events = events.sequence;
-  const SendingProcess process{peer.uid, session.user->name, session.id};
-  if (!taken_.empty()) spans_.add(taken_, events.control, process);
-  if (!held.empty()) spans_.hold(held, events.control, process);
-  has_taken_some_ |= !events.spans.empty();
+  hand_over(taken_, held, events.control, process);
   return {};
 }
 
-StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
+void SpanIntake::hand_over(std::vector<StoredSpan>& taken, std::vector<StoredSpan>& held,
+                           std::uint64_t control, const SendingProcess& process) {
+  if (!taken.empty()) spans_.add(taken, control, process);
+  if (!held.empty()) spans_.hold(held, control, process);
+  has_taken_some_ |= !taken.empty() || !held.empty();
+}
+
+StoredSpan SpanIntake::stored(const wire::Span& span, std::string_view tag, const Split& split,
+                              const std::shared_ptr<const SpanSource>& source) {
   StoredSpan stored;
   stored.kind = span.kind;
   stored.aborted = span.aborted;
   stored.capture_bits = span.capture_bits;
-  stored.flags = span.flags & ~(wire::kIsHeld | wire::kWasOpen);  // only the agent knows the latter
+  stored.flags = span.flags;
   stored.tid = span.tid;
   stored.left_out = span.left_out;
   stored.begin_ns = span.begin_ns;
@@ -167,8 +177,8 @@ StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
   stored.span = span.span;
   stored.parent = span.parent;
   stored.value = span.value;
-  stored.source = session.spans.source;
-  stored.tag = shown(finder_.split(session.split, session.tags.find(span.tag_id)->name));
+  stored.source = source;
+  stored.tag = shown(finder_.split(split, tag));
   if (!span.reason.empty()) stored.reason = printable(span.reason, kMostReasonBytes);
   for (const wire::SpanAttribute& attribute : span.attributes) {
     const bool fits = attribute.number
@@ -211,30 +221,30 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
   said.last = count;
   if (std::exchange(said.round, round_began_) != round_began_) said.in_round = 0;
   said.in_round += news.captured;
-  std::uint64_t& wanted = senders_of(session).wanted[session.id];
+  std::uint64_t& wanted = senders_of(session.user->name).wanted[session.id];
   wanted = std::max(wanted, std::min<std::uint64_t>(said.in_round, captures_->at(*bit).limit));
   spans_.note(news, session.user->name);
   return true;
 }
 
-void SpanIntake::note_wanted(const wire::Events& events, Session& session, const Peer& peer) {
-  SessionSpans& its = session.spans;
-  if (events.wanted.empty()) return;
+void SpanIntake::want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control,
+                      SessionSpans& its, const SendingProcess& process) {
+  if (traces.empty()) return;
   if (std::exchange(its.wanted_round, round_began_) != round_began_) its.wanted_in_round = 0;
-  Senders& user = senders_of(session);
+  Senders& user = senders_of(process.user);
   std::vector<wire::WantedTrace> taken;
-  for (const wire::WantedTrace& trace : events.wanted) {
-    const CaptureBits bits = captures().valid_bits(trace.capture_bits, events.control, peer.uid);
+  for (const wire::WantedTrace& trace : traces) {
+    const CaptureBits bits = captures().valid_bits(trace.capture_bits, control, process.uid);
     if (bits == 0) continue;
     if (its.wanted_in_round == kMostWantedOfASession || user.wanted_traces == kMostWantedOfAUser) {
-      note_missed(bits, MissedCause::Limit, session.user->name);
+      note_missed(bits, MissedCause::Limit, process.user);
       continue;
     }
     ++its.wanted_in_round;
     ++user.wanted_traces;
     taken.push_back({trace.hash, bits});
   }
-  if (!taken.empty()) spans_.want(taken, events.control);
+  if (!taken.empty()) spans_.want(taken, control);
 }
 
 // Programs captured a transaction, but a part of its trace in another process was not asked for.
@@ -269,8 +279,8 @@ void SpanIntake::append_wanted(std::string& out, std::uint32_t pid, Session& ses
   append();
 }
 
-SpanIntake::Senders& SpanIntake::senders_of(const Session& session) {
-  return senders_.try_emplace(session.user->name, Senders{{}, most_of_a_user_}).first->second;
+SpanIntake::Senders& SpanIntake::senders_of(const std::string& user) {
+  return senders_.try_emplace(user, Senders{{}, most_of_a_user_}).first->second;
 }
 
 std::uint32_t SpanIntake::most_a_second(const Session& session) const {

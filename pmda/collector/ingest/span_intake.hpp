@@ -46,6 +46,17 @@ class SpanIntake {
   // the tags.
   std::optional<std::string> accept(const wire::Events& events, Session& session, const Peer& peer);
 
+  // For what is not in EVENTS, too (Recovery): a span as it is stored; traces that a process wants
+  // which knows captures up to `control`; spans of captures that want them, and of others; counts.
+  StoredSpan stored(const wire::Span& span, std::string_view tag, const Split& split,
+                    const std::shared_ptr<const SpanSource>& source);
+  void want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control, SessionSpans& its,
+            const SendingProcess& process);
+  void hand_over(std::vector<StoredSpan>& taken, std::vector<StoredSpan>& held,
+                 std::uint64_t control, const SendingProcess& process);
+  void count(const CaptureNews& news, const std::string& user) { spans_.note(news, user); }
+  const CaptureTable& captures();
+
   // Periodic work. True if there is more to do.
   bool tick(Instant now);
 
@@ -54,12 +65,9 @@ class SpanIntake {
   bool has_changed();
 
  private:
-  const CaptureTable& captures();
   wire::Control make_control(Session& session, CaptureBits seen);
-  StoredSpan stored(const wire::Span& span, Session& session);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
   bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);
-  void note_wanted(const wire::Events& events, Session& session, const Peer& peer);
   void note_missed(CaptureBits bits, MissedCause cause, const std::string& user);
   void share_out(Duration round);
   void set_share(std::uint32_t& share, std::uint32_t whole);
@@ -89,7 +97,7 @@ class SpanIntake {
     std::uint32_t most_a_second = 0;  // limit for each session
     std::uint32_t wanted_traces = 0;
   };
-  Senders& senders_of(const Session& session);
+  Senders& senders_of(const std::string& user);
   std::map<std::string, Senders> senders_;  // by user; only users of this round and the last one
   const std::uint32_t most_of_all_;         // a second, of all users together
   std::uint32_t most_of_a_user_;

@@ -34,6 +34,7 @@ std::optional<std::size_t> CaptureTable::open(const std::string& filter, Audienc
             .users = 1};
   if (const Result<wire::CaptureFilter> parsed = wire::parse_capture_filter(filter)) {
     opened.limit = parsed->limit;
+    opened.slower_ns = parsed->slower_ns;
     if (parsed->reasons != 0) wire::set_filter(opened.asked, *parsed);
   }
   return free;

@@ -32,10 +32,14 @@ struct ActiveCapture {
   std::uint64_t id = 0;         // never reused; 0: the bit is free
   std::uint64_t opened_at = 0;  // number of the opening change
   std::string filter;
-  wire::Capture asked;      // as processes are asked
-  std::uint32_t limit = 0;  // the filter's, in spans a second from a process
+  wire::Capture asked;          // as processes are asked
+  std::uint32_t limit = 0;      // the filter's, in spans a second from a process
+  std::uint64_t slower_ns = 0;  // the filter's
   Audience audience;
   std::size_t users = 0;
+
+  // As CaptureFilter::has_reason().
+  bool has_reason() const { return slower_ns > 0 || asked.reasons != 0; }
 };
 
 // Converts a filter to its canonical form. An error explains what is wrong, in a line. `limit` is

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "unit/collector/ingest/agent_side.hpp"
 
+#include <fcntl.h>
+
 namespace pcp::trace::agent {
 
 void AgentSide::start(const IngestOptions& options, const EngineOptions& engine) {
@@ -37,7 +39,12 @@ void AgentSide::pass(Duration time) {
     Turn turn(parts_->shared, clock);
     parts_->context.sessions.forget_old(now_, turn);
   }
-  while (enter_again(1) || parts_->context.spans.tick(now_)) continue;
+  while (enter_again(1) || parts_->context.spans.tick(now_) || parts_->context.boxes.read_on())
+    continue;
+}
+
+void AgentSide::limit_boxes(std::size_t most, std::size_t most_of_a_user) {
+  parts_->context.boxes.set_limit(most, most_of_a_user);
 }
 
 void AgentSide::tell_captures() {
@@ -66,6 +73,12 @@ bool AgentSide::Line::send(std::string_view bytes) {
     break;
   }
   return true;
+}
+
+bool AgentSide::Line::send_with(std::string_view bytes, const std::vector<int>& descriptors) {
+  for (const int each : descriptors)
+    dialogue_.take_descriptor(Descriptor(::fcntl(each, F_DUPFD_CLOEXEC, 0)));
+  return send(bytes);
 }
 
 void AgentSide::Line::close() {

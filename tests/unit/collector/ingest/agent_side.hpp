@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "collector/ingest/dialogue.hpp"
@@ -53,6 +54,8 @@ class AgentSide : public ReaderFixture {
   }
   // Lets this time pass, and does the agent's periodic work.
   void pass(Duration time);
+  // Limits the black boxes of all users, and of each.
+  void limit_boxes(std::size_t most, std::size_t most_of_a_user);
   // Sends a CONTROL to each program that lacks the latest captures.
   void tell_captures();
 
@@ -67,6 +70,7 @@ class AgentSide : public ReaderFixture {
    public:
     Line(Parts& parts, Peer peer);
     bool send(std::string_view bytes) override;
+    bool send_with(std::string_view bytes, const std::vector<int>& descriptors) override;
     void close() override;
     bool at_end() override { return !is_open_; }
     void tell_captures() { dialogue_.append_control(received_); }

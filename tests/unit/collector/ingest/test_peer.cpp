@@ -72,6 +72,23 @@ bool TestPeer::send(std::string_view bytes) {
   return true;
 }
 
+bool TestPeer::send_with(std::string_view bytes, const std::vector<int>& descriptors) {
+  const std::size_t size = descriptors.size() * sizeof(int);
+  std::vector<char> control(CMSG_SPACE(size));
+  iovec content{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &content;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(size);
+  std::memcpy(CMSG_DATA(rights), descriptors.data(), size);
+  return ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+}
+
 bool PduStream::deliver(std::uint64_t sequence, const std::string& entries,
                         const std::string& pdus) {
   return deliver_batch(sequence, pdus + batch_pdu(sequence, entries));

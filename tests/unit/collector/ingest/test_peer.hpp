@@ -27,6 +27,8 @@ class PduStream {
 
   // Sends all bytes. False if the agent has closed.
   virtual bool send(std::string_view bytes) = 0;
+  // Sends these bytes with descriptors.
+  virtual bool send_with(std::string_view bytes, const std::vector<int>& descriptors) = 0;
   virtual void close() = 0;
   // Reads the rest of the stream. True if the agent has closed it without a reset.
   virtual bool at_end() = 0;
@@ -71,6 +73,7 @@ class TestPeer final : public PduStream {
   bool connect(const std::string& path);
 
   bool send(std::string_view bytes) override;
+  bool send_with(std::string_view bytes, const std::vector<int>& descriptors) override;
   // Sends until the agent takes no more for now. Gives the number of bytes sent.
   std::size_t send_until_full(std::string_view bytes);
   void half_close();
