@@ -5,8 +5,9 @@
     demos/spans.py BUILD_DIRECTORY [SECONDS]
 
 A front in Python asks a service in C++, which asks a worker in Java, and the front runs a script. Their transactions
-are captured for SECONDS, after and before SECONDS without capture; each phase lasts until some orders were served. At
-the end it prints what a call costs the service in C++. Uses its own pmcd; leaves nothing behind.
+are captured for SECONDS, after and before SECONDS without capture; each phase lasts until some orders were served. Then
+it prints what a call costs the service in C++. At the end it kills this service, and shows the order that was open in
+it. Uses its own pmcd; leaves nothing behind.
 """
 
 import contextlib
@@ -132,6 +133,28 @@ def watch(pmcd, command, programs, seconds):
     costs.phase = "after"
     costs.wait(seconds)
     print("\n".join(costs.table()))
+    costs.phase = "last"
+    kill_one(pmcd, command, programs, costs, seconds)
+
+
+def kill_one(pmcd, command, programs, costs, seconds):
+    """Shows what was open in a program that is killed."""
+    print("\nLast, OrderWorker hangs (SIGSTOP), and order_stock, which waits for it, is killed\n"
+          "(SIGKILL). The order that was open then:\n")
+    host = pmcd.host(unix=True)
+    words = ["-s", "1", "-T", f"{seconds + 20}s", "died"]  # it gives up after this time
+    print(f"==> pcp-trace spans -h {host} {' '.join(words)}\n", flush=True)
+    with subprocess.Popen(["setpriv", "--pdeathsig", "INT", command, "spans", "-h", host, *words]) as spans:
+        try:
+            costs.wait(seconds)  # some orders, so that the programs have the filter
+            programs["OrderWorker"].send_signal(signal.SIGSTOP)
+            time.sleep(2)  # more than between two orders
+            programs["order_stock"].kill()
+            spans.wait()
+        finally:
+            spans.send_signal(signal.SIGINT)
+    if spans.returncode != 0:
+        sys.exit(f"demo: pcp-trace ended with {spans.returncode}")
 
 
 def farewell(command):
