@@ -102,6 +102,10 @@ std::vector<Metric> agent_metrics() {
        [](const AgentStatus& status) { return status.reset_s; }},
       {3, 37, "trace.agent.folding", kNoIndom, PM_SEM_COUNTER, kCount,
        ingest<&IngestCounters::folding>},
+      {3, 38, "trace.agent.black_boxes.read", kNoIndom, PM_SEM_COUNTER, kCount,
+       ingest<&IngestCounters::boxes_read>},
+      {3, 39, "trace.agent.black_boxes.refused", kNoIndom, PM_SEM_COUNTER, kCount,
+       ingest<&IngestCounters::boxes_refused>},
 
       {4, 0, "trace.client.recorded", kClientIndom, PM_SEM_COUNTER, kCount,
        counter<&Counters::recorded>},

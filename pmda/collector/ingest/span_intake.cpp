@@ -233,11 +233,12 @@ void SpanIntake::want(const std::vector<wire::WantedTrace>& traces, std::uint64_
   if (std::exchange(its.wanted_round, round_began_) != round_began_) its.wanted_in_round = 0;
   Senders& user = senders_of(process.user);
   std::vector<wire::WantedTrace> taken;
+  std::map<std::size_t, std::uint64_t> missed;  // by the bit
   for (const wire::WantedTrace& trace : traces) {
     const CaptureBits bits = captures().valid_bits(trace.capture_bits, control, process.uid);
     if (bits == 0) continue;
     if (its.wanted_in_round == kMostWantedOfASession || user.wanted_traces == kMostWantedOfAUser) {
-      note_missed(bits, MissedCause::Limit, process.user);
+      wire::for_each_bit(bits, [&](std::size_t bit) { ++missed[bit]; });
       continue;
     }
     ++its.wanted_in_round;
@@ -245,15 +246,15 @@ void SpanIntake::want(const std::vector<wire::WantedTrace>& traces, std::uint64_
     taken.push_back({trace.hash, bits});
   }
   if (!taken.empty()) spans_.want(taken, control);
+  for (const auto& [bit, count] : missed) note_missed(bit, count, MissedCause::Limit, process.user);
 }
 
-// Programs captured a transaction, but a part of its trace in another process was not asked for.
-void SpanIntake::note_missed(CaptureBits bits, MissedCause cause, const std::string& user) {
-  wire::for_each_bit(bits, [&](std::size_t bit) {
-    CaptureNews news{captures().at(bit).id};
-    news.missed[static_cast<std::size_t>(cause)] = 1;
-    spans_.note(news, user);
-  });
+// Programs captured transactions, but parts of their traces in other processes were not asked for.
+void SpanIntake::note_missed(std::size_t bit, std::uint64_t traces, MissedCause cause,
+                             const std::string& user) {
+  CaptureNews news{captures().at(bit).id};
+  news.missed[static_cast<std::size_t>(cause)] = traces;
+  spans_.note(news, user);
 }
 
 void SpanIntake::append_wanted(std::string& out, std::uint32_t pid, Session& session,
@@ -263,8 +264,9 @@ void SpanIntake::append_wanted(std::string& out, std::uint32_t pid, Session& ses
   bool has_lost = false;
   const std::vector<Wanted> news = spans_.wanted_from(its.wanted_told, has_lost);
   if (has_lost)  // it did not read for some seconds
-    note_missed(captures().valid_bits(~CaptureBits{0}, its.told, peer.uid), MissedCause::Away,
-                session.user->name);
+    wire::for_each_bit(
+        captures().valid_bits(~CaptureBits{0}, its.told, peer.uid),
+        [&](std::size_t bit) { note_missed(bit, 1, MissedCause::Away, session.user->name); });
   std::vector<wire::WantedTrace> told;
   const auto append = [&] {
     if (!told.empty()) wire::append_wanted(out, pid, told);

@@ -68,7 +68,8 @@ class SpanIntake {
   wire::Control make_control(Session& session, CaptureBits seen);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
   bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);
-  void note_missed(CaptureBits bits, MissedCause cause, const std::string& user);
+  void note_missed(std::size_t bit, std::uint64_t traces, MissedCause cause,
+                   const std::string& user);
   void share_out(Duration round);
   void set_share(std::uint32_t& share, std::uint32_t whole);
   std::uint32_t most_a_second(const Session& session) const;
