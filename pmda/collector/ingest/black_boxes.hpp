@@ -39,7 +39,8 @@ class BlackBoxes {
   // that is refused is counted and logged.
   void take(Session* session, Descriptor memory, const Peer& peer);
 
-  // A session's stages: it gets a connection again, loses its connection, is forgotten.
+  // A session's stages: it gets a connection again, loses its connection, is forgotten. If it still
+  // has a connection then, the process has said everything.
   void attach(Session& session);
   void detach(Session& session, Instant now);
   void forget(Session& session);

@@ -281,7 +281,6 @@ std::optional<Ending> Dialogue::on_bye(const wire::Frame& frame, Turn& turn) {
   const auto reason = wire::decode_bye(frame.payload);
   if (!reason) return malformed("a malformed BYE");
   if (*reason == ByeReason::Done) {
-    session_->box.reset();  // the process has said everything
     context_.sessions.forget(*session_, turn);
     session_ = nullptr;
   }

@@ -142,8 +142,7 @@ bool BoxReader::read_ring(const Visit& visit) {
     const bool is_gap = record.tag_and_flags == kGap;
     const std::size_t bytes =
         (record.bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
-    is_ring_torn_ =
-        record.bytes < (is_gap ? kRecordAlignment : sizeof(Record)) || bytes > end - position_;
+    is_ring_torn_ = record.bytes < (is_gap ? kRecordAlignment : sizeof(Record));
     if (is_ring_torn_ || bytes > piece.size()) break;
     if (!is_gap) use(record, piece.substr(sizeof(Record), record.bytes - sizeof(Record)), visit);
     piece.remove_prefix(bytes);
@@ -182,7 +181,7 @@ void BoxReader::use(const Record& record, std::string_view fields, const Visit& 
 }
 
 void BoxReader::use(const Node& node, const Visit& visit) {
-  if (node.is_live != 1 || !wire::is_span_kind(node.kind)) return;
+  if (node.is_live != 1) return;
   BoxSpan found;
   wire::Span& span = found.span;
   span.kind = wire::SpanKind{node.kind};
@@ -204,7 +203,7 @@ void BoxReader::use(const Node& node, const Visit& visit) {
 }
 
 void BoxReader::use(const Slot& slot, const Visit& visit) {
-  if (slot.own == 0 || slot.begun % 2 == 0) return;
+  if (slot.begun % 2 == 0) return;  // without `own` it is not valid
   const std::uint64_t begun_ns = slot.begun / 2;
   BoxSpan found;
   wire::Span& span = found.span;
@@ -240,7 +239,7 @@ void BoxReader::set_tag_at(BoxSpan& found, std::uint64_t address) {
 void BoxReader::set_tag(BoxSpan& found, std::uint32_t id) {
   found.span.tag_id = kUnknownTag;
   found.tag = "(unknown tag)";
-  if (id >= tags_.size() || tags_[id].address == 0) return;
+  if (id >= tags_.size()) return;  // one that is not known there has no text
   tag_.resize(tags_[id].length);
   const ssize_t got = ::pread(box_.descriptor(), tag_.data(), tag_.size(),
                               static_cast<off_t>(kTagTextAt + tags_[id].text_at));

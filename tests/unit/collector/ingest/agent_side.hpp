@@ -59,6 +59,7 @@ class AgentSide : public ReaderFixture {
   // Sends a CONTROL to each program that lacks the latest captures.
   void tell_captures();
 
+  static Instant now() { return now_; }
   SharedSpans& spans() const { return parts_->shared.spans; }
 
   Reader reader() const override { return Reader(parts_->shared); }

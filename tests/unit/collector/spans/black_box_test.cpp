@@ -249,6 +249,7 @@ TEST_F(BlackBoxReader, KnowsARecordsEpochByItsLowHalf) {
 
 TEST_F(BlackBoxReader, NamesTagsThatItDoesNotKnow) {
   box_.add_tag_at(4, kTag + 1, kMostTagText - 3, 4);
+  box_.write(kNodesAt - 3, "name");
   box_.add_tag_at(5, kTag + 2, UINT32_MAX, 4);
   box_.add_tag_at(6, kTag + 3, 0, 255);
   box_.add_tag(7, kTag + 4, std::string_view("a\0b", 3));
@@ -330,8 +331,19 @@ TEST_F(BlackBoxReader, StopsWhereTheRingIsWrong) {
     EXPECT_EQ(ids(), before);
     EXPECT_TRUE(is_torn_);
   };
-  expect_torn([&] { box_.set_head(4096 + 8); }, {});
-  expect_torn([&] { box_.set_head(12); }, {});
+  expect_torn(
+      [&] {  // more than there is
+        box_.add_record(record(), fields(5));
+        box_.add_raw({.bytes = 4096 - 120, .tag_and_flags = kGap}, 8, {});
+        box_.set_head(2 * 4096);
+      },
+      {});
+  expect_torn(
+      [&] {
+        box_.begin_ring(4);
+        box_.add_record(record(), fields(5));
+      },
+      {});
   expect_torn([&] { box_.set_head(8); }, {});  // of zeros
   expect_torn(
       [&] {
