@@ -44,7 +44,7 @@ class BlackBoxReader : public testing::Test {
     if (!taken) return {};
     BoxReader reader(*std::move(taken), last_events, kDied);
     std::vector<Read> all;
-    while (reader.read_on([&](const BoxSpan& span) { all.push_back({span}); })) continue;
+    for (parts_ = 1; reader.read_on([&](const BoxSpan& span) { all.push_back({span}); });) ++parts_;
     is_torn_ = reader.is_ring_torn();
     return all;
   }
@@ -99,6 +99,7 @@ class BlackBoxReader : public testing::Test {
 
   BoxMemory box_;
   bool is_torn_ = false;
+  unsigned parts_ = 0;
 };
 
 TEST_F(BlackBoxReader, FindsNothingInANewBox) { EXPECT_TRUE(read().empty()); }
@@ -149,6 +150,7 @@ TEST_F(BlackBoxReader, GivesTransactionsThatWereOpen) {
   open.packed |= kIsInsideOneThatCameIn;
   box_.put_slot(kSlotsInBlock * kMostBlocks - 1, open);
   const auto all = read();
+  EXPECT_LT(parts_, 10u);  // it skips what was never written
   ASSERT_EQ(all.size(), 1u);
   const wire::Span& span = all[0].span;
   EXPECT_TRUE(all[0].it.was_open());
