@@ -198,7 +198,7 @@ TEST_F(BlackBoxReader, GivesSpansOfTheRing) {
 
 TEST_F(BlackBoxReader, GoesAroundTheEndOfTheRing) {
   box_.begin_ring(10 * 4096 - 200);
-  for (const std::uint64_t own : {21, 22, 23, 24}) box_.add_record(record(), fields(own));
+  for (const std::uint64_t own : {21u, 22u, 23u, 24u}) box_.add_record(record(), fields(own));
   EXPECT_EQ(ids(), (Ids{21, 22, 23, 24}));
   EXPECT_FALSE(is_torn_);
 }
