@@ -101,7 +101,8 @@ inline constexpr std::uint64_t kIsInsideOneThatCameIn = 32;  // and has no id
 inline constexpr std::uint64_t kProgramWants = 4;
 inline constexpr unsigned kCaptureBitsAt = 32;
 
-// In Slot::head: kIfFailed and kIfWanted, noted so far.
+// In Slot::head: whether it is open, and then kNotedReasons.
+constexpr bool is_open(std::uint64_t head) { return (head >> 32) % 2 == 1; }
 inline constexpr unsigned kReasonsAt = 20;
 
 // Ended spans that the flusher has taken, encoded. New ones go to the head, and the oldest leave at

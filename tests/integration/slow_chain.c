@@ -6,13 +6,14 @@
  *   COUNT EVERY PLACE MS
  *
  * makes so many requests. Each EVERYth waits in process PLACE, 0 to 2, for so long; or with MS -1
- * fails there, and with -2 is wanted there. The front prints the headers of these requests, and an
- * empty line. With PLACE -1 each process begins anew until the transaction is captured. With PLACE
- * 3 middle and back end, and then the front waits. The agents of middle and back are at the sockets
- * in the variables of these names, if there are any.
+ * fails there, with -2 is wanted there, and with -3 a signal kills the process. The front prints
+ * the headers of these requests, and an empty line. With PLACE -1 each process begins anew until
+ * the transaction is captured. With PLACE 3 middle and back end, and then the front waits. The
+ * agents of middle and back are at the sockets in the variables of these names, if there are any.
  */
 #define _GNU_SOURCE
 #include <pcp/trace.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,10 @@ struct request {
   int ms;
 };
 
-enum { kOthersEnd = 3, kFrontEnds = 4, kFails = -1, kIsWanted = -2 };
+enum { kOthersEnd = 3, kFrontEnds = 4, kFails = -1, kIsWanted = -2, kIsKilled = -3 };
 static const char* const kServices[] = {"front", "middle", "back"};
 static const char* const kTags[] = {"checkout", "stock", "query"};
+static const int kSignals[] = {SIGKILL, SIGSEGV, SIGABRT};
 
 static void wait_ms(int ms) {
   const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
@@ -58,13 +60,16 @@ static int serve(int place, pmtrace_handle tag, struct request* request, int nex
     wait_ms(request->ms);
   if (next >= 0) {
     pmtrace_context(&tx, request->traceparent, sizeof request->traceparent);
-    if (write(next, request, sizeof *request) != sizeof *request || read(next, &answer, 1) != 1)
+    if (write(next, request, sizeof *request) != sizeof *request || read(next, &answer, 1) != 1) {
+      pmtrace_fail(&tx, "no answer");
       return -1;
+    }
   }
   if (request->place == kOthersEnd && place == 0) {
     while (wait(NULL) > 0) continue;
     wait_ms(request->ms);
   }
+  if (request->place == place && request->ms == kIsKilled) raise(kSignals[place]);
   if (request->place == place && request->ms == kFails) return pmtrace_fail(&tx, "refused");
   return pmtrace_end(&tx);
 }
@@ -108,8 +113,9 @@ int main(void) {
   while (scanf("%d %d %d %d", &count, &every, &place, &ms) == 4) {
     for (int i = 1; i <= count; ++i) {
       struct request request = {"", place, i % every == 0 ? ms : 0};
-      if (serve(0, tag, &request, to_middle[0]) < 0) return 1;
+      const int done = serve(0, tag, &request, to_middle[0]);
       if (request.ms != 0) puts(request.traceparent);
+      if (done < 0) return 1;
       if (request.place == kFrontEnds) exit(puts("") < 0);
     }
     puts("");

@@ -86,6 +86,17 @@ class Slow(SpansTestCase):
                     self.assertEqual(len(trace["spans"]), 3, trace)
             self.assertEqual(self.interrupt(process)[1], "")
 
+    def test_requests_open_in_a_killed_process_are_whole_and_no_others_come(self):
+        for place, service in enumerate(("front", "middle", "back")):
+            chain = self.chain(PCP_TRACE_SOCKET=self.pmcd.path("run/trace.socket"))
+            process = self.watch(chain, "died")
+            self.request(chain, 50, 51, 0, 0)
+            chain.communicate(f"1 1 {place} -3\n")
+            trace = json.loads(process.stdout.readline())
+            self.assertEqual({span["service"] for span in trace["spans"]}, SERVICES, trace)
+            self.assertEqual([span["service"] for span in trace["spans"] if span.get("was_open")], [service], trace)
+            self.assertEqual(self.interrupt(process)[1], "")
+
     def test_requests_are_whole_although_processes_have_ended(self):
         chain = self.chain()
         process = self.watch(chain, "tag=checkout slower=50ms")

@@ -217,8 +217,9 @@ void BoxReader::use(const Slot& slot, const Visit& visit) {
   span.tid = slot.tid;
   span.capture_bits = bits_of(slot.packed) & ~slot.left_out;
   found.may_want_it = slot.selected & ~slot.left_out;
-  found.reasons =
-      static_cast<std::uint32_t>(slot.head >> kReasonsAt) & (wire::kIfFailed | wire::kIfWanted);
+  found.reasons = is_open(slot.head)
+                      ? static_cast<std::uint32_t>(slot.head >> kReasonsAt) & wire::kNotedReasons
+                      : 0;  // it was ending
   found.control = control_of(slot.epoch, UINT32_MAX);
   set_tag_at(found, slot.tag);
   if (wire::is_valid(span)) visit(found);

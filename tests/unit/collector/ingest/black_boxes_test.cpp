@@ -111,7 +111,7 @@ class BlackBoxesOfPrograms : public AgentSide {
                    std::uint32_t reasons = 0) {
     const Duration begun = now().time_since_epoch() - open;
     Slot slot{};
-    slot.head = std::uint64_t{reasons} << kReasonsAt;
+    slot.head = std::uint64_t{1} << 32 | std::uint64_t{reasons} << kReasonsAt;
     slot.begun = static_cast<std::uint64_t>(begun.count()) * 2 + 1;
     slot.selected = bits;
     slot.epoch = 1;

@@ -146,7 +146,7 @@ TEST_F(BlackBoxReader, GivesEventsWithTheSpanAround) {
 TEST_F(BlackBoxReader, GivesTransactionsThatWereOpen) {
   Slot open = slot();
   open.left_out = 1;
-  open.head = std::uint64_t{wire::kIfFailed | wire::kIfDied} << kReasonsAt;
+  open.head = std::uint64_t{1} << 32 | std::uint64_t{wire::kIfFailed | wire::kIfDied} << kReasonsAt;
   open.packed |= kIsInsideOneThatCameIn;
   box_.put_slot(kSlotsInBlock * kMostBlocks - 1, open);
   const auto all = read();
@@ -164,6 +164,14 @@ TEST_F(BlackBoxReader, GivesTransactionsThatWereOpen) {
   EXPECT_EQ(span.duration_ns, 600'000u);
   EXPECT_EQ(span.span, 9u);
   EXPECT_EQ(span.parent, 8u);
+}
+
+// Its slot has the captures for which it was slow where the reasons were.
+TEST_F(BlackBoxReader, GivesNoReasonsOfATransactionThatWasEnding) {
+  Slot ending = slot();
+  ending.head = std::uint64_t{2} << 32 | std::uint64_t{wire::kNotedReasons} << kReasonsAt;
+  box_.put_slot(0, ending);
+  EXPECT_EQ(read().at(0).it.reasons, 0u);
 }
 
 TEST_F(BlackBoxReader, GivesAServersTransactionThatBeganAfterItsEndWasSeen) {
