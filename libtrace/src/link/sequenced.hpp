@@ -36,7 +36,7 @@ class Sequenced {
   auto begin() { return in_flight_.begin(); }
   auto end() { return in_flight_.end(); }
 
-  // Of the next message that is added.
+  // The next message that is added gets this number.
   std::uint64_t next_sequence() const { return last_ + 1; }
 
   // Requires: room for it. Allocates nothing.

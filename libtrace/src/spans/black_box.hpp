@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The process's black box: its memory of captured spans, of which the agent gets the descriptor
+// The process's black box: its memory of captured spans. The agent gets a descriptor of this memory
 // (wire/black_box.hpp has the layout). Made with the first set of captures.
 //
 // Where there can be no such file, the same memory is the process's own, and nobody else reads it.

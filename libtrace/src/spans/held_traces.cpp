@@ -140,7 +140,7 @@ void HeldTraces::expire(const CaptureSet& set, std::uint64_t now_ns) {
   taken_.let_go(is_old, [this](const TakenSpans::Record& record) { let_go(record); });
 }
 
-// What is in flight is sent again from its EVENTS, or counted there.
+// Its bits in flight need nothing: EVENTS have a copy, and count it if they are lost.
 void HeldTraces::let_go(const TakenSpans::Record& record) {
   count_(record.epoch, record.to_send, Outcome::NoRoom);
   if (record.undecided == 0) return;

@@ -139,7 +139,7 @@ class SpanRing {
     publish();
   }
 
-  // What new records have reached since belongs to these.
+  // Pages that new records have reached since are in use again.
   void give_back_behind_tail() {
     const Position from =
         wire::box::paged(std::max(given_back_, head_ > size_ ? head_ - size_ : 0));

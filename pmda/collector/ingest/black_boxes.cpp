@@ -14,6 +14,14 @@
 #include "base/clock.hpp"
 
 namespace pcp::trace::agent {
+namespace {
+
+bool is_alive(const SessionBox& box) {
+  pollfd process{box.process.get(), POLLIN, 0};
+  return process.fd >= 0 && ::poll(&process, 1, 0) == 0;
+}
+
+}  // namespace
 
 void BlackBoxes::take(Session* session, Descriptor memory, const Peer& peer) {
   const Result<void> taken = put(session, std::move(memory), peer);
@@ -58,7 +66,11 @@ void BlackBoxes::detach(Session& session, Instant now) {
 }
 
 void BlackBoxes::forget(Session& session) {
-  if (stop_waiting(session)) read(session);
+  if (!stop_waiting(session)) return;
+  if (is_alive(*session.box))
+    session.box.reset();
+  else
+    read(session);
 }
 
 // False if it did not wait.

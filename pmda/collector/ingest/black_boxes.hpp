@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The black boxes of processes. A process that speaks sends the descriptor of its box; the session
-// keeps it while the process may come back. The box is read when the process has died, or its
-// session is forgotten without BYE.
+// keeps it while the process may come back. The box is read when the process has died. If its
+// session is forgotten before that, the box is read only if nobody can know whether it lives.
 //
 // Thread: the ingest thread; set_limit() comes before it.
 #pragma once

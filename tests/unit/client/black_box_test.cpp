@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What another process finds in the black box of one that was killed.
+// Another process reads the black box of one that was killed.
 #include "spans/black_box.hpp"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ namespace box = wire::box;
 constexpr std::size_t kHold = 64 << 10;
 constexpr std::uint64_t kMost = 1 << 20;
 
-// What the child has done, in memory that outlives it.
+// The child notes here how far it has come; the memory outlives it.
 struct Log {
   std::atomic<int> descriptor;
   // Transactions have the ids 1, 2 ... in order of their begins, by trace.

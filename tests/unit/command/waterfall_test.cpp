@@ -95,10 +95,11 @@ TEST(Waterfall, OfAReportBeginsWithTheLongestThatWereOpen) {
   RecordedSpans spans;
   EXPECT_EQ(died_lines(spans, kPlain), "");
   spans.died = {3, {span_of("checkout{route=/cart}\033[2J", 1, 0, 0, 3200), span_of("b", 2, 0)}};
-  EXPECT_EQ(died_lines(spans, kPlain),
-            "checkout{route=/cart}\\x1b[2J was open for 3.20 s in shop (pid 11) when the process died\n"
-            "b was open for 1.00 ms in shop (pid 11) when the process died\n"
-            "and 1 more; whole requests: pcp-trace spans -a RECORDING died\n\n");
+  EXPECT_EQ(
+      died_lines(spans, kPlain),
+      "checkout{route=/cart}\\x1b[2J was open for 3.20 s in shop (pid 11) when the process died\n"
+      "b was open for 1.00 ms in shop (pid 11) when the process died\n"
+      "and 1 more; whole requests: pcp-trace spans -a RECORDING died\n\n");
 }
 
 TEST(Waterfall, MarksWhatItsProgramWants) {

@@ -95,8 +95,9 @@ class BlackBoxesOfPrograms : public AgentSide {
  protected:
   Monitor capture(const std::string& filter) { return spans().capture(filter, {}); }
 
-  // A program that knows the captures of this time, and has sent its box.
-  PduStream& program(pid_t pid = ::getpid(), std::uint8_t session = 1) {
+  // A program that knows the captures of this time, and has sent its box. Nobody can know whether
+  // one without a pid lives.
+  PduStream& program(pid_t pid = 0, std::uint8_t session = 1) {
     PduStream& peer = unix_socket(pid);
     const auto welcome = peer.hello(session);
     EXPECT_TRUE(welcome);
@@ -171,6 +172,13 @@ TEST_F(BlackBoxesOfPrograms, AreReadWhenTheSessionIsForgotten) {
   EXPECT_EQ(ids(monitor), Ids{5});
 }
 
+TEST_F(BlackBoxesOfPrograms, OfOnesThatLiveAreDroppedWithTheirSessions) {
+  const Monitor monitor = capture("tag=a");
+  box_.put_node(0, node(5, kTrace, 1));
+  die(program(::getpid()));
+  EXPECT_EQ(ids(monitor), Ids{});
+}
+
 TEST_F(BlackBoxesOfPrograms, OfDeadOnesAreReadIfTheyDiedBefore) {
   const Monitor monitor = capture("tag=a");
   Child child;
@@ -207,10 +215,11 @@ TEST_F(BlackBoxesOfPrograms, AreKeptByASessionThatResumes) {
 }
 
 TEST_F(BlackBoxesOfPrograms, AreReplacedByNewOnes) {
+  Child child;
   const std::size_t before = open_descriptors();
   const Monitor monitor = capture("tag=a");
   box_.put_node(0, node(5, kTrace, 1));
-  PduStream& peer = program();
+  PduStream& peer = program(child.pid());
   {
     BoxMemory other;
     other.add_set(1, control_);
@@ -218,6 +227,7 @@ TEST_F(BlackBoxesOfPrograms, AreReplacedByNewOnes) {
     EXPECT_TRUE(peer.send_with({}, {other.descriptor()}));
   }
   EXPECT_EQ(open_descriptors(), before + BlackBoxes::kDescriptors);
+  child.kill();
   die(peer);
   EXPECT_EQ(ids(monitor), Ids{6});
   EXPECT_EQ(open_descriptors(), before);
