@@ -71,7 +71,8 @@ struct Node {
   std::uint32_t tid;
   std::uint8_t kind;
   std::uint8_t aborted;
-  std::uint8_t process_only[47];  // for the process
+  std::uint32_t slow_for;         // captures that want its trace
+  std::uint8_t process_only[41];  // for the process
   std::uint8_t is_live;           // 1: written last; 0: the rest has no meaning
   std::uint8_t padding[6];
 };
@@ -101,7 +102,8 @@ inline constexpr std::uint64_t kIsInsideOneThatCameIn = 32;  // and has no id
 inline constexpr std::uint64_t kProgramWants = 4;
 inline constexpr unsigned kCaptureBitsAt = 32;
 
-// In Slot::head: whether it is open, and then kNotedReasons.
+// In Slot::head: whether it is open, and then kNotedReasons. If it is ending, the low half has the
+// captures that want its trace.
 constexpr bool is_open(std::uint64_t head) { return (head >> 32) % 2 == 1; }
 inline constexpr unsigned kReasonsAt = 20;
 

@@ -37,10 +37,11 @@ int poll(struct pollfd* all, nfds_t count, int timeout) {
 
 int main(int argc, char** argv) {
   const int is_poll = argc > 1 && strcmp(argv[1], "poll") == 0;
+  const unsigned other = argc > 1 && strcmp(argv[1], "pass") == 0 ? SYS_sendmsg : SYS_recvfrom;
   struct sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? OLD_POLL : SYS_recvfrom, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? SYS_ppoll : SYS_recvfrom, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? OLD_POLL : other, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? SYS_ppoll : other, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1 /* EPERM */),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };

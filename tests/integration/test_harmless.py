@@ -36,9 +36,9 @@ class Signals(TraceTestCase):
 
 
 class Sandbox(TraceTestCase):
-    def live(self, pmcd, what):
+    def live(self, pmcd, what, **variables):
         """Runs the program with a short flush interval, so that the library's thread sleeps soon."""
-        environment = without_leaks(self.environment(pmcd, PCP_TRACE_FLUSH=10, PCP_TRACE_LINGER=1))
+        environment = without_leaks(self.environment(pmcd, PCP_TRACE_FLUSH=10, PCP_TRACE_LINGER=1, **variables))
         done = completed(program("sandbox"), what, env=environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(0 < int(done.stdout) < 120, "a library that looks a hundred times a second begins 200 waits")
@@ -49,6 +49,11 @@ class Sandbox(TraceTestCase):
                 pmcd = self.start_pmcd()
                 self.live(pmcd, what)
                 self.assertEqual(pmcd.values("trace.point.count"), {"in a sandbox": 2})
+
+    def test_that_forbids_to_pass_a_black_box_changes_nothing(self):
+        pmcd = self.start_pmcd()
+        self.live(pmcd, "pass", PCP_TRACE_CAPTURE="died", PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"))
+        self.assertEqual(pmcd.values("trace.point.count"), {"in a sandbox": 2})
 
     def test_that_forbids_to_receive_costs_next_to_nothing(self):
         self.live(self.start_pmcd(), "receive")

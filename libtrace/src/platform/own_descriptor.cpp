@@ -86,22 +86,27 @@ bool OwnDescriptor::connect(const sockaddr_storage& address, socklen_t length) c
 ssize_t OwnDescriptor::send(const void* bytes, std::size_t size,
                             const OwnDescriptor* passed) const {
   if (!is_usable()) return -1;
+  if (passed != nullptr && passed->is_ours()) {
+    const ssize_t sent = send_with(number(), bytes, size, passed->number());
+    if (sent >= 0 || errno == EAGAIN || errno == EINTR) return sent;
+  }  // a sandbox may forbid that
+  return ::send(number(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+ssize_t OwnDescriptor::send_with(int socket, const void* bytes, std::size_t size, int passed) {
   iovec part{const_cast<void*>(bytes), size};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  if (passed != nullptr && passed->is_ours()) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    const int number = passed->number();
-    std::memcpy(CMSG_DATA(rights), &number, sizeof number);
-  }
-  return ::sendmsg(number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof passed);
+  std::memcpy(CMSG_DATA(rights), &passed, sizeof passed);
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 ssize_t OwnDescriptor::receive(void* bytes, std::size_t room, int flags) const {

@@ -48,6 +48,7 @@ class OwnDescriptor {
 
  private:
   bool is_usable() const;
+  static ssize_t send_with(int socket, const void* bytes, std::size_t size, int passed);
 
   // Released by take() after the others, acquired by number() before them. A forked child sees what
   // the forking thread saw.

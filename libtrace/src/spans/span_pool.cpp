@@ -23,6 +23,7 @@ IS_AT(epoch, epoch);
 IS_AT(tid, tid);
 IS_AT(kind, kind);
 IS_AT(aborted, aborted);
+IS_AT(slow_for, slow_for);
 #undef IS_AT
 #pragma GCC diagnostic pop
 

@@ -40,6 +40,7 @@ struct CapturedSpan {
   std::uint32_t tid = 0;
   wire::SpanKind kind = wire::SpanKind::Internal;
   bool aborted = false;
+  CaptureBits slow_for = 0;  // captures for which it was slow, when it ended
 
   CaptureBits capture_bits() const { return context.capture_bits(); }
 

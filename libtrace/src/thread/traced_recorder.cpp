@@ -257,6 +257,7 @@ void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
     span.tid = ended.tid;
     span.kind = ended.kind;
     span.aborted = ended.aborted;
+    span.slow_for = ended.waiting.slow;
   });
   if (self == 0) {
     set.miss_for_want_of_room(ended.bits, 1 + (waiting != 0 ? shared_->spans().size(waiting) : 0));

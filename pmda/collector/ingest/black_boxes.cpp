@@ -2,10 +2,13 @@
 #include "collector/ingest/black_boxes.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <new>
 #include <string>
 #include <utility>
@@ -16,9 +19,17 @@
 namespace pcp::trace::agent {
 namespace {
 
-bool is_alive(const SessionBox& box) {
-  pollfd process{box.process.get(), POLLIN, 0};
-  return process.fd >= 0 && ::poll(&process, 1, 0) == 0;
+// A process that ends is dead some milliseconds after its connection.
+constexpr Duration kDeadAfter = std::chrono::seconds(1);
+
+enum class Life { Unknown, Alive, Dead };
+
+// Without a pidfd, a process is dead when its parent knows.
+Life life_of(const SessionBox& box) {
+  if (pollfd process{box.process.get(), POLLIN, 0}; process.fd >= 0)
+    return ::poll(&process, 1, 0) == 0 ? Life::Alive : Life::Dead;
+  if (box.pid == 0) return Life::Unknown;
+  return ::kill(static_cast<pid_t>(box.pid), 0) != 0 && errno == ESRCH ? Life::Dead : Life::Alive;
 }
 
 }  // namespace
@@ -38,13 +49,14 @@ Result<void> BlackBoxes::put(Session* session, Descriptor memory, const Peer& pe
   const std::string& user = session->user->name;
   if (!has_room_for(user)) return Error{"there are too many"};
   Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
-  const bool has_died = !process && peer.pid != 0 && errno == ESRCH;
   Share& share = users_[user];
   if (share == nullptr) share = std::make_shared<char>();
-  session->box = std::make_unique<SessionBox>(SessionBox{*std::move(box), std::move(process),
-                                                         has_died, peer.uid, session->spans.source,
-                                                         share, std::list<Session*>{session}});
+  session->box = std::make_unique<SessionBox>(
+      SessionBox{*std::move(box), std::move(process), peer.pid, false, peer.uid,
+                 session->spans.source, share, std::list<Session*>{session}});
   session->box->node = session->box->place.begin();
+  for (Session* const before : waiting_)  // the process has become another program
+    before->box->lives_on |= before->box->pid == peer.pid && life_of(*before->box) == Life::Alive;
   return {};
 }
 
@@ -62,12 +74,13 @@ void BlackBoxes::attach(Session& session) { stop_waiting(session); }
 void BlackBoxes::detach(Session& session, Instant now) {
   if (session.box == nullptr) return;
   session.box->lost_at = now;
+  session.box->lives_on = false;
   waiting_.splice(waiting_.end(), session.box->place);
 }
 
 void BlackBoxes::forget(Session& session) {
   if (!stop_waiting(session)) return;
-  if (is_alive(*session.box))
+  if (life_of(*session.box) == Life::Alive)
     session.box.reset();
   else
     read(session);
@@ -84,29 +97,36 @@ void BlackBoxes::read(Session& session) {
   const std::unique_ptr<SessionBox> box = std::move(session.box);
   if (session.spans.told == 0) return;  // nothing was captured
   try {
-    DeadProcess process{session.id,    session.user->name, box->uid,
-                        session.split, session.spans,      box->lost_at};
+    DeadProcess process{session.id, session.user->name, box->uid, session.split, session.spans, {}};
     process.spans.source = box->source;
-    readings_.push_back(
-        {Recovery(intake_, std::move(process), std::move(box->memory)), box->share});
+    if (!box->lives_on) process.died_at = box->lost_at;
+    const auto before = static_cast<std::size_t>(
+        std::ranges::count(readings_, box->share, [](const Reading& each) { return each.share; }));
+    const auto place =
+        std::find_if(readings_.empty() ? readings_.end() : std::next(readings_.begin()),
+                     readings_.end(), [&](const Reading& each) { return each.before > before; });
+    readings_.insert(
+        place, {Recovery(intake_, std::move(process), std::move(box->memory)), box->share, before});
   } catch (const std::bad_alloc&) {
     tally(counters_.boxes_refused);
   }
 }
 
-void BlackBoxes::look_for_dead() {
-  std::vector<Session*> waiting(waiting_.begin(), waiting_.end());
-  std::vector<pollfd> processes;
-  for (const Session* const session : waiting)
-    processes.push_back({session->box->process.get(), POLLIN, 0});  // ignored if negative
-  if (!processes.empty()) ::poll(processes.data(), processes.size(), 0);
-  for (std::size_t i = 0; i < waiting.size(); ++i)
-    if (processes[i].revents != 0 || waiting[i]->box->has_died) forget(*waiting[i]);
+void BlackBoxes::look_for_dead(Instant now) {
+  const std::vector<Session*> waiting(waiting_.begin(), waiting_.end());
+  for (Session* const session : waiting) {
+    SessionBox& box = *session->box;
+    const Life life = life_of(box);
+    if (life == Life::Dead)
+      forget(*session);
+    else if (life == Life::Alive && box.process && now - box.lost_at > kDeadAfter)
+      box.lives_on = true;
+  }
 }
 
-bool BlackBoxes::read_on() {
+bool BlackBoxes::read_on(Instant now) {
   try {
-    if (readings_.empty()) look_for_dead();
+    if (readings_.empty()) look_for_dead(now);
     if (readings_.empty()) return false;
     Recovery& first = readings_.front().recovery;
     if (first.go_on()) return true;

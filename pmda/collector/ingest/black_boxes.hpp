@@ -3,6 +3,9 @@
 // keeps it while the process may come back. The box is read when the process has died. If its
 // session is forgotten before that, the box is read only if nobody can know whether it lives.
 //
+// A process that lives on without its connection may have become another program by exec: then
+// nothing was open when it died.
+//
 // Thread: the ingest thread; set_limit() comes before it.
 #pragma once
 
@@ -47,12 +50,12 @@ class BlackBoxes {
 
   // Does a part of what is to be read. False if nothing is: no process without a connection is
   // known to have died.
-  bool read_on();
+  bool read_on(Instant now);
 
  private:
   Result<void> put(Session* session, Descriptor memory, const Peer& peer);
   bool has_room_for(const std::string& user);
-  void look_for_dead();
+  void look_for_dead(Instant now);
   void read(Session& session);
   bool stop_waiting(Session& session);
 
@@ -67,8 +70,10 @@ class BlackBoxes {
   struct Reading {
     Recovery recovery;
     Share share;
+    std::size_t before = 0;  // readings of its user
   };
-  std::list<Reading> readings_;  // the first one is in progress
+  // The first one is in progress. A user's next one comes behind the first ones of all others.
+  std::list<Reading> readings_;
 };
 
 }  // namespace pcp::trace::agent

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/recovery.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -46,7 +48,7 @@ void Recovery::take(const BoxSpan& span) {
   Known::iterator known = known_.find(key_of(span.span));
   const bool is_known = known != known_.end();
   if (span.was_open() && is_known) return;
-  note_reasons(span, valid(span.may_want_it));
+  note_reasons(span, valid(span.wants_trace), valid(span.may_want_it));
   const CaptureBits bits = valid(span.span.capture_bits) & ~(is_known ? known->second : 0);
   if (bits == 0) return;
   if (!is_known) known = known_.try_emplace(key_of(span.span)).first;
@@ -62,13 +64,19 @@ void Recovery::take(const BoxSpan& span) {
   while (bytes_ > kMostBytes) drop_oldest();
 }
 
-void Recovery::note_reasons(const BoxSpan& span, CaptureBits bits) {
-  wire::for_each_bit(bits, [&](std::size_t bit) {
+void Recovery::note_reasons(const BoxSpan& span, CaptureBits wanting, CaptureBits perhaps) {
+  CaptureBits wanted = 0;
+  wire::for_each_bit(wanting | perhaps, [&](std::size_t bit) {
     const ActiveCapture& capture = intake_.captures().at(bit);
-    const bool has_all = (capture.asked.reasons & ~(span.reasons | wire::kIfDied)) == 0;
-    if (capture.has_reason() && has_all && span.span.duration_ns >= capture.slower_ns)
-      wanted_[wire::hash_of_trace(span.span.trace.low)] |= CaptureBits{1} << bit;
+    const bool has_all = (capture.asked.reasons & ~(span.reasons | wire::kIfDied)) == 0 &&
+                         span.span.duration_ns >= capture.slower_ns;
+    const CaptureBits mask = CaptureBits{1} << bit;
+    if (capture.has_reason() && ((wanting & mask) != 0 || has_all)) wanted |= mask;
   });
+  if (wanted == 0) return;
+  Wanted& trace = wanted_[wire::hash_of_trace(span.span.trace.low)];
+  trace.bits |= wanted;
+  trace.longest_ns = std::max(trace.longest_ns, span.span.duration_ns);
 }
 
 void Recovery::drop_oldest() {
@@ -83,10 +91,14 @@ void Recovery::drop_oldest() {
   found_.pop_front();
 }
 
+// The longest come first: there may be more than the limit.
 void Recovery::want() {
+  std::vector<std::pair<std::uint64_t, Wanted>> all(wanted_.begin(), wanted_.end());
+  std::ranges::sort(all, std::greater<>(), [](const auto& each) { return each.second.longest_ns; });
   std::vector<wire::WantedTrace> traces;
-  for (const auto& [hash, bits] : wanted_) traces.push_back({hash, bits});
-  intake_.want(traces, process_.spans.told, process_.spans, sender());
+  for (const auto& [hash, wanted] : all) traces.push_back({hash, wanted.bits});
+  intake_.want(traces, process_.spans.told, process_.spans, sender(),
+               SpanIntake::kMostWantedOfAUser);
 }
 
 // False if there is nothing.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -29,7 +30,7 @@ struct DeadProcess {
   std::uint32_t uid = 0;
   Split split;
   SessionSpans spans;
-  Instant died_at{};
+  std::optional<Instant> died_at{};  // nothing: not known
 };
 
 class Recovery {
@@ -41,7 +42,9 @@ class Recovery {
       : intake_(intake),
         process_(std::move(process)),
         reader_(std::move(box), process_.spans.last_events,
-                static_cast<std::uint64_t>(process_.died_at.time_since_epoch().count())) {}
+                process_.died_at
+                    ? std::optional<std::uint64_t>(process_.died_at->time_since_epoch().count())
+                    : std::nullopt) {}
 
   // Does a part that takes some milliseconds. False if that was the last one.
   bool go_on();
@@ -63,7 +66,7 @@ class Recovery {
   static Key key_of(const wire::Span& span);
   static std::size_t bytes_of(const StoredSpan& span);
   void take(const BoxSpan& span);
-  void note_reasons(const BoxSpan& span, CaptureBits bits);
+  void note_reasons(const BoxSpan& span, CaptureBits wanting, CaptureBits perhaps);
   void drop_oldest();
   void want();
   bool hand_some_over();
@@ -76,8 +79,12 @@ class Recovery {
   bool is_read_ = false;
   Known known_;
   std::deque<Found> found_;
-  std::size_t bytes_ = 0;                        // of these
-  std::map<std::uint64_t, CaptureBits> wanted_;  // by the hash of the trace
+  std::size_t bytes_ = 0;  // of these
+  struct Wanted {
+    CaptureBits bits = 0;
+    std::uint64_t longest_ns = 0;  // of its reasons
+  };
+  std::map<std::uint64_t, Wanted> wanted_;  // by the hash of the trace
   struct Counts {
     std::uint64_t captured = 0;
     std::uint64_t missed = 0;

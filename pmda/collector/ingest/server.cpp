@@ -204,7 +204,7 @@ void Server::look_after_spans() {
 
 // Reads a part of what processes that have died left. Peers are served before the next step.
 void Server::read_boxes() {
-  reading_ = context_.boxes.read_on();
+  reading_ = context_.boxes.read_on(steady_now());
   if (reading_) asio::post(io_, [this] { read_boxes(); });
 }
 

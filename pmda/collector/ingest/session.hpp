@@ -152,7 +152,8 @@ struct SessionInFlight {
 struct SessionBox {
   BlackBox memory;
   Descriptor process;     // a pidfd; none: unknown
-  bool has_died = false;  // before there was one
+  std::uint32_t pid = 0;  // 0: unknown
+  bool lives_on = false;  // without its connection
   std::uint32_t uid = 0;
   std::shared_ptr<const SpanSource> source;
   std::shared_ptr<const char> share;  // of its user's boxes

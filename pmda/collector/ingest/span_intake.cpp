@@ -34,9 +34,7 @@ constexpr Duration kCapturedFromStart = std::chrono::seconds(10);
 // Some megabytes of text. At this count the cache is cleared.
 constexpr std::size_t kMostNames = 10'000;
 
-// Wanted traces: in a round from a session, and from a user; and those told to a new connection.
-constexpr std::uint32_t kMostWantedOfASession = 100;
-constexpr std::uint32_t kMostWantedOfAUser = 1'000;
+// Wanted traces that a new connection is told.
 constexpr std::uint64_t kMostWantedAtFirst = wire::kMaxWanted;
 
 constexpr std::size_t kMostReasonBytes = wire::kMaxAttributeTextLength;
@@ -228,7 +226,8 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
 }
 
 void SpanIntake::want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control,
-                      SessionSpans& its, const SendingProcess& process) {
+                      SessionSpans& its, const SendingProcess& process,
+                      std::uint32_t most_in_round) {
   if (traces.empty()) return;
   if (std::exchange(its.wanted_round, round_began_) != round_began_) its.wanted_in_round = 0;
   Senders& user = senders_of(process.user);
@@ -237,7 +236,7 @@ void SpanIntake::want(const std::vector<wire::WantedTrace>& traces, std::uint64_
   for (const wire::WantedTrace& trace : traces) {
     const CaptureBits bits = captures().valid_bits(trace.capture_bits, control, process.uid);
     if (bits == 0) continue;
-    if (its.wanted_in_round == kMostWantedOfASession || user.wanted_traces == kMostWantedOfAUser) {
+    if (its.wanted_in_round >= most_in_round || user.wanted_traces == kMostWantedOfAUser) {
       wire::for_each_bit(bits, [&](std::size_t bit) { ++missed[bit]; });
       continue;
     }

@@ -26,6 +26,10 @@ namespace pcp::trace::agent {
 
 class SpanIntake {
  public:
+  // Wanted traces in a round.
+  static constexpr std::uint32_t kMostWantedOfASession = 100;
+  static constexpr std::uint32_t kMostWantedOfAUser = 1'000;
+
   SpanIntake(SharedSpans& spans, TagFinder& finder, std::uint32_t most_a_second);
 
   // A session begins or resumes with a HELLO.
@@ -51,7 +55,7 @@ class SpanIntake {
   StoredSpan stored(const wire::Span& span, std::string_view tag, const Split& split,
                     const std::shared_ptr<const SpanSource>& source);
   void want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control, SessionSpans& its,
-            const SendingProcess& process);
+            const SendingProcess& process, std::uint32_t most_in_round = kMostWantedOfASession);
   void hand_over(std::vector<StoredSpan>& taken, std::vector<StoredSpan>& held,
                  std::uint64_t control, const SendingProcess& process);
   void count(const CaptureNews& news, const std::string& user) { spans_.note(news, user); }

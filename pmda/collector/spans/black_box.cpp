@@ -158,15 +158,15 @@ bool BoxReader::read_nodes(const Visit& visit) {
 }
 
 bool BoxReader::read_slots(const Visit& visit) {
-  return read_elements<Slot>(kSlotsAt, kSlotsBytes,
-                             [&](const Slot& slot, std::size_t) { use(slot, visit); });
+  return died_ns_ && read_elements<Slot>(kSlotsAt, kSlotsBytes,
+                                         [&](const Slot& slot, std::size_t) { use(slot, visit); });
 }
 
 void BoxReader::use(const Record& record, std::string_view fields, const Visit& visit) {
   const auto later =
       static_cast<std::int32_t>(record.sequence - static_cast<std::uint32_t>(last_events_));
   BoxSpan found;
-  found.is_sure = record.to_send | (later > 0 ? record.in_flight : 0);
+  found.is_sure = found.wants_trace = record.to_send | (later > 0 ? record.in_flight : 0);
   // Behind the fields, so that it replaces what they may not have.
   fields_ = fields;
   wire::append_span_fields(fields_, {.trace = {.low = record.trace_low},
@@ -197,6 +197,7 @@ void BoxReader::use(const Node& node, const Visit& visit) {
   span.aborted = node.aborted != 0;
   span.left_out = node.notes != 0 ? 1 : 0;
   span.value = node.value;
+  found.wants_trace = node.slow_for;
   found.control = control_of(node.epoch, UINT32_MAX);
   set_tag_at(found, node.tag);
   if (wire::is_valid(span)) visit(found);
@@ -209,7 +210,7 @@ void BoxReader::use(const Slot& slot, const Visit& visit) {
   wire::Span& span = found.span;
   span.kind = (slot.packed & kCameIn) != 0 ? wire::SpanKind::Server : wire::SpanKind::Internal;
   span.begin_ns = begun_ns + wall_minus_monotonic_;
-  span.duration_ns = died_ns_ - std::min(died_ns_, begun_ns);
+  span.duration_ns = *died_ns_ - std::min(*died_ns_, begun_ns);
   span.trace = {slot.trace_high, slot.trace_low};
   span.span = slot.own;
   span.parent = slot.parent;
@@ -217,9 +218,11 @@ void BoxReader::use(const Slot& slot, const Visit& visit) {
   span.tid = slot.tid;
   span.capture_bits = bits_of(slot.packed) & ~slot.left_out;
   found.may_want_it = slot.selected & ~slot.left_out;
-  found.reasons = is_open(slot.head)
-                      ? static_cast<std::uint32_t>(slot.head >> kReasonsAt) & wire::kNotedReasons
-                      : 0;  // it was ending
+  const auto low = static_cast<std::uint32_t>(slot.head);
+  if (is_open(slot.head))
+    found.reasons = low >> kReasonsAt & wire::kNotedReasons;
+  else
+    found.wants_trace = low;
   found.control = control_of(slot.epoch, UINT32_MAX);
   set_tag_at(found, slot.tag);
   if (wire::is_valid(span)) visit(found);

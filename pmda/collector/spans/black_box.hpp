@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,7 @@ struct BoxSpan {
   std::string_view tag;         // as the process wrote it
   std::uint64_t control = 0;    // number of the Control of all bits
   CaptureBits is_sure = 0;      // of those, captures that want it
+  CaptureBits wants_trace = 0;  // captures for which it was a reason
   CaptureBits may_want_it = 0;  // captures for which it is a reason with these, if it was open
   std::uint32_t reasons = 0;
 
@@ -55,8 +57,8 @@ class BoxReader {
   static constexpr std::uint32_t kUnknownTag = UINT32_MAX;
 
   // `last_events`: the sequence of the last EVENTS that the process has sent; `died_ns`: when it
-  // died, by the monotonic clock.
-  BoxReader(BlackBox box, std::uint64_t last_events, std::uint64_t died_ns)
+  // died, by the monotonic clock; nothing: it is not known whether transactions were open then.
+  BoxReader(BlackBox box, std::uint64_t last_events, std::optional<std::uint64_t> died_ns)
       : box_(std::move(box)), last_events_(last_events), died_ns_(died_ns) {}
 
   using Visit = std::function<void(const BoxSpan&)>;
@@ -101,7 +103,7 @@ class BoxReader {
 
   BlackBox box_;
   const std::uint64_t last_events_;
-  const std::uint64_t died_ns_;
+  const std::optional<std::uint64_t> died_ns_;
   std::uint64_t wall_minus_monotonic_ = 0;
   std::array<Set, wire::box::Head::kSets> sets_{};
   std::vector<Tag> tags_;                                            // by their ids

@@ -39,7 +39,7 @@ void AgentSide::pass(Duration time) {
     Turn turn(parts_->shared, clock);
     parts_->context.sessions.forget_old(now_, turn);
   }
-  while (enter_again(1) || parts_->context.spans.tick(now_) || parts_->context.boxes.read_on())
+  while (enter_again(1) || parts_->context.spans.tick(now_) || parts_->context.boxes.read_on(now_))
     continue;
 }
 

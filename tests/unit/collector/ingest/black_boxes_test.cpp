@@ -404,13 +404,55 @@ TEST_F(BlackBoxesOfPrograms, SayWhatIsAReason) {
   EXPECT_EQ(traces("tag=* died", inside), 0u);
 }
 
-TEST_F(BlackBoxesOfPrograms, WantAsManyTracesAsAProcessMay) {
+TEST_F(BlackBoxesOfPrograms, WantTheLongestOpenTracesFirst) {
   const Monitor monitor = capture("tag=* died");
-  for (std::uint64_t i = 0; i < 103; ++i) box_.put_slot(i, slot(i + 1, i / 2 * 2 + 1, 1));
-  for (std::uint64_t i = 103; i < 160; ++i) box_.put_slot(i, slot(i + 1, i + 1000, 1));
+  for (std::uint64_t i = 0; i < 1'010; ++i) box_.put_slot(i, slot(i + 1, i + 1, 1, i * 1ms));
   die(program());
-  EXPECT_EQ(monitor->take_wanted(1'000).size(), 100u);
-  EXPECT_EQ(spans().totals().missed[static_cast<std::size_t>(MissedCause::Limit)], 9u);
+  EXPECT_EQ(monitor->take_wanted(2'000).size(), 1'000u);
+  const Ids shown = ids(monitor);
+  EXPECT_EQ(shown.size(), 1'000u);
+  EXPECT_EQ(shown.front(), 11u);
+  EXPECT_EQ(spans().totals().missed[static_cast<std::size_t>(MissedCause::Limit)], 10u);
+}
+
+// It was killed between its decision and its message.
+TEST_F(BlackBoxesOfPrograms, WantWhatTheProcessWanted) {
+  const Monitor monitor = capture("tag=* failed");
+  Node slow = node(5, kTrace, 1);
+  slow.slow_for = 1;
+  box_.put_node(0, slow);
+  box_.put_node(1, node(6, kTrace, 1));
+  Slot ending = slot(7, kTrace + 1, 1);
+  ending.head = std::uint64_t{2} << 32 | 1;
+  box_.put_slot(0, ending);
+  box_.put_node(2, node(8, kTrace + 1, 1));
+  Record sent = record(kTrace + 2, 0);
+  sent.to_send = 1;
+  box_.add_record(sent, fields(9));
+  box_.put_node(3, node(10, kTrace + 2, 1));
+  box_.put_node(4, node(11, kTrace + 3, 1));  // of a trace that nobody wants
+  die(program());
+  EXPECT_EQ(ids(monitor), (Ids{5, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(monitor->take_wanted(10).size(), 3u);
+}
+
+// It may have become another program by exec.
+TEST_F(BlackBoxesOfPrograms, SayNothingOfWhatWasOpenIfTheProcessLivedOn) {
+  const Monitor monitor = capture("tag=a");
+  box_.put_slot(0, slot(5, kTrace, 1));
+  box_.put_node(0, node(6, kTrace, 1));
+  Child child;
+  program(child.pid()).close();
+  pass(2s);
+  child.kill();
+  pass({});
+  EXPECT_EQ(ids(monitor), Ids{6});
+  Child next;
+  program(next.pid(), 2).close();
+  program(next.pid(), 3).close();  // at once
+  next.kill();
+  pass({});
+  EXPECT_EQ(ids(monitor), (Ids{5, 6, 6, 6}));  // of the last one
 }
 
 TEST_F(BlackBoxesOfPrograms, CountWhatIsTooMuch) {
