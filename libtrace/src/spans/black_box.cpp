@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "pcp/trace.h"
+#include "platform/diagnostics.hpp"
 #include "platform/forks.hpp"
 #include "platform/guards.hpp"
 #include "platform/wiped_memory.hpp"
@@ -75,9 +77,11 @@ void BlackBox::make(std::size_t ring_bytes) {
   if (std::exchange(is_made_, true)) return;
   const ErrnoStays errno_stays;
   const std::size_t bytes = file_bytes(paged(ring_bytes));
-  if (!descriptor_.take(make_file(bytes))) return;
-  memory_ = map_file(descriptor_.number(), bytes);
-  if (memory_ == nullptr) return descriptor_.close();
+  if (descriptor_.take(make_file(bytes))) memory_ = map_file(descriptor_.number(), bytes);
+  if (memory_ == nullptr) {
+    diagnose(PMTRACE_STATE_COMMS, [] { return "no black box: its memory cannot be made"; });
+    return descriptor_.close();
+  }
   search_for_leaks_from(memory_ + kNodesAt, kNodesBytes);
   head()->layout = kLayout;
   head()->ring_bytes = paged(ring_bytes);
