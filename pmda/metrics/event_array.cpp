@@ -110,7 +110,8 @@ void add_rest(Records& records, const StoredSpan& span) {
   records.add(kTimeParam, span.begin_ns);
   if (!wire::is_event(span.kind)) {
     records.add(kDurationParam, span.duration_ns);
-    records.add(kStatusParam, span.aborted ? "aborted" : "ok");
+    const bool was_open = (span.flags & wire::kWasOpen) != 0;
+    records.add(kStatusParam, was_open ? "died" : span.aborted ? "aborted" : "ok");
     records.add_if_any(kReasonParam, span.reason);
   } else if (span.kind != wire::SpanKind::Point) {
     records.add(kValueParam, span.value);

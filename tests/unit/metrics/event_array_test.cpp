@@ -152,6 +152,15 @@ TEST(EventArrayOf, ASpanHasABeginAndAnEndThatTellsAll) {
                                                             {kMissingParam, 2}}));
 }
 
+TEST(EventArrayOf, SpansSaysHowEachEnded) {
+  StoredSpan open = spanning(5, 0, 1);
+  open.flags = wire::kWasOpen;
+  std::vector<std::string> texts;
+  for (const Record& record : records_of(reading_of({spanning(4, 0, 2), open})))
+    if (record.flags == kEnd) texts.push_back(record.texts.at(kStatusParam));
+  EXPECT_EQ(texts, (std::vector<std::string>{"died", "ok"}));
+}
+
 TEST(EventArrayOf, AnEventIsAPointWithItsSpanIfItIsInOne) {
   StoredSpan observed = spanning(0, 0, 0);
   observed.kind = wire::SpanKind::Observe;
