@@ -102,7 +102,11 @@ Model with_died_spans() {
   SpanEvent& span = model.spans->slowest.front().spans.front();
   span.flags = wire::kWasOpen;
   span.left_out = 1;
-  model.spans->died = {3, {span}};
+  SpanEvent last = span;
+  last.tag = "query";
+  last.span = 99;
+  last.duration_ns /= 2;
+  model.spans->died = {3, {{span, last}}};
   return model;
 }
 

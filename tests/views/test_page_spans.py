@@ -64,9 +64,10 @@ class Spans(PageTestCase):
 
     def test_begin_with_what_was_open_when_its_process_died(self):
         [longest] = self.page("died")["spans"]["died"]["longest"]
+        whole, last = (self.evaluate("formatSeconds(%r)" % each["open_s"]) for each in (longest, longest["last"]))
         self.assertTrue(self.texts("#notice")[0].startswith(
-            f"{longest['tag']} was open for {self.evaluate('formatSeconds(%r)' % longest['open_s'])} in front (pid 4711) "
-            "when the process died. 2 more were open."), self.texts("#notice"))
+            f"{longest['tag']} was open for {whole} in front (pid 4711), at last in query for {last}, "
+            "when the process died. 2 more requests were open."), self.texts("#notice"))
         self.open_trace(0)
         row = self.rows()[0]
         self.assertEqual(row["kind"], "span open")

@@ -102,7 +102,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   if (options.is_quiet) return {};
   const Terminal terminal = terminal_of(STDERR_FILENO);
   const Shown shown(terminal);
-  std::string text = model->spans ? died_lines(*model->spans, shown) : "";
+  std::string text = model->spans ? died_lines(*model->spans, {folder.path()}, shown) : "";
   text += summary(*model, page, terminal) + host_table(model->host_values, shown);
   if (model->spans) {
     text += span_counts(*model->spans, shown);

@@ -106,7 +106,7 @@ void show(const Report& report, const ReportOptions& options, const Findings& fi
     return;
   }
   const Terminal terminal = terminal_of(STDOUT_FILENO);
-  if (model.spans) std::cout << died_lines(*model.spans, Shown(terminal));
+  if (model.spans) std::cout << died_lines(*model.spans, model.run.archives, Shown(terminal));
   if (comparison)
     std::cout << shown_comparison(*model.base, model, *comparison, terminal)
               << page_line(options.page, Shown(terminal));

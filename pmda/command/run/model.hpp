@@ -276,12 +276,14 @@ struct LongestSpan {
   double duration_s() const { return static_cast<double>(duration_ns) / 1e9; }
 };
 
-// Transactions that were open when their processes died.
+// Requests that were open when a process died.
 struct Died {
   static constexpr std::size_t kMostNamed = 5;
 
-  std::uint64_t spans = 0;
-  std::vector<SpanEvent> longest{};  // those that were open for longest, in this order
+  std::uint64_t requests = 0;
+  std::vector<OpenRequest> longest{};  // those that were open for longest, in this order
+
+  std::uint64_t more() const { return requests - longest.size(); }
 };
 
 // The single transactions captured in the run.

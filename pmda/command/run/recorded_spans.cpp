@@ -240,15 +240,17 @@ void group_span_tags(RecordedSpans& spans, const LabelChoice& choice) {
   spans.is_nested = std::move(is_nested);
 }
 
-void note_died(Died& died, const SpanTrace& trace, const LabelChoice& choice) {
-  for (const SpanEvent& span : trace.spans) {
-    if (!span.was_open() || !choice.group_of(span.tag)) continue;
-    ++died.spans;
-    const auto shorter = std::ranges::find_if(
-        died.longest, [&](const SpanEvent& each) { return each.duration_ns < span.duration_ns; });
-    died.longest.insert(shorter, span);
-    if (died.longest.size() > Died::kMostNamed) died.longest.pop_back();
-  }
+void note_died(Died& died, const SpanTrace& trace, const Window& window) {
+  const std::optional<OpenRequest> request = open_request(nodes_of(trace));
+  if (!request) return;
+  const SpanEvent& outermost = request->outermost;
+  if (!is_within(WallTime(std::chrono::nanoseconds(outermost.end_ns())), window)) return;
+  ++died.requests;
+  const auto shorter = std::ranges::find_if(died.longest, [&](const OpenRequest& each) {
+    return each.outermost.duration_ns < outermost.duration_ns;
+  });
+  died.longest.insert(shorter, *request);
+  if (died.longest.size() > Died::kMostNamed) died.longest.pop_back();
 }
 
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exemplars* exemplars) {
@@ -260,9 +262,9 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request, Exem
     torn.learn(trace);
     torn.mark(trace);
     note_tags(of_tags, trace, request.times_of);
-    note_died(of_tags.died, trace, request.choice);
     why.choose(trace);
     if (!is_chosen(trace, request.choice)) return true;
+    note_died(of_tags.died, trace, request.window);
     if (exemplars != nullptr) exemplars->add(trace);
     if (has_ending(trace, request.times_of)) slowest.add(std::move(trace));
     return true;

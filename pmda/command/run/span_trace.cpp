@@ -98,4 +98,22 @@ const std::string* lacks_part_in(const SpanTrace& trace, const Node& node) {
 
 std::vector<Node> nodes_of(const SpanTrace& trace) { return Forest(trace).nodes(); }
 
+std::optional<OpenRequest> open_request(const std::vector<Node>& nodes) {
+  auto outermost = nodes.end();
+  for (auto node = nodes.begin(); node != nodes.end(); ++node)
+    if (node->span->was_open() &&
+        (outermost == nodes.end() || node->span->duration_ns > outermost->span->duration_ns))
+      outermost = node;
+  if (outermost == nodes.end()) return {};
+  const SpanEvent& first = *outermost->span;
+  const SpanEvent* last = &first;
+  for (auto node = outermost + 1; node != nodes.end() && node->depth > outermost->depth; ++node) {
+    const SpanEvent& span = *node->span;
+    if (span.was_open() && span.pid == first.pid && span.host == first.host &&
+        span.begin_ns >= last->begin_ns)
+      last = &span;
+  }
+  return OpenRequest{first, *last};
+}
+
 }  // namespace pcp::trace::command

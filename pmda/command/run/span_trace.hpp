@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,5 +54,13 @@ const std::string* lacks_part_in(const SpanTrace& trace, const Node& node);
 // All nodes of a trace, parents before children, siblings in order of time. Each span appears once,
 // even with invalid parents.
 std::vector<Node> nodes_of(const SpanTrace& trace);
+
+// Transactions of a trace that were open when a process died.
+struct OpenRequest {
+  SpanEvent outermost;  // of all processes that died, the one that was open for longest
+  SpanEvent last;  // inside it in its process, the one that began last; the same: none is inside
+};
+
+std::optional<OpenRequest> open_request(const std::vector<Node>& nodes);
 
 }  // namespace pcp::trace::command

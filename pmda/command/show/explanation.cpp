@@ -118,6 +118,10 @@ constexpr const char* kOfLateLabels =
     "tag= does not know labels that come after the begin: write tag=NAME, and choose with"
     " label.KEY=VALUE of pcp-trace spans\n";
 
+bool waits_for_deaths(const wire::CaptureFilter& filter) {
+  return (filter.reasons & wire::kIfDied) != 0;
+}
+
 enum class Match { None, OnlyWithLabels, Some };
 
 Match match_of(const wire::CaptureFilter& filter, const std::set<std::string>& tags) {
@@ -148,10 +152,10 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
   if (match == Match::None) return unmatched(tags, shown);
   const bool is_some = match == Match::Some;
   // Tags also match for another user's programs.
-  return std::string(facts.only_user.empty() ? "tags match; " : "") +
-         ((filter.reasons & wire::kIfDied) != 0
-              ? "transactions that are open are shown when their process dies"
-              : "transactions are shown when they end") +
+  std::string text = facts.only_user.empty() ? "tags match" : "";
+  if (waits_for_deaths(filter))
+    return text + (text.empty() ? "" : "\n") + (is_some ? "" : kOfLateLabels);
+  return text + (text.empty() ? "" : "; ") + "transactions are shown when they end" +
          (filter.reasons != 0     ? when(filter)
           : filter.slower_ns == 0 ? ""
           : is_some               ? ", and none was slow enough"
@@ -191,7 +195,10 @@ std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filte
     lines += "  " + text.substr(at, end - at) + "\n";
     at = end + 1;
   }
-  return "no span has arrived yet. On " + shown.name(facts.host, kNameColumns) + ":\n" + lines;
+  return (waits_for_deaths(filter)
+              ? "waiting: a request is shown when a process dies in which it is open. On "
+              : "no span has arrived yet. On ") +
+         shown.name(facts.host, kNameColumns) + ":\n" + lines;
 }
 
 std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& tags,

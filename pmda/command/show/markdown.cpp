@@ -53,10 +53,14 @@ std::string incomplete(const Run& run, const std::string& where = "") {
   return text;
 }
 
-std::string died(const std::optional<RecordedSpans>& spans) {
+std::string died(const Model& run) {
+  if (!run.spans) return "";
   std::string text;
-  for (const std::string& line : lines_of(spans ? died_lines(*spans, shown()) : ""))
-    if (!line.empty()) text += "**died:** " + markdown_code(line) + "\n\n";
+  for (const std::string& line : died_requests(run.spans->died, shown()))
+    text += "**died:** " + markdown_code(line) + "\n\n";
+  if (const std::uint64_t more = run.spans->died.more(); more > 0)
+    text += "and " + std::to_string(more) +
+            " more; whole requests: " + markdown_code(how_to_see_died(run.run.archives)) + "\n\n";
   return text;
 }
 
@@ -94,7 +98,7 @@ std::string changed(const ComparedTag& tag, Figure column, const Divisors& divis
 
 std::string rest(std::size_t all, std::size_t shown_ones) {
   if (all <= shown_ones) return "";
-  return "and " + std::to_string(all - shown_ones) + " more tags\n\n";
+  return "and " + Shown::counted(all - shown_ones, "more tag") + "\n\n";
 }
 
 std::string listed(const std::vector<Condition::Finding>& findings) {
@@ -141,7 +145,7 @@ std::string markdown_code(std::string_view text) {
 }
 
 std::string markdown(const Model& run, const std::vector<Condition::Finding>& findings) {
-  std::string text = died(run.spans) + incomplete(run.run) + about(run.run) + "\n";
+  std::string text = died(run) + incomplete(run.run) + about(run.run) + "\n";
   TablesOf<Tag> kinds;
   for (std::size_t i = 0; i < std::min(run.tags.size(), kMostRows); ++i)
     kinds[table_of(run.tags[i].type)].push_back(&run.tags[i]);

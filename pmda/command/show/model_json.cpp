@@ -177,17 +177,22 @@ void write_requests(JsonWriter& json, const Requests& requests) {
 }
 
 void write_died(JsonWriter& json, const Died& died) {
+  const auto write = [&](const SpanEvent& span) {
+    json.text("tag", span.tag);
+    json.number("open_s", static_cast<double>(span.duration_ns) / 1e9);
+    json.text("span", text_of(span.span));
+  };
   json.object("died", [&] {
-    json.number("spans", died.spans);
-    json.list("longest", died.longest, [&](const SpanEvent& span) {
+    json.number("requests", died.requests);
+    json.list("longest", died.longest, [&](const OpenRequest& request) {
+      const auto& [span, last] = request;
       json.object([&] {
-        json.text("tag", span.tag);
-        json.number("open_s", static_cast<double>(span.duration_ns) / 1e9);
+        write(span);
         json.text("service", span.service.empty() ? span.process : span.service);
         json.number("pid", span.pid);
         json.text("host", span.host);
         json.text("trace", text_of(span.trace));
-        json.text("span", text_of(span.span));
+        if (last.span != span.span) json.object("last", [&] { write(last); });
       });
     });
   });
@@ -251,7 +256,7 @@ void write_spans(JsonWriter& json, const RecordedSpans& spans) {
     if ((spans.reasons & wire::kIfFailed) != 0) json.truth("only_failed", true);
     if ((spans.reasons & wire::kIfWanted) != 0) json.truth("only_wanted", true);
     if ((spans.reasons & wire::kIfDied) != 0) json.truth("only_died", true);
-    if (spans.died.spans > 0) write_died(json, spans.died);
+    if (spans.died.requests > 0) write_died(json, spans.died);
     json.number("not_in_requests", spans.not_in_requests);
     json.list("requests", spans.requests,
               [&](const Requests& each) { write_requests(json, each); });

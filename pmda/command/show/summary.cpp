@@ -87,7 +87,7 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
     text += (i > 0 ? ", " : "") + count +
             shown.name(found[i]->name, std::max(room, used + kLeastName) - used);
   }
-  if (found.size() > named) text += ", and " + std::to_string(found.size() - named) + " tags";
+  if (found.size() > named) text += ", and " + Shown::counted(found.size() - named, "more tag");
   return labelled(shown, "open", text);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -58,15 +59,21 @@ std::string lacking_text(const std::string& to) {
   return "no part" + (to.empty() ? "" : " in " + to) + " has come, as in other traces";
 }
 
-// "checkout{route=/cart} was open for 3.20 s in shop (pid 812)".
-std::string was_open(const SpanEvent& span, const Shown& shown, bool has_hosts) {
+// "checkout{route=/cart} was open for 3.20 s in shop (pid 812), at last in query for 3.19 s".
+std::string was_open(const OpenRequest& request, const Shown& shown, bool has_hosts) {
   constexpr std::size_t kMostOfTag = 40;
   constexpr std::size_t kMostOfService = 20;
-  return shown.name(span.tag, kMostOfTag) + " was open for " +
-         shown.duration(seconds(span.duration_ns)) + " in " +
+  const auto& [span, last] = request;
+  const auto open_for = [&](const SpanEvent& its) {
+    return " for " + shown.duration(seconds(its.duration_ns));
+  };
+  return shown.name(span.tag, kMostOfTag) + " was open" + open_for(span) + " in " +
          shown.name(span.service.empty() ? span.process : span.service, kMostOfService) + " (pid " +
          std::to_string(span.pid) + ")" +
-         (has_hosts ? " on " + shown.name(span.host, kMostOfHost) : "");
+         (has_hosts ? " on " + shown.name(span.host, kMostOfHost) : "") +
+         (last.span == span.span
+              ? ""
+              : ", at last in " + shown.name(last.tag, kMostOfTag) + open_for(last));
 }
 
 class Waterfall {
@@ -175,14 +182,9 @@ std::string Waterfall::head(const Node& first) const {
 
 // Why it is shown: what was open when its process died, and what was slow.
 std::string Waterfall::reasons(const std::vector<Node>& nodes) const {
-  const auto died =
-      std::ranges::find_if(nodes, [](const Node& each) { return each.span->was_open(); });
   std::string lines;
-  if (died != nodes.end())
-    lines = "  " +
-            shown_.bad(shown_.beginning("died: " + was_open(*died->span, shown_, has_hosts_),
-                                        room_after(shown_.terminal().columns, 2))) +
-            "\n";
+  if (const std::optional<OpenRequest> died = open_request(nodes))  // whole: it says the most
+    lines = "  " + shown_.bad("died: " + was_open(*died, shown_, has_hosts_)) + "\n";
   return lines + slow(nodes);
 }
 
@@ -311,16 +313,34 @@ std::string waterfall(const SpanTrace& trace, const Shown& shown, std::size_t mo
   return Waterfall(trace, shown, most_spans).text();
 }
 
-std::string died_lines(const RecordedSpans& spans, const Shown& shown) {
-  const Died& died = spans.died;
-  if (died.longest.empty()) return "";
-  const bool has_hosts = are_of_several_hosts(died.longest);
+std::vector<std::string> died_requests(const Died& died, const Shown& shown) {
+  const auto& longest = died.longest;
+  const bool has_hosts = std::ranges::any_of(longest, [&](const OpenRequest& each) {
+    return each.outermost.host != longest.front().outermost.host;
+  });
+  std::vector<std::string> lines;
+  for (const OpenRequest& each : longest) {
+    std::string line = was_open(each, shown, has_hosts);
+    if (each.last.span != each.outermost.span) line += ",";
+    lines.push_back(line + " when the process died");
+  }
+  return lines;
+}
+
+std::string how_to_see_died(const std::vector<std::string>& archives) {
+  std::string names;
+  for (const std::string& archive : archives) names += " -a " + printed_name(archive);
+  return "pcp-trace spans" + names + " died";
+}
+
+std::string died_lines(const RecordedSpans& spans, const std::vector<std::string>& archives,
+                       const Shown& shown) {
   std::string text;
-  for (const SpanEvent& span : died.longest)
-    text += shown.bad(was_open(span, shown, has_hosts) + " when the process died") + "\n";
-  if (const std::uint64_t more = died.spans - died.longest.size(); more > 0)
+  for (const std::string& line : died_requests(spans.died, shown)) text += shown.bad(line) + "\n";
+  if (text.empty()) return text;
+  if (const std::uint64_t more = spans.died.more(); more > 0)
     text += "and " + Shown::count(static_cast<double>(more)) +
-            " more; whole requests: pcp-trace spans -a RECORDING died\n";
+            " more; whole requests: " + how_to_see_died(archives) + "\n";
   return text + "\n";
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "command/run/model.hpp"
 #include "command/run/span_trace.hpp"
@@ -17,8 +18,15 @@ inline constexpr std::size_t kMostSpanLines = 200;
 std::string waterfall(const SpanTrace& trace, const Shown& shown,
                       std::size_t most_spans = kMostSpanLines);
 
-// The longest transactions that were open when their processes died, a line for each.
-std::string died_lines(const RecordedSpans& spans, const Shown& shown);
+// The requests that were open for longest when a process died, a line for each.
+std::vector<std::string> died_requests(const Died& died, const Shown& shown);
+
+// The command that shows all of them.
+std::string how_to_see_died(const std::vector<std::string>& archives);
+
+// Both, for a terminal.
+std::string died_lines(const RecordedSpans& spans, const std::vector<std::string>& archives,
+                       const Shown& shown);
 
 // The number of a run's single transactions, in one line.
 std::string span_counts(const RecordedSpans& spans, const Shown& shown);

@@ -55,10 +55,12 @@ TEST(Markdown, BeginsWithWhatHadNoRoom) {
 
 TEST(Markdown, BeginsWithWhatWasOpenWhenItsProcessDied) {
   Model run = run_of({});
-  run.spans.emplace().died = {1, {span_of("pay", 1, 0, 0, 5)}};
+  const SpanEvent pay = span_of("pay", 1, 0, 0, 5);
+  run.spans.emplace().died = {2, {{pay, pay}}};
   EXPECT_TRUE(
       markdown(run, {}).starts_with("**died:** `pay was open for 5.00 ms in shop (pid 11) "
-                                    "when the process died`\n\n`app.trace"))
+                                    "when the process died`\n\nand 1 more; whole requests: "
+                                    "`pcp-trace spans -a app.trace/trace died`\n\n`app.trace"))
       << markdown(run, {});
 }
 

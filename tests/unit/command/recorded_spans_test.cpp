@@ -77,22 +77,29 @@ TEST_F(RecordedSpansOf, FailedRequestsAloneAreKnownIfEachHasFailed) {
   }
 }
 
-TEST_F(RecordedSpansOf, DeadProgramsBeginWithWhatWasOpenForLongest) {
+TEST_F(RecordedSpansOf, DeadProgramsBeginWithTheRequestsThatWereOpenForLongest) {
   std::vector<MadeSpan> all{{.tag = "a", .id = 99, .begin_ns = ns_at(0.5), .duration_ns = 1}};
   for (std::uint64_t id = 1; id <= 7; ++id)
-    all.push_back({.tag = "a",
-                   .id = id,
-                   .begin_ns = ns_at(0.5),
-                   .duration_ns = id * kMs,
-                   .trace = id,
-                   .flags = wire::kWasOpen});
+    for (const std::uint64_t parent : {std::uint64_t{0}, id})
+      all.push_back({.tag = "a",
+                     .id = parent + id,
+                     .parent = parent,
+                     .begin_ns = ns_at(0.5) + parent,
+                     .duration_ns = id * kMs - parent,
+                     .trace = id,
+                     .flags = wire::kWasOpen});
   begun().spans(1, all);
   const RecordedSpans found = spans();
-  EXPECT_EQ(found.died.spans, 7U);
+  EXPECT_EQ(found.died.requests, 7U);
   std::vector<std::uint64_t> ids;
-  for (const SpanEvent& span : found.died.longest) ids.push_back(span.span);
+  for (const OpenRequest& request : found.died.longest) {
+    ids.push_back(request.outermost.span);
+    EXPECT_EQ(request.last.span, 2 * ids.back());
+  }
   EXPECT_EQ(ids, (std::vector<std::uint64_t>{7, 6, 5, 4, 3}));
   EXPECT_EQ(found.longest.at("a").duration_ns, 1U);  // of those that ended
+  const Window before{moment(0), moment(0.5) + std::chrono::milliseconds(3)};
+  EXPECT_EQ(spans({"run"}, before).died.requests, 3U);
 }
 
 TEST_F(RecordedSpansOf, ChosenTagsAreTheTracesThatHaveOne) {

@@ -53,6 +53,19 @@ TEST(Tree, MayBeDeep) {
   EXPECT_EQ(nodes_of(trace).back().depth, 99'999U);
 }
 
+TEST(OpenRequest, IsTheLongestOpenOneAndTheLastInsideItInItsProcess) {
+  std::vector<SpanEvent> spans{span_of("root", 1, 0, 0, 99),   span_of("short", 2, 1, 80, 10),
+                               span_of("long", 3, 1, 10, 80),  span_of("step", 4, 3, 20, 70),
+                               span_of("ended", 5, 4, 30, 60), span_of("elsewhere", 6, 4, 40, 50)};
+  EXPECT_FALSE(open_request(nodes_of(trace_of(spans))));
+  for (const std::size_t open : {1U, 2U, 3U, 5U}) spans[open].flags = wire::kWasOpen;
+  spans[5].pid = 12;
+  const SpanTrace trace = trace_of(spans);
+  const auto found = open_request(nodes_of(trace));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->outermost.tag + " " + found->last.tag, "long step");
+}
+
 TEST(Trace, LastsFromTheFirstBeginningToTheLastEnd) {
   const SpanTrace trace = trace_of(
       {span_of("root", 1, 0, 5, 10), span_of("before", 2, 1, 3, 1), span_of("after", 3, 1, 14, 6)});

@@ -109,6 +109,7 @@ TEST(Summary, SaysWhatHadNotEnded) {
   EXPECT_FALSE(has(shown({transaction("ended")}), "not ended"));
   hung.vanished = 1'000'000;
   hung.name = "checkout of a name that is long";
+  EXPECT_TRUE(has(shown({hung, hung, hung, hung}), ", and 1 more tag\n"));
   for (const std::string& line : lines_of(shown({hung, hung, hung}))) EXPECT_LE(line.size(), 100U);
 }
 

@@ -82,24 +82,31 @@ TEST(Waterfall, BeginsWithWhatWasOpenWhenItsProcessDied) {
   SpanEvent query = span_of("query", 2, 1, 5, 5);
   query.flags = wire::kWasOpen;
   query.left_out = 1;
-  const SpanTrace trace = trace_of({span_of("checkout", 1, 0, 0, 10), query});
+  SpanTrace trace = trace_of({span_of("checkout", 1, 0, 0, 10), query});
   EXPECT_EQ(below_head(waterfall(trace, kPlain)),
             "  died: query was open for 5.00 ms in shop (pid 11)\n"
             "checkout                      shop 11               10.0 ms ====================\n"
             "  query                                            >5.00 ms           =========>\n"
             "    open when its process died\n"
             "    its notes are missing: they were lost with the process\n");
+  trace.spans[0].flags = wire::kWasOpen;
+  EXPECT_TRUE(begins(below_head(waterfall(trace, kPlain)),
+                     "  died: checkout was open for 10.0 ms in shop (pid 11), at last in query for "
+                     "5.00 ms\n"));
 }
 
-TEST(Waterfall, OfAReportBeginsWithTheLongestThatWereOpen) {
+TEST(Waterfall, OfAReportBeginsWithTheRequestsThatWereOpenForLongest) {
   RecordedSpans spans;
-  EXPECT_EQ(died_lines(spans, kPlain), "");
-  spans.died = {3, {span_of("checkout{route=/cart}\033[2J", 1, 0, 0, 3200), span_of("b", 2, 0)}};
-  EXPECT_EQ(
-      died_lines(spans, kPlain),
-      "checkout{route=/cart}\\x1b[2J was open for 3.20 s in shop (pid 11) when the process died\n"
-      "b was open for 1.00 ms in shop (pid 11) when the process died\n"
-      "and 1 more; whole requests: pcp-trace spans -a RECORDING died\n\n");
+  EXPECT_EQ(died_lines(spans, {"a.trace"}, kPlain), "");
+  const SpanEvent b = span_of("b", 2, 0);
+  spans.died = {
+      3,
+      {{span_of("checkout{route=/cart}\033[2J", 1, 0, 0, 3200), span_of("query", 3, 1)}, {b, b}}};
+  EXPECT_EQ(died_lines(spans, {"a.trace", "b.trace"}, kPlain),
+            "checkout{route=/cart}\\x1b[2J was open for 3.20 s in shop (pid 11), at last in query "
+            "for 1.00 ms, when the process died\n"
+            "b was open for 1.00 ms in shop (pid 11) when the process died\n"
+            "and 1 more; whole requests: pcp-trace spans -a a.trace -a b.trace died\n\n");
 }
 
 TEST(Waterfall, MarksWhatItsProgramWants) {

@@ -230,12 +230,13 @@ TEST(WhySlow, SaysThatTheOthersAreSlowToo) {
   EXPECT_TRUE(has(json.document(), R"("slower_s":0.2,)"));
   EXPECT_FALSE(has(json.document(), "died"));
   JsonWriter died;
-  failed.died = {2, {span_of("a", 5, 0, 0, 9)}};
+  failed.died = {2, {{span_of("a", 5, 0, 0, 9), span_of("b", 6, 5, 0, 2)}}};
   write_spans(died, failed);
   EXPECT_TRUE(has(died.document(),
-                  R"("only_died":true,"died":{"spans":2,"longest":[{"tag":"a","open_s":0.009,)"
-                  R"("service":"shop","pid":11,"host":"saturn",)"
-                  R"("trace":"00000000000000000000000000000001","span":"0000000000000005"}]})"));
+                  R"("only_died":true,"died":{"requests":2,"longest":[{"tag":"a","open_s":0.009,)"
+                  R"("span":"0000000000000005","service":"shop","pid":11,"host":"saturn",)"
+                  R"("trace":"00000000000000000000000000000001",)"
+                  R"("last":{"tag":"b","open_s":0.002,"span":"0000000000000006"}}]})"));
 }
 
 }  // namespace

@@ -154,17 +154,21 @@ function showNotice(text) {
   byId('notice').textContent = text;
 }
 
-// Transactions that were open when their process died.
+// Requests that were open when a process died.
 function diedNotices(died, hasHosts) {
   if (!died) return [];
-  const {spans, longest} = died;
-  const more = spans - longest.length;
+  const {requests, longest} = died;
+  const more = requests - longest.length;
+  const openFor = ({open_s: open}) => `for ${formatSeconds(open)}`;
   return [
-    ...longest.map(
-        ({tag, open_s: open, service, pid, host}) =>
-            `${visibleName(tag)} was open for ${formatSeconds(open)} in ${visibleName(service)} ` +
-            `(pid ${pid})${hasHosts ? ` on ${visibleName(host)}` : ''} when the process died.`),
-    ...(more ? [`${formatCount(more)} more ${more === 1 ? 'was' : 'were'} open.`] : [])
+    ...longest.map((outermost) => {
+      const {tag, service, pid, host, last} = outermost;
+      return `${visibleName(tag)} was open ${openFor(outermost)} in ${visibleName(service)} ` +
+          `(pid ${pid})${hasHosts ? ` on ${visibleName(host)}` : ''}` +
+          (last ? `, at last in ${visibleName(last.tag)} ${openFor(last)},` : '') +
+          ' when the process died.';
+    }),
+    ...(more ? [`${plural(more, 'more request')} ${more === 1 ? 'was' : 'were'} open.`] : [])
   ];
 }
 

@@ -2,7 +2,7 @@
 // The table of the slowest and the failed requests: where their time goes, and which notes and
 // labels are frequent, beside all others. See requests.hpp.
 
-import {bar, byId, element, formatCount, formatPercent, formatSeconds, shortName, visibleName} from './format.js';
+import {bar, byId, element, formatCount, formatPercent, formatSeconds, plural, shortName, visibleName} from './format.js';
 import {Table} from './table.js';
 
 const mostSteps = 50;
@@ -70,7 +70,7 @@ function showRequests(requests) {
   table?.retire();
   const columns = [
     {
-      title: `${formatCount(count.all)} captured requests`,
+      title: plural(count.all, 'captured request'),
       help:
           'The self time of steps, while nothing inside of them ran; notes and labels that are frequent',
       value: ({name}) => name,
