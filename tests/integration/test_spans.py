@@ -38,8 +38,8 @@ class SpansTestCase(TraceTestCase):
         self.assertEqual(process.returncode, status, complaints)
         # Without two kinds of messages: gcov's, which another user cannot write; and the command's reasons for a delay,
         # on a busy machine.
-        return out, re.sub(r"^profiling: .*\n|^.*: no answer yet; .*\n|^.*: no span has arrived yet.*\n(  .*\n)*", "",
-                           complaints, flags=re.MULTILINE)
+        delays = r"no answer yet; .*\n|no span has arrived yet.*\n(  .*\n)*|waiting: .*\n(  .*\n)*"
+        return out, re.sub(rf"^profiling: .*\n|^.*: ({delays})", "", complaints, flags=re.MULTILINE)
 
     def wait_for_complaint(self, process, end):
         """Waits for a line with this end on standard error."""
