@@ -37,6 +37,9 @@ class OwnDescriptor {
 
   // False if there is none, or the program has closed it or put another file in its place.
   bool is_ours() const;
+  bool is_same_file(const OwnDescriptor& other) const {
+    return number() >= 0 && device_ == other.device_ && inode_ == other.inode_;
+  }
   bool is_lost() const { return number() >= 0 && !is_ours(); }
 
   // Like the system calls, but they raise no signal, and wait only if asked to. They fail with

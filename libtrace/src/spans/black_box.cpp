@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "pcp/trace.h"
@@ -37,18 +39,19 @@ void map_zeros() {
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
-int make_file(std::size_t bytes) {
+int make_memfd() {
+  const int fd = ::memfd_create("pcp-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+  if (fd >= 0 || errno != EINVAL) return fd;
+  return ::memfd_create("pcp-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);  // before Linux 6.3
+}
+
+// Nobody else may open the file for writing, whoever has a descriptor.
+bool set_size(const OwnDescriptor& file, std::size_t bytes) {
   rlimit most{};
-  if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < bytes) return -1;
-  int fd = ::memfd_create("pcp-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-  if (fd < 0 && errno == EINVAL)  // before Linux 6.3
-    fd = ::memfd_create("pcp-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return -1;
-  if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 &&
-      ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-    return fd;
-  ::close(fd);
-  return -1;
+  return ::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur >= bytes && file.is_ours() &&
+         ::fchmod(file.number(), S_IRUSR) == 0 &&
+         ::ftruncate(file.number(), static_cast<off_t>(bytes)) == 0 &&
+         ::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
 // Pages come when they are written, also in a program that locks its memory: so the memory is
@@ -77,11 +80,16 @@ void BlackBox::make(std::size_t ring_bytes) {
   if (std::exchange(is_made_, true)) return;
   const ErrnoStays errno_stays;
   const std::size_t bytes = file_bytes(paged(ring_bytes));
-  if (descriptor_.take(make_file(bytes))) memory_ = map_file(descriptor_.number(), bytes);
-  if (memory_ == nullptr) {
-    diagnose(PMTRACE_STATE_COMMS, [] { return "no black box: its memory cannot be made"; });
-    return descriptor_.close();
+  OwnDescriptor file;
+  if (file.take(make_memfd()) && set_size(file, bytes)) memory_ = map_file(file.number(), bytes);
+  if (memory_ != nullptr) {
+    const std::string again = "/proc/self/fd/" + std::to_string(file.number());
+    descriptor_.take(::open(again.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!descriptor_.is_same_file(file)) descriptor_.close();
   }
+  if (descriptor_.number() < 0)
+    diagnose(PMTRACE_STATE_COMMS, [] { return "no black box: its memory cannot be made"; });
+  if (memory_ == nullptr) return;
   search_for_leaks_from(memory_ + kNodesAt, kNodesBytes);
   head()->layout = kLayout;
   head()->ring_bytes = paged(ring_bytes);

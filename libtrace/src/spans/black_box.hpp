@@ -39,7 +39,8 @@ class BlackBox {
   // A span may have this tag.
   void note_tag(const Tag& tag);
 
-  // Closed in a forked child. The program may close it, too: then later agents get no box.
+  // For reading only: an agent must not write into the program. Closed in a forked child. The
+  // program may close it, too: then later agents get no box.
   OwnDescriptor& descriptor() { return descriptor_; }
 
  private:

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,6 +173,16 @@ TEST_F(BlackBoxTest, OpenTransaction_IsThereWithItsTagUntilItsEnd) {
   program.end(outer);
   EXPECT_TRUE(read(fd, kHold).open.empty());
   EXPECT_TRUE(read(fd, kHold).ended.empty());
+}
+
+TEST_F(BlackBoxTest, Descriptor_IsForReading) {
+  BlackBox own;
+  own.make(kHold);
+  const int fd = own.descriptor().number();
+  struct stat file {};
+  ASSERT_EQ(::fstat(fd, &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0400U);
+  EXPECT_EQ(::fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
 }
 
 // A signal handler of the program may fork in the middle of a call.
