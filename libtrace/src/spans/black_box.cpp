@@ -34,9 +34,11 @@ std::atomic<std::size_t> mapped_bytes{0};
 
 // A fork in a signal handler may have interrupted a call: it goes on in the child, without effect.
 void map_zeros() {
-  if (char* const memory = mapped.exchange(nullptr, std::memory_order_acquire))
-    ::mmap(memory, mapped_bytes.load(std::memory_order_relaxed), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  char* const memory = mapped.exchange(nullptr, std::memory_order_acquire);
+  if (memory == nullptr) return;
+  [[maybe_unused]] const void* const zeros =
+      ::mmap(memory, mapped_bytes.load(std::memory_order_relaxed), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 int make_memfd() {

@@ -87,13 +87,12 @@ void HeldTraces::want(const wire::WantedTrace& trace, const CaptureSet& set, std
   if (Wanted* const wanted = add_wanted(trace.hash, bits, set, now_ns)) wanted->told |= bits;
 }
 
-// Null if there is no memory.
+// Null if there is no memory: then only what is held now is sent.
 HeldTraces::Wanted* HeldTraces::add_wanted(std::uint64_t hash, CaptureBits bits,
                                            const CaptureSet& set, std::uint64_t now_ns) {
   Wanted* const known = wanted_.find_or_make(hash);
-  if (known == nullptr) return nullptr;
-  const CaptureBits before = known->valid(set);
-  *known = {{before | bits, set.epoch()}, known->told & before};
+  const CaptureBits before = known != nullptr ? known->valid(set) : 0;
+  if (known != nullptr) *known = {{before | bits, set.epoch()}, known->told & before};
   if (const CaptureBits fresh = bits & ~before; fresh != 0) {
     count_gone(hash, fresh, set);
     taken_.for_each_of(hash, [&](TakenSpans::Position position, TakenSpans::Record& record) {

@@ -87,17 +87,6 @@ void SpanNotes::set_reason(std::string_view reason) {
   }
 }
 
-std::unique_ptr<SpanNotes> SpanNotes::copy() const {
-  auto made = std::unique_ptr<SpanNotes>(new (std::nothrow) SpanNotes(begun_));
-  if (made == nullptr) return made;
-  for (const Attribute& each : attributes_) made->add(each.key, each.text, each.number);
-  for (const wire::SpanLink& each : links_) made->add_link(each);
-  made->set_reason(reason_);
-  made->left_out_ += left_out_;
-  made->is_wanted_ = is_wanted_;
-  return made;
-}
-
 void SpanNotes::fill(wire::Span& span) {
   views_.clear();
   for (const Attribute& each : attributes_) views_.push_back({each.key, each.text, each.number});

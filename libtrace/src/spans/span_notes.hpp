@@ -39,9 +39,6 @@ class SpanNotes {
   Moment begun() const { return begun_; }
   std::size_t bytes() const { return bytes_; }
 
-  // Null if there is no memory.
-  std::unique_ptr<SpanNotes> copy() const;
-
   // Points `span` to these notes. Valid as long as this object.
   void fill(wire::Span& span);
 

@@ -21,7 +21,6 @@ inline constexpr std::uint64_t kCameInFlag = 128;  // ours: its parent is in ano
 inline constexpr std::uint64_t kNoRoomFlag = 64;   // ours: left out because there was no room
 inline constexpr std::uint64_t kInsideOneThatCameInFlag = 32;  // ours: has no id, parent came in a
                                                                // header
-inline constexpr std::uint64_t kHeldFlag = 8;      // ours: of a span that the agent holds
 inline constexpr std::uint64_t kWantedFlag = 4;    // ours: of a span that the program wants
 inline constexpr std::uint64_t kLeftOutFlag = 16;  // ours: a capture left out it or its top
 

@@ -96,6 +96,7 @@ void Recovery::want() {
   std::vector<std::pair<std::uint64_t, Wanted>> all(wanted_.begin(), wanted_.end());
   std::ranges::sort(all, std::greater<>(), [](const auto& each) { return each.second.longest_ns; });
   std::vector<wire::WantedTrace> traces;
+  traces.reserve(all.size());
   for (const auto& [hash, wanted] : all) traces.push_back({hash, wanted.bits});
   intake_.want(traces, process_.spans.told, process_.spans, sender(),
                SpanIntake::kMostWantedOfAUser);

@@ -185,7 +185,8 @@ void write_died(JsonWriter& json, const Died& died) {
   json.object("died", [&] {
     json.number("requests", died.requests);
     json.list("longest", died.longest, [&](const OpenRequest& request) {
-      const auto& [span, last] = request;
+      const SpanEvent& span = request.outermost;
+      const SpanEvent& last = request.last;
       json.object([&] {
         write(span);
         json.text("service", span.service.empty() ? span.process : span.service);
