@@ -41,8 +41,10 @@ class CaptureSet {
   // Continues the limit and the missed counts of an earlier set with this filter.
   void go_on_from(const CaptureSet& before, std::size_t bit);
 
-  // Tags that may have spans are noted there.
+  // Tags that may have spans are noted there: those that begin, when they are looked up, and
+  // others.
   void note_tags_in(BlackBox& box) { box_ = &box; }
+  void note(const Tag& tag) const { matching(tag); }
 
   // The agent tells other processes which traces are wanted.
   void set_relayed() { is_relayed_ = true; }

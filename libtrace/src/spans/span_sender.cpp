@@ -27,6 +27,13 @@ constexpr std::size_t kMostWanted = 128;
 // Most spans to be sent while others may be taken.
 constexpr std::size_t kMostReady = 4'096;
 
+// The box has all that a reader must know of a set before threads use it.
+void note_in_box(BlackBox& box, CaptureSet& set, std::size_t hold_bytes) {
+  box.make(hold_bytes);
+  set.note_tags_in(box);
+  box.note_set(set.epoch(), set.control());
+}
+
 }  // namespace
 
 void capture_from_start(Recorders& recorders, const ClientOptions& options) {
@@ -37,9 +44,7 @@ void capture_from_start(Recorders& recorders, const ClientOptions& options) {
   auto set = std::make_unique<CaptureSet>(0);
   set->add({CaptureBooks::kFromStart, kBitFromStart, options.capture}, *filter, wire::kAnyRate, 0);
   set->set_relayed();
-  recorders.box().make(options.hold_bytes);
-  set->note_tags_in(recorders.box());
-  recorders.box().note_set(set->epoch(), 0);
+  note_in_box(recorders.box(), *set, options.hold_bytes);
   recorders.captures().publish(std::move(set));
 }
 
@@ -95,7 +100,7 @@ void SpanSender::on_disconnected(std::uint64_t now_ns) {
 
 // Another agent knows nothing of the former agent's captures.
 void SpanSender::forget_all() {
-  in_flight_.drop_all([this](const SpanBatch& lost) { taken_.settle(lost.positions); });
+  in_flight_.drop_all([this](const SpanBatch& lost) { taken_.settle(lost.places); });
   in_flight_.begin_with_new_agent();
   waits_for_first_agent_ = false;
   box_.forget_sets();
@@ -157,10 +162,8 @@ void SpanSender::on_wanted(const std::vector<wire::WantedTrace>& wanted) {
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   if (set != nullptr) {
-    box_.make(hold_bytes_);
+    note_in_box(box_, *set, hold_bytes_);
     box_.note_clock(wall_minus_monotonic_);
-    set->note_tags_in(box_);
-    box_.note_set(set->epoch(), set->control());
     books_.note(*set);
   }
   captures_.publish(std::move(set));
@@ -177,7 +180,7 @@ void SpanSender::retire() {
 bool SpanSender::on_ack(std::uint64_t sequence) {
   return in_flight_.on_ack(sequence, [this](const SpanBatch& batch) {
     ++acknowledged_;
-    taken_.settle(batch.positions);
+    taken_.settle(batch.places);
     books_.note_taken();
   });
 }
@@ -185,7 +188,7 @@ bool SpanSender::on_ack(std::uint64_t sequence) {
 void SpanSender::give_up_in_flight() {
   in_flight_.drop_all([this](const SpanBatch& lost) {
     books_.note_lost(lost.control, lost.spans_at);
-    taken_.settle(lost.positions);
+    taken_.settle(lost.places);
   });
 }
 
@@ -237,9 +240,8 @@ void SpanSender::set_wall_clock() {
 
 bool SpanSender::has_settled(std::uint64_t captured) const {
   const SpanBatch* const sent = in_flight();
-  const bool tells_counts_only = sent != nullptr && sent->positions.empty();
-  return handed_over_ >=
-             captured + taken_.ready() + (sent != nullptr ? sent->positions.size() : 0) &&
+  const bool tells_counts_only = sent != nullptr && sent->places.empty();
+  return handed_over_ >= captured + taken_.ready() + (sent != nullptr ? sent->places.size() : 0) &&
          !tells_counts_only;
 }
 
@@ -285,7 +287,7 @@ SpanBatch* SpanSender::next() {
   if (in_flight_.empty()) {
     SpanBatch batch;
     fill(batch);
-    if (batch.positions.empty() && batch.counts.empty() && batch.wanted.empty()) return nullptr;
+    if (batch.places.empty() && batch.counts.empty() && batch.wanted.empty()) return nullptr;
     in_flight_.add(std::move(batch));
   }
   return &in_flight_.front();
@@ -311,26 +313,26 @@ void SpanSender::fill(SpanBatch& batch) {
         taken_.remove_next(nullptr);
         continue;
       }
-      if (!batch.positions.empty() && set->control != batch.control) break;
+      if (!batch.places.empty() && set->control != batch.control) break;
       append(next, batch);
       batch.control = set->control;
       if (!next.is_held) books_.count(next.record->epoch, next.bits, CaptureBooks::Outcome::Sent);
-      batch.positions.push_back(taken_.remove_next(&sequence));
+      batch.places.push_back(taken_.remove_next(&sequence));
     }
   } catch (const std::bad_alloc&) {
-    if (batch.positions.empty()) throw;
+    if (batch.places.empty()) throw;
   }
   books_.tell(batch.counts);
   if (published() == nullptr) return;
-  if (batch.positions.empty()) batch.control = published()->control();
+  if (batch.places.empty()) batch.control = published()->control();
   if (batch.control == published()->control())
     held_.take_news(*published(), kMostWanted, batch.wanted);
 }
 
 // Throws if there is no memory, with nothing changed; else there is room for its position.
 void SpanSender::append(const TakenSpans::Ready& ready, SpanBatch& batch) {
-  if (batch.positions.size() == batch.positions.capacity())
-    batch.positions.reserve(2 * batch.positions.size() + 64);
+  if (batch.places.size() == batch.places.capacity())
+    batch.places.reserve(2 * batch.places.size() + 64);
   batch.tags.push_back(taken_.tag_of(*ready.record));
   taken_.append(ready, batch.body);
   if (!ready.is_held) for_each_bit(ready.bits, [&](std::size_t bit) { ++batch.spans_at[bit]; });

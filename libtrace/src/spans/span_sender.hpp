@@ -42,7 +42,7 @@ struct SpanBatch : Numbered {
   std::vector<wire::WantedTrace> wanted;
   std::string body;
   std::vector<const Tag*> tags;
-  std::vector<TakenSpans::Position> positions;  // of the spans
+  std::vector<TakenSpans::Place> places;  // of the spans
   CaptureBooks::SpanCounts spans_at{};
 };
 

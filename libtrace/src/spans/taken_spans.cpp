@@ -2,7 +2,6 @@
 #include "spans/taken_spans.hpp"
 
 #include <atomic>
-#include <utility>
 
 namespace pcp::trace::client {
 
@@ -61,7 +60,7 @@ void TakenSpans::send_undecided(std::size_t most_bytes) {
 
 void TakenSpans::forget_undecided() {
   ring_.for_each([](Position, Record& record) { record.undecided = 0; });
-  let_go([](const Record&) { return false; }, [](const Record&) {});
+  let_go_of_settled();
   if (ring_.empty()) tags_ = {};
 }
 
@@ -76,7 +75,7 @@ bool TakenSpans::next(Ready& next) {
   return false;
 }
 
-TakenSpans::Position TakenSpans::remove_next(const std::uint64_t* sequence) {
+TakenSpans::Place TakenSpans::remove_next(const std::uint64_t* sequence) {
   const Place place = ready_.front();
   ready_.pop_front();
   Record& record = ring_.at(place.position);
@@ -85,20 +84,20 @@ TakenSpans::Position TakenSpans::remove_next(const std::uint64_t* sequence) {
   } else if (!place.is_held) {
     record.sequence = static_cast<std::uint32_t>(*sequence);
     std::atomic_signal_fence(std::memory_order_release);
-    record.in_flight = record.to_send;
+    record.in_flight |= record.to_send;
     std::atomic_signal_fence(std::memory_order_release);
     record.to_send = 0;
   }
-  return place.position;
+  return place;
 }
 
-void TakenSpans::settle(const std::vector<Position>& in_flight) {
-  for (const Position position : in_flight) {
-    if (!ring_.has(position)) continue;
-    Record& record = ring_.at(position);
-    if (std::exchange(record.in_flight, 0) == 0) record.undecided = 0;  // it went as held
+void TakenSpans::settle(const std::vector<Place>& in_flight) {
+  for (const Place& place : in_flight) {
+    if (!ring_.has(place.position)) continue;
+    Record& record = ring_.at(place.position);
+    (place.is_held ? record.undecided : record.in_flight) = 0;
   }
-  let_go([](const Record&) { return false; }, [](const Record&) {});
+  let_go_of_settled();
 }
 
 }  // namespace pcp::trace::client

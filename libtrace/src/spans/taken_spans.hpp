@@ -84,19 +84,21 @@ class TakenSpans {
   const Tag* tag_of(const Record& record) const { return tags_[record.tag_and_flags >> 8]; }
   // Appends it as in EVENTS. Throws if there is no memory.
   void append(const Ready& ready, std::string& body) const;
-  // It is in the EVENTS of this sequence, or null: nobody wants it any more. Gives its position.
-  Position remove_next(const std::uint64_t* sequence);
-
-  // The agent has them, or they are lost and counted.
-  void settle(const std::vector<Position>& in_flight);
-
- private:
+  // It is in the EVENTS of this sequence, or null: nobody wants it any more. Gives its place.
   struct Place {
     Position position = 0;
     bool is_held = false;
   };
+  Place remove_next(const std::uint64_t* sequence);
 
+  // The agent has them, or they are lost and counted.
+  void settle(const std::vector<Place>& in_flight);
+
+ private:
   void encode(const CapturedSpan& span);
+  void let_go_of_settled() {
+    let_go([](const Record&) { return false; }, [](const Record&) {});
+  }
 
   template <typename LetGo>
   void let_go_oldest(LetGo& let_go) {

@@ -213,6 +213,7 @@ double Recorder::end_traced(const OpenTransaction& open, const TraceContext& con
     ended.bits = reader->valid_bits(context.capture_bits(), OpenTable::epoch_of(open.begun.ref));
     ending.set = &*reader;
     ending.bits = ended.tree.facts.selected & ended.bits & reader->matching(*open.tag);
+    if (as != open.tag) reader->note(*as);
     if (aborted && (ended.bits & reader->slow()) != 0)
       note_reason(ended.tree.around_inside(), wire::kIfFailed);
   }

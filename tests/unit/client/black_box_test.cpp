@@ -77,7 +77,7 @@ struct BlackBoxTest : testing::Test {
       for (std::uint64_t each = id - 9; each <= id; ++each)
         held.want({wire::hash_of_trace(each), kRequest}, program.captures(), now_ns());
       ++sequence;
-      std::vector<TakenSpans::Position> in_flight;
+      std::vector<TakenSpans::Place> in_flight;
       for (TakenSpans::Ready next; taken.next(next);)
         in_flight.push_back(taken.remove_next(&sequence));
       log->acknowledged.store(id);
@@ -112,6 +112,19 @@ struct BlackBoxTest : testing::Test {
     }
     ::munmap(memory, bytes);
     return found;
+  }
+
+  // The name of a tag in the box.
+  static std::string text_of(int fd, const Tag& tag) {
+    box::Tag known{};
+    EXPECT_EQ(::pread(fd, static_cast<void*>(&known), sizeof known,
+                      offsetof(box::Head, tags) + tag.id * sizeof known),
+              static_cast<ssize_t>(sizeof known));
+    EXPECT_EQ(known.address, reinterpret_cast<std::uint64_t>(&tag));
+    std::string text(known.length, ' ');
+    EXPECT_EQ(::pread(fd, text.data(), text.size(), box::kTagTextAt + known.text_at),
+              static_cast<ssize_t>(text.size()));
+    return text;
   }
 
   struct Traced_ : Capturing {
@@ -159,20 +172,34 @@ TEST_F(BlackBoxTest, OpenTransaction_IsThereWithItsTagUntilItsEnd) {
   const Open outer = program.begin(program.request);
   const Open inner = program.begin(program.part);
   EXPECT_EQ(read(fd, kHold).open, std::set{outer.traced.context.trace_low});
-  box::Tag known{};
-  ASSERT_EQ(::pread(fd, static_cast<void*>(&known), sizeof known,
-                    offsetof(box::Head, tags) + program.part->id * sizeof known),
-            static_cast<ssize_t>(sizeof known));
-  EXPECT_EQ(known.address, reinterpret_cast<std::uint64_t>(program.part));
-  std::string text(known.length, ' ');
-  EXPECT_EQ(::pread(fd, text.data(), text.size(), box::kTagTextAt + known.text_at),
-            static_cast<ssize_t>(text.size()));
-  EXPECT_EQ(text, name_of(*program.part));
+  EXPECT_EQ(text_of(fd, *program.part), name_of(*program.part));
   program.end(inner);
   EXPECT_EQ(read(fd, kHold).ended.size(), 1U);
-  program.end(outer);
+  const Tag* const other = program.of_this_test("ends as this ");
+  program.recorder.end_traced(outer.transaction(), outer.traced.context, false, other);
+  EXPECT_EQ(text_of(fd, *other), name_of(*other));
   EXPECT_TRUE(read(fd, kHold).open.empty());
   EXPECT_TRUE(read(fd, kHold).ended.empty());
+}
+
+// Another filter may want it while its EVENTS is made; a third one is still undecided.
+TEST_F(BlackBoxTest, SpanInFlightForTwoFilters_IsThereForBothAndTheThird) {
+  BlackBox own;
+  TakenSpans taken{own, kHold};
+  const Tag* const tag = intern_tag("in flight");
+  taken.add({.tag = tag}, 0b001, 0b110, 1, [](const TakenSpans::Record&) {});
+  const std::uint64_t sequence = 1;
+  TakenSpans::Ready next;
+  std::vector<TakenSpans::Place> in_flight;
+  for (const CaptureBits wanted : {0b010, 0}) {
+    ASSERT_TRUE(taken.next(next));
+    in_flight.push_back(taken.remove_next(&sequence));
+    taken.send(in_flight.back().position, wanted);
+  }
+  EXPECT_EQ(next.record->in_flight, 0b011U);
+  taken.settle(in_flight);
+  EXPECT_EQ(next.record->in_flight, 0U);
+  EXPECT_EQ(next.record->undecided, 0b100U);
 }
 
 TEST_F(BlackBoxTest, Descriptor_IsForReading) {

@@ -87,7 +87,7 @@ struct SpanSenderTest : testing::Test {
   // The next PDU, with the number of its spans; 0 if there is none.
   std::uint64_t spans_of_next() {
     const SpanBatch* const pdu = sender.next();
-    return pdu != nullptr ? pdu->positions.size() : 0;
+    return pdu != nullptr ? pdu->places.size() : 0;
   }
   wire::CaptureCount count(std::uint64_t capture) {
     const SpanBatch* const pdu = sender.next();
@@ -108,11 +108,11 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->sequence, 1U);
   EXPECT_EQ(pdu->control, 1U);
-  EXPECT_EQ(pdu->positions.size(), 3U);
+  EXPECT_EQ(pdu->places.size(), 3U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
   trace(2);
   EXPECT_EQ(sender.next(), pdu);  // the same one
-  EXPECT_EQ(pdu->positions.size(), 3U);
+  EXPECT_EQ(pdu->places.size(), 3U);
   EXPECT_FALSE(sender.has_settled(1));
   EXPECT_TRUE(sender.on_ack(1));
   EXPECT_TRUE(sender.has_settled(3));
@@ -167,7 +167,7 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
   const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 2U);
-  EXPECT_EQ(pdu->positions.size(), 3U);
+  EXPECT_EQ(pdu->places.size(), 3U);
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
 }
 
@@ -301,7 +301,7 @@ TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
   ask_for_the_same();
   end(open);
   expect_only_count({.capture = 7, .captured = 3});
-  EXPECT_EQ(from_start->next()->positions.size(), 3U);
+  EXPECT_EQ(from_start->next()->places.size(), 3U);
 }
 
 TEST_F(SpanSenderFromStart, ForgetsItIfNobodyAsks) {
@@ -309,7 +309,7 @@ TEST_F(SpanSenderFromStart, ForgetsItIfNobodyAsks) {
   EXPECT_EQ(from_start->next(), nullptr);
   trace();
   ASSERT_NE(from_start->next(), nullptr);
-  EXPECT_EQ(from_start->next()->positions.size(), 1U);
+  EXPECT_EQ(from_start->next()->places.size(), 1U);
   from_start->on_welcome(AgentChange::Another, 0, {});
   EXPECT_EQ(recorders.captures().published(), nullptr);
 }
@@ -343,7 +343,7 @@ TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
     std::string out;
     wire::append_events(out, 1, pdu->sequence, pdu->control, pdu->counts, pdu->wanted, pdu->body);
     EXPECT_LE(out.size(), wire::kMaxEventsPduBytes);
-    spans += pdu->positions.size();
+    spans += pdu->places.size();
     EXPECT_TRUE(sender.on_ack(sequence));
   }
   EXPECT_EQ(spans, 2000U);
@@ -479,7 +479,7 @@ TEST_F(SpanSenderTest, SendsOrCountsEachHeldSpanThoughMemoryRunsOut) {
     std::uint64_t sent = 0;
     wire::CaptureCount told;
     while (const SpanBatch* const pdu = sender.next()) {
-      sent += pdu->positions.size();
+      sent += pdu->places.size();
       if (!pdu->counts.empty()) told = pdu->counts.front();
       ASSERT_TRUE(sender.on_ack(pdu->sequence));
     }
