@@ -191,7 +191,7 @@ TEST_F(BlackBoxTest, SpanInFlightForTwoFilters_IsThereForBothAndTheThird) {
   const std::uint64_t sequence = 1;
   TakenSpans::Ready next;
   std::vector<TakenSpans::Place> in_flight;
-  for (const CaptureBits wanted : {0b010, 0}) {
+  for (const CaptureBits wanted : {0b010U, 0U}) {
     ASSERT_TRUE(taken.next(next));
     in_flight.push_back(taken.remove_next(&sequence));
     taken.send(in_flight.back().position, wanted);
