@@ -22,7 +22,7 @@ template <typename Number>
 using Word = std::atomic<Number>;
 
 // Changes with any struct below.
-inline constexpr std::uint64_t kLayout = 0x5043'5054'426F'7801;
+inline constexpr std::uint64_t kLayout = 0x5043'5054'426F'7802;
 
 inline constexpr std::uint32_t kMostTags = 100'000;
 inline constexpr std::uint32_t kMostTagText = 8u << 20;
@@ -44,15 +44,26 @@ struct Tag {
   Word<std::uint32_t> length;
 };
 
+// The counts of a capture, in all of the process's sets with it: as in CaptureCount, and later.
+struct Missed {
+  Word<std::uint64_t> capture;  // its id; written last; 0: nobody counts here
+  Word<std::uint64_t> full;
+  Word<std::uint64_t> limit;
+  Word<std::uint64_t> waiting;
+  Word<std::uint64_t> away;
+};
+
 struct Head {
   static constexpr std::size_t kSets = 256;
+  static constexpr std::size_t kMissed = 64;
 
   std::uint64_t layout;
   std::uint64_t ring_bytes;                 // a multiple of 4096, at most kMostRingBytes
   Word<std::int64_t> wall_minus_monotonic;  // of the clocks, in ns
   Word<std::uint32_t> tag_text_bytes;       // taken; may exceed kMostTagText
   Set sets[kSets];                          // at epoch % kSets
-  Tag tags[kMostTags];                      // at the tag's id
+  Missed missed[kMissed];
+  Tag tags[kMostTags];  // at the tag's id
 };
 
 // An ended span that the flusher has not taken yet.

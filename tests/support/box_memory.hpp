@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,6 +52,12 @@ class BoxMemory {
     const std::size_t at = offsetof(Head, sets) + epoch % Head::kSets * sizeof(Set);
     put(at + offsetof(Set, control), control);
     put(at + offsetof(Set, epoch), epoch);
+  }
+  void put_missed(std::size_t index, const wire::CaptureCount& count) {
+    using wire::box::Head, wire::box::Missed;
+    put(offsetof(Head, missed) + index * sizeof(Missed),
+        std::array{count.capture, count.missed_full, count.missed_limit, count.missed_waiting,
+                   count.missed_away});
   }
   void add_tag(std::uint32_t id, std::uint64_t address, std::string_view text) {
     add_tag_at(id, address, tag_bytes_, static_cast<std::uint32_t>(text.size()));

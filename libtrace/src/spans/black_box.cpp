@@ -128,6 +128,21 @@ void BlackBox::note_clock(std::int64_t wall_minus_monotonic) {
     head()->wall_minus_monotonic.store(wall_minus_monotonic, std::memory_order_release);
 }
 
+std::shared_ptr<Missed> BlackBox::make_missed(std::uint64_t capture) {
+  Missed* place = nullptr;
+  if (memory_ != nullptr)
+    for (Missed& each : head()->missed)
+      if (each.capture.load(std::memory_order_acquire) == 0) place = &each;
+  std::shared_ptr<Missed> made =
+      place != nullptr
+          ? std::shared_ptr<Missed>(place, [](Missed* each) { each->capture.store(0); })
+          : std::make_shared<Missed>();
+  for (Word<std::uint64_t>* const count : {&made->full, &made->limit, &made->waiting, &made->away})
+    count->store(0, std::memory_order_relaxed);
+  made->capture.store(capture, std::memory_order_release);
+  return made;
+}
+
 // Two threads may do the same: then the text is there twice.
 void BlackBox::note_tag(const Tag& tag) {
   static_assert(kMostTags == kMaxTags);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "platform/own_descriptor.hpp"
 #include "tags/tag_registry.hpp"
@@ -28,6 +29,10 @@ class BlackBox {
   void note_set(std::uint32_t epoch, std::uint64_t control);
   void forget_sets();
   void note_clock(std::int64_t wall_minus_monotonic);
+
+  // Counters of what this capture misses, all 0: in the box while anybody has them, or elsewhere if
+  // it has no room. Throws if there is no memory.
+  std::shared_ptr<wire::box::Missed> make_missed(std::uint64_t capture);
 
   // Memory of zeros at this place of the layout; null: none. Once for each place. Thread: any that
   // knows a set of captures, also below.

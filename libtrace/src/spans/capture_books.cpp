@@ -9,14 +9,18 @@ namespace {
 // An agent sends at most ten CONTROLs a second: these cover the last hundred seconds.
 constexpr std::size_t kMostSets = 1024;
 
-// one + times * other.
-wire::CaptureCount sum_of(wire::CaptureCount one, const wire::CaptureCount& other,
-                          std::int64_t times) {
-  for (const auto number : {&wire::CaptureCount::captured, &wire::CaptureCount::missed_full,
-                            &wire::CaptureCount::missed_limit, &wire::CaptureCount::missed_waiting,
-                            &wire::CaptureCount::missed_away})
-    one.*number += static_cast<std::uint64_t>(times) * (other.*number);
-  return one;
+// The counts as told to the agent, and as kept.
+struct Cause {
+  std::uint64_t wire::CaptureCount::*told;
+  wire::box::Word<std::uint64_t> wire::box::Missed::*kept;
+};
+constexpr Cause kCauses[] = {{&wire::CaptureCount::missed_full, &wire::box::Missed::full},
+                             {&wire::CaptureCount::missed_limit, &wire::box::Missed::limit},
+                             {&wire::CaptureCount::missed_waiting, &wire::box::Missed::waiting},
+                             {&wire::CaptureCount::missed_away, &wire::box::Missed::away}};
+
+void add(wire::box::Word<std::uint64_t>& count, std::uint64_t more) {
+  count.fetch_add(more, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -45,13 +49,9 @@ CaptureBooks::Account* CaptureBooks::find(std::uint64_t id) {
   return found != accounts_.end() ? &*found : nullptr;
 }
 
-bool CaptureBooks::has(std::uint64_t id) const {
-  return std::any_of(accounts_.begin(), accounts_.end(),
-                     [&](const Account& account) { return account.id == id; });
-}
-
-void CaptureBooks::open(std::uint64_t id) {
-  if (!has(id)) accounts_.push_back({.id = id});
+std::shared_ptr<wire::box::Missed> CaptureBooks::open(const CaptureSet::Capture& asked) {
+  if (find(asked.id) == nullptr) accounts_.push_back({.id = asked.id, .missed = asked.missed});
+  return find(asked.id)->missed;
 }
 
 void CaptureBooks::keep_only(const CaptureSet* set) {
@@ -66,11 +66,13 @@ void CaptureBooks::keep_only(const CaptureSet* set) {
 void CaptureBooks::forget_all() {
   accounts_.clear();
   sets_.clear();
-  captures_.forget_before();
 }
 
 void CaptureBooks::adopt_start(const wire::Capture& capture, std::uint64_t control) {
-  if (Account* const account = find(kFromStart)) account->id = capture.id;
+  if (Account* const account = find(kFromStart)) {
+    account->id = capture.id;
+    account->missed->capture.store(capture.id, std::memory_order_release);
+  }
   for (Set& set : sets_)
     if (std::exchange(set.ids[capture.bit], capture.id) == kFromStart) set.control = control;
   start_id_ = capture.id;
@@ -98,13 +100,19 @@ void CaptureBooks::count(std::uint16_t epoch, CaptureBits bits, Outcome outcome)
   for_each_bit(bits, [&](std::size_t bit) {
     Account* const account = find(set->ids[bit]);
     if (account == nullptr) return;
-    if (outcome == Outcome::NoRoom || outcome == Outcome::OverLimit) {
-      ++(outcome == Outcome::NoRoom ? account->missed_full : account->missed_limit);
-      return;  // count_of() adds it to `captured`
+    switch (outcome) {
+      case Outcome::Sent:
+        ++account->sent;
+        return;
+      case Outcome::NoRoom:
+        return add(account->missed->full, 1);
+      case Outcome::OverLimit:
+        return add(account->missed->limit, 1);
+      case Outcome::WaitedTooLong:
+        return add(account->missed->waiting, 1);
+      case Outcome::Away:
+        return add(account->missed->away, 1);
     }
-    ++account->captured;
-    if (outcome == Outcome::WaitedTooLong) ++account->missed_waiting;
-    if (outcome == Outcome::Away) ++account->missed_away;
   });
 }
 
@@ -118,46 +126,34 @@ void CaptureBooks::note_lost(std::uint64_t control, const SpanCounts& spans) {
                                 [&](const Set& each) { return each.control == control; });
   if (set == sets_.end()) return;
   for (std::size_t bit = 0; bit < spans.size(); ++bit)
-    if (Account* const account = find(set->ids[bit])) account->missed_away += spans[bit];
+    if (Account* const account = find(set->ids[bit])) {
+      account->sent -= spans[bit];
+      add(account->missed->away, spans[bit]);
+    }
 }
 
 void CaptureBooks::note_forgotten() {
   for (Account& account : accounts_) {
-    account.forgotten = sum_of(account.forgotten, account.taken, 1);
+    account.sent -= account.taken.captured;
+    for (const Cause& cause : kCauses) {
+      account.sent += account.taken.*cause.told;
+      add((*account.missed).*cause.kept, -(account.taken.*cause.told));
+    }
     account.told = account.taken = {};
   }
 }
 
-void CaptureBooks::retire() {
-  captures_.retire([this](const CaptureSet& set) {
-    for_each_bit(set.bits(), [&](std::size_t bit) {
-      const CaptureSet::Capture& asked = set.at(bit);
-      if (Account* const account = find(id_of(asked))) {
-        account->missed_full += asked.missed_full.load(std::memory_order_relaxed);
-        account->missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
-      }
-    });
-  });
-}
-
 wire::CaptureCount CaptureBooks::count_of(const Account& account) const {
-  wire::CaptureCount count{.capture = account.id,
-                           .captured = account.captured,
-                           .missed_full = account.missed_full,
-                           .missed_limit = account.missed_limit,
-                           .missed_waiting = account.missed_waiting,
-                           .missed_away = account.missed_away};
-  captures_.for_each([&](const CaptureSet& set) {
-    for_each_bit(set.bits(), [&](std::size_t bit) {
-      const CaptureSet::Capture& asked = set.at(bit);
-      if (id_of(asked) != account.id) return;
-      count.threshold = asked.limit.threshold(asked.share);  // the published set's is the last one
-      count.missed_full += asked.missed_full.load(std::memory_order_relaxed);
-      count.missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
+  wire::CaptureCount count{.capture = account.id, .captured = account.sent};
+  for (const Cause& cause : kCauses)
+    count.captured += count.*cause.told =
+                          ((*account.missed).*cause.kept).load(std::memory_order_relaxed);
+  if (const CaptureSet* const set = captures_.published())
+    for_each_bit(set->bits(), [&](std::size_t bit) {
+      const CaptureSet::Capture& asked = set->at(bit);
+      if (id_of(asked) == account.id) count.threshold = asked.limit.threshold(asked.share);
     });
-  });
-  count.captured += count.missed_full + count.missed_limit;
-  return sum_of(count, account.forgotten, -1);
+  return count;
 }
 
 void CaptureBooks::tell(std::vector<wire::CaptureCount>& counts) {

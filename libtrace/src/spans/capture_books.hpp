@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "spans/capture_set.hpp"
@@ -38,9 +38,9 @@ class CaptureBooks {
   // The set to which a span of this epoch (its low half) belongs; null: dropped since.
   const Set* set_of(std::uint16_t epoch) const;
 
-  // Opens an account for this capture, if there is none.
-  void open(std::uint64_t id);
-  bool has(std::uint64_t id) const;
+  // Gives where to count what this capture misses: one place for all sets with it. Opens an
+  // account, which counts where this set does, if there is none.
+  std::shared_ptr<wire::box::Missed> open(const CaptureSet::Capture& asked);
 
   // Closes all accounts but those of this set's captures; null: closes all.
   void keep_only(const CaptureSet* set);
@@ -71,9 +71,6 @@ class CaptureBooks {
   // The agent forgot this process: its counts begin at zero again.
   void note_forgotten();
 
-  // Adds the counts of sets that no thread reads any more.
-  void retire();
-
   // Appends the counts that changed since the last call. Requires: room for size() counts.
   std::size_t size() const { return accounts_.size(); }
   void tell(std::vector<wire::CaptureCount>& counts);
@@ -81,14 +78,10 @@ class CaptureBooks {
  private:
   struct Account {
     std::uint64_t id = 0;
-    std::uint64_t captured = 0;
-    std::uint64_t missed_full = 0;  // in retired sets or here, like missed_limit
-    std::uint64_t missed_limit = 0;
-    std::uint64_t missed_waiting = 0;
-    std::uint64_t missed_away = 0;
+    std::shared_ptr<wire::box::Missed> missed;  // also threads count there
+    std::uint64_t sent = 0;
     wire::CaptureCount told{};
     wire::CaptureCount taken{};
-    wire::CaptureCount forgotten{};  // taken, but forgotten by the agent since
   };
 
   Account* find(std::uint64_t id);

@@ -21,11 +21,14 @@ CaptureSet::Epoch next_epoch() {
 
 }  // namespace
 
-CaptureSet::CaptureSet(std::uint64_t control) : epoch_(next_epoch()), control_(control) {}
+CaptureSet::CaptureSet(std::uint64_t control, BlackBox* box)
+    : epoch_(next_epoch()), control_(control), box_(box) {}
 
 void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& filter,
                      std::uint32_t most_a_second, Epoch since) {
   Capture& asked = asked_[capture.bit];
+  asked.missed =
+      box_ != nullptr ? box_->make_missed(capture.id) : std::make_shared<wire::box::Missed>();
   asked.id = capture.id;
   asked.since = since != 0 ? since : epoch_;
   asked.filter = filter;
@@ -41,13 +44,12 @@ void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& fi
 
 void CaptureSet::go_on_from(const CaptureSet& before, std::size_t bit) {
   asked_[bit].limit.go_on_from(before.at(bit).limit);
-  asked_[bit].had_missed = before.has_missed(bit);
 }
 
 bool CaptureSet::has_missed(std::size_t bit) const {
-  const Capture& asked = asked_[bit];
-  return asked.had_missed || asked.missed_full.load(std::memory_order_relaxed) > 0 ||
-         asked.missed_limit.load(std::memory_order_relaxed) > 0;
+  const wire::box::Missed& missed = *asked_[bit].missed;
+  return missed.full.load(std::memory_order_relaxed) > 0 ||
+         missed.limit.load(std::memory_order_relaxed) > 0;
 }
 
 CaptureBits CaptureSet::valid_since(CaptureBits bits, std::uint16_t epoch) const {
@@ -94,13 +96,13 @@ void CaptureSet::count(CaptureBits bits, std::uint64_t now_ns) const {
 
 void CaptureSet::miss_for_want_of_room(CaptureBits bits, std::uint64_t spans) const {
   for_each_bit(bits, [&](std::size_t bit) {
-    asked_[bit].missed_full.fetch_add(spans, std::memory_order_relaxed);
+    asked_[bit].missed->full.fetch_add(spans, std::memory_order_relaxed);
   });
 }
 
 void CaptureSet::miss_for_limit(CaptureBits bits) const {
   for_each_bit(bits, [&](std::size_t bit) {
-    asked_[bit].missed_limit.fetch_add(1, std::memory_order_relaxed);
+    asked_[bit].missed->limit.fetch_add(1, std::memory_order_relaxed);
   });
 }
 

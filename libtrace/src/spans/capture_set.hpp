@@ -31,19 +31,24 @@ class CaptureSet {
   using Epoch = std::uint32_t;
 
   // An empty set. Every set of this process and of the processes it was forked from has a different
-  // epoch.
-  explicit CaptureSet(std::uint64_t control);
+  // epoch. Notes in the box, if there is one, tags that may have spans: those that begin, when they
+  // are looked up, and others; and what is missed.
+  explicit CaptureSet(std::uint64_t control, BlackBox* box = nullptr);
 
-  // `since`: the first epoch with this filter; 0: this set's. Requires: the bit is free.
+  // `since`: the first epoch with this filter; 0: this set's. Throws if there is no memory.
+  // Requires: the bit is free.
   void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
            std::uint32_t most_a_second, Epoch since);
 
-  // Continues the limit and the missed counts of an earlier set with this filter.
+  // Continues the limit of an earlier set with this filter.
   void go_on_from(const CaptureSet& before, std::size_t bit);
 
-  // Tags that may have spans are noted there: those that begin, when they are looked up, and
-  // others.
-  void note_tags_in(BlackBox& box) { box_ = &box; }
+  // Counts there from now on, like other sets with this capture.
+  void count_in(std::size_t bit, std::shared_ptr<wire::box::Missed> missed) {
+    asked_[bit].missed = std::move(missed);
+  }
+
+  // The tag may have spans, although it does not begin.
   void note(const Tag& tag) const { matching(tag); }
 
   // The agent tells other processes which traces are wanted.
@@ -58,12 +63,9 @@ class CaptureSet {
     Epoch since = 0;
     wire::CaptureFilter filter;
     std::uint64_t share = 0;  // of trace ids, in parts of 2^56
-    bool had_missed = false;  // in an earlier set
     mutable SpanLimit limit;
-    // Spans that did not get into the queue. Any thread counts. Complete once no thread reads
-    // the set: ~Reader() releases, retire() acquires.
-    mutable std::atomic<std::uint64_t> missed_full{0};
-    mutable std::atomic<std::uint64_t> missed_limit{0};
+    // Any thread counts; orders nothing else.
+    std::shared_ptr<wire::box::Missed> missed{};
   };
   const Capture& at(std::size_t bit) const { return asked_[bit]; }
 
@@ -118,7 +120,7 @@ class CaptureSet {
 
   const Epoch epoch_;
   const std::uint64_t control_;
-  BlackBox* box_ = nullptr;
+  BlackBox* const box_;
   bool is_relayed_ = false;
   CaptureBits bits_ = 0;
   CaptureBits slow_ = 0;
@@ -146,11 +148,6 @@ class PublishedCaptures {
            std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
   }
 
-  // retire() and for_each() skip all earlier sets from now on. Thread: the flusher's, also below.
-  void forget_before() {
-    for (Before& before : before_) before.is_forgotten = true;
-  }
-
   // Notes which threads are reading: only these may read the earlier sets. `for_each_thread` gives
   // the counts of all threads. It is called here, after publish(), so a thread that it does not
   // know yet finds the new set. Throws if there is no memory: call it again.
@@ -167,25 +164,15 @@ class PublishedCaptures {
     }
   }
 
-  // Visits, for the last time, and frees each earlier set that no thread reads any more.
-  template <typename Visit>
-  void retire(Visit visit) {
-    std::erase_if(before_, [&](Before& before) {
+  // Frees each earlier set that no thread reads any more.
+  void retire() {
+    std::erase_if(before_, [](Before& before) {
       std::erase_if(before.readers,
                     [](const ActiveReader& each) { return each.reads->load() != each.then; });
-      const bool is_free = before.is_noted && before.readers.empty();
-      if (is_free && !before.is_forgotten) visit(*before.set);
-      return is_free;
+      return before.is_noted && before.readers.empty();
     });
   }
-
-  // Visits the earlier sets not retired yet, and the published one.
-  template <typename Visit>
-  void for_each(Visit visit) const {
-    for (const Before& before : before_)
-      if (!before.is_forgotten) visit(*before.set);
-    if (owned_ != nullptr) visit(*owned_);
-  }
+  std::size_t unretired() const { return before_.size(); }
 
   // Access to the published set while this object lives; may be empty.
   class Reader {
@@ -220,7 +207,6 @@ class PublishedCaptures {
     std::unique_ptr<const CaptureSet> set;
     std::vector<ActiveReader> readers{};
     bool is_noted = false;
-    bool is_forgotten = false;
   };
 
   // Written by publish() before note_readers() reads the counts, and read by Reader after it wrote

@@ -27,13 +27,6 @@ constexpr std::size_t kMostWanted = 128;
 // Most spans to be sent while others may be taken.
 constexpr std::size_t kMostReady = 4'096;
 
-// The box has all that a reader must know of a set before threads use it.
-void note_in_box(BlackBox& box, CaptureSet& set, std::size_t hold_bytes) {
-  box.make(hold_bytes);
-  set.note_tags_in(box);
-  box.note_set(set.epoch(), set.control());
-}
-
 }  // namespace
 
 void capture_from_start(Recorders& recorders, const ClientOptions& options) {
@@ -41,10 +34,12 @@ void capture_from_start(Recorders& recorders, const ClientOptions& options) {
   const auto filter = wire::parse_capture_filter(options.capture);
   if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
     return;
-  auto set = std::make_unique<CaptureSet>(0);
+  BlackBox& box = recorders.box();
+  box.make(options.hold_bytes);
+  auto set = std::make_unique<CaptureSet>(0, &box);
   set->add({CaptureBooks::kFromStart, kBitFromStart, options.capture}, *filter, wire::kAnyRate, 0);
   set->set_relayed();
-  note_in_box(recorders.box(), *set, options.hold_bytes);
+  box.note_set(set->epoch(), set->control());
   recorders.captures().publish(std::move(set));
 }
 
@@ -66,7 +61,7 @@ SpanSender::SpanSender(Recorders& recorders, const ClientOptions& options)
   if (!books_.is_same(kBitFromStart, CaptureBooks::kFromStart)) return;
   waits_for_first_agent_ = true;
   books_.note(*published());
-  books_.open(CaptureBooks::kFromStart);
+  books_.open(published()->at(kBitFromStart));
   away_since_ns_ = now_ns();
 }
 
@@ -130,7 +125,7 @@ void SpanSender::adopt_start(const wire::Control& control) {
 void SpanSender::on_control(const wire::Control& control) {
   set_wall_clock();
   adopt_start(control);
-  auto set = std::make_unique<CaptureSet>(control.number);
+  auto set = std::make_unique<CaptureSet>(control.number, &box_);
   for (const wire::Capture& capture : control.captures) {
     auto filter = wire::filter_of(capture);
     if (!filter) {
@@ -142,11 +137,12 @@ void SpanSender::on_control(const wire::Control& control) {
       if (!relays_ || !filter->has_reason()) continue;
       filter->tags = {Glob::exactly("")};
     }
+    box_.make(hold_bytes_);
     const bool is_there = books_.is_same(capture.bit, capture.id);
     set->add(capture, *filter, control.most_a_second,
              is_there ? published()->at(capture.bit).since : 0);
     if (is_there) set->go_on_from(*published(), capture.bit);
-    books_.open(capture.id);
+    set->count_in(capture.bit, books_.open(set->at(capture.bit)));
   }
   if (relays_) set->set_relayed();
   if (set->bits() == 0) set.reset();
@@ -162,7 +158,8 @@ void SpanSender::on_wanted(const std::vector<wire::WantedTrace>& wanted) {
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   if (set != nullptr) {
-    note_in_box(box_, *set, hold_bytes_);
+    // The box has all that a reader must know of a set before threads use it.
+    box_.note_set(set->epoch(), set->control());
     box_.note_clock(wall_minus_monotonic_);
     books_.note(*set);
   }
@@ -174,7 +171,7 @@ void SpanSender::retire() {
   captures_.note_readers([this](auto note) {
     recorders_.for_each([&](const Recorder& each) { note(each.capture_reads()); });
   });
-  books_.retire();
+  captures_.retire();
 }
 
 bool SpanSender::on_ack(std::uint64_t sequence) {

@@ -82,10 +82,7 @@ void Recovery::note_reasons(const BoxSpan& span, CaptureBits wanting, CaptureBit
 void Recovery::drop_oldest() {
   Found& oldest = found_.front();
   const CaptureBits bits = oldest.span.capture_bits;
-  wire::for_each_bit(bits, [&](std::size_t bit) {
-    ++counts_[bit].captured;
-    ++counts_[bit].missed;
-  });
+  wire::for_each_bit(bits, [&](std::size_t bit) { ++counts_[bit].dropped; });
   if ((oldest.known->second &= ~bits) == 0) known_.erase(oldest.known);
   bytes_ -= bytes_of(oldest.span);
   found_.pop_front();
@@ -108,7 +105,7 @@ bool Recovery::hand_some_over() {
   std::vector<StoredSpan> undecided;
   for (std::size_t i = 0; i < kAtOnce && !found_.empty(); ++i, found_.pop_front()) {
     Found& found = found_.front();
-    wire::for_each_bit(found.is_sure, [&](std::size_t bit) { ++counts_[bit].captured; });
+    wire::for_each_bit(found.is_sure, [&](std::size_t bit) { ++counts_[bit].handed_over; });
     if (const CaptureBits rest = found.span.capture_bits & ~found.is_sure; rest != 0)
       undecided.emplace_back(found.span).capture_bits = rest;
     found.span.capture_bits = found.is_sure;
@@ -118,15 +115,22 @@ bool Recovery::hand_some_over() {
   return !found_.empty();
 }
 
+// As the process would have counted in its next EVENTS.
 void Recovery::count() {
-  const CaptureBits valid =
-      intake_.captures().valid_bits(~CaptureBits{0}, process_.spans.told, process_.uid);
-  wire::for_each_bit(valid, [&](std::size_t bit) {
-    const auto& [captured, missed] = counts_[bit];
-    CaptureNews news{intake_.captures().at(bit).id, captured};
-    news.missed[static_cast<std::size_t>(MissedCause::Full)] = missed;
-    if (captured > 0) intake_.count(news, process_.user);
-  });
+  for (const auto& [id, said] : process_.spans.said) {
+    const auto bit = intake_.captures().bit_of(id);
+    if (!bit) continue;
+    wire::CaptureCount count = reader_.missed_of(id);
+    count.missed_full += counts_[*bit].dropped;
+    count.captured = said.last.captured + counts_[*bit].handed_over;
+    for (const auto missed :
+         {&wire::CaptureCount::missed_full, &wire::CaptureCount::missed_limit,
+          &wire::CaptureCount::missed_waiting, &wire::CaptureCount::missed_away}) {
+      count.*missed = std::max(count.*missed, said.last.*missed);
+      count.captured += count.*missed - said.last.*missed;
+    }
+    intake_.note(count, process_.spans, sender());
+  }
 }
 
 }  // namespace pcp::trace::agent

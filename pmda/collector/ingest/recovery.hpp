@@ -86,10 +86,10 @@ class Recovery {
   };
   std::map<std::uint64_t, Wanted> wanted_;  // by the hash of the trace
   struct Counts {
-    std::uint64_t captured = 0;
-    std::uint64_t missed = 0;
+    std::uint64_t handed_over = 0;
+    std::uint64_t dropped = 0;
   };
-  std::array<Counts, wire::kMaxCaptures> counts_{};
+  std::array<Counts, wire::kMaxCaptures> counts_{};  // by bit
 };
 
 }  // namespace pcp::trace::agent

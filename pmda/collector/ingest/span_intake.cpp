@@ -135,9 +135,9 @@ std::optional<std::string> SpanIntake::accept(const wire::Events& events, Sessio
   if (events.control == 0 || events.control > its.told)
     return "by CONTROL " + std::to_string(events.control) + ", which it was not sent";
   if (events.sequence <= its.last_events) return {};  // already taken
-  for (const wire::CaptureCount& count : events.counts)
-    if (!note(count, session, peer)) return "that count more than a process can capture";
   const SendingProcess process{peer.uid, session.user->name, session.id};
+  for (const wire::CaptureCount& count : events.counts)
+    if (!note(count, its, process)) return "that count more than a process can capture";
   want(events.wanted, events.control, its, process);
   taken_.clear();
   std::vector<StoredSpan> held;
@@ -196,12 +196,12 @@ const std::shared_ptr<const std::string>& SpanIntake::shown(std::string_view tag
   return shown_.emplace(tag, std::move(text)).first->second;
 }
 
-// False if the counts are impossible.
-bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const Peer& peer) {
+bool SpanIntake::note(const wire::CaptureCount& count, SessionSpans& its,
+                      const SendingProcess& process) {
   const auto bit = captures().bit_of(count.capture);
-  if (!bit || !captures_->at(*bit).audience.includes(peer.uid)) return true;
-  const auto known = session.spans.said.find(count.capture);
-  if (known == session.spans.said.end()) return true;
+  if (!bit || !captures_->at(*bit).audience.includes(process.uid)) return true;
+  const auto known = its.said.find(count.capture);
+  if (known == its.said.end()) return true;
   CaptureSaid& said = known->second;
   // Fallen counts mean that the process had forgotten the capture.
   const wire::CaptureCount before = has_fallen(said.last, count) ? wire::CaptureCount{} : said.last;
@@ -210,7 +210,7 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
       count.captured - before.captured,
       {count.missed_full - before.missed_full, count.missed_limit - before.missed_limit,
        count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away},
-      peer.uid != kUnknownUid ? count.threshold : 0};  // an address is of several users
+      process.uid != kUnknownUid ? count.threshold : 0};  // an address is of several users
   const std::uint64_t more = std::max(
       news.captured, std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
   const Duration since = steady_now() - said.told_at + kCapturedFromStart;
@@ -219,9 +219,9 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
   said.last = count;
   if (std::exchange(said.round, round_began_) != round_began_) said.in_round = 0;
   said.in_round += news.captured;
-  std::uint64_t& wanted = senders_of(session.user->name).wanted[session.id];
+  std::uint64_t& wanted = senders_of(process.user).wanted[process.session];
   wanted = std::max(wanted, std::min<std::uint64_t>(said.in_round, captures_->at(*bit).limit));
-  spans_.note(news, session.user->name);
+  spans_.note(news, process.user);
   return true;
 }
 

@@ -52,13 +52,14 @@ class SpanIntake {
 
   // For what is not in EVENTS, too (Recovery): a span as it is stored; traces that a process wants
   // which knows captures up to `control`; spans of captures that want them, and of others; counts.
+  // False if the counts are impossible.
   StoredSpan stored(const wire::Span& span, std::string_view tag, const Split& split,
                     const std::shared_ptr<const SpanSource>& source);
   void want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control, SessionSpans& its,
             const SendingProcess& process, std::uint32_t most_in_round = kMostWantedOfASession);
   void hand_over(std::vector<StoredSpan>& taken, std::vector<StoredSpan>& held,
                  std::uint64_t control, const SendingProcess& process);
-  void count(const CaptureNews& news, const std::string& user) { spans_.note(news, user); }
+  bool note(const wire::CaptureCount& count, SessionSpans& its, const SendingProcess& process);
   const CaptureTable& captures();
 
   // Periodic work. True if there is more to do.
@@ -71,7 +72,6 @@ class SpanIntake {
  private:
   wire::Control make_control(Session& session, CaptureBits seen);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
-  bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);
   void note_missed(std::size_t bit, std::uint64_t traces, MissedCause cause,
                    const std::string& user);
   void share_out(Duration round);

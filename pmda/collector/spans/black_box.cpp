@@ -105,6 +105,7 @@ bool BoxReader::read_head(const Visit&) {
   wall_minus_monotonic_ =
       value_at<std::uint64_t>(read(offsetof(Head, wall_minus_monotonic), sizeof(std::uint64_t)));
   sets_ = value_at<decltype(sets_)>(read(offsetof(Head, sets), sizeof sets_));
+  missed_ = value_at<decltype(missed_)>(read(offsetof(Head, missed), sizeof missed_));
   struct {
     std::uint64_t tail, head;
   } ring{};
@@ -226,6 +227,16 @@ void BoxReader::use(const Slot& slot, const Visit& visit) {
   found.control = control_of(slot.epoch, UINT32_MAX);
   set_tag_at(found, slot.tag);
   if (wire::is_valid(span)) visit(found);
+}
+
+wire::CaptureCount BoxReader::missed_of(std::uint64_t capture) const {
+  const auto found = std::ranges::find(missed_, capture, &Missed::capture);
+  if (found == missed_.end()) return {.capture = capture};
+  return {.capture = capture,
+          .missed_full = found->full,
+          .missed_limit = found->limit,
+          .missed_waiting = found->waiting,
+          .missed_away = found->away};
 }
 
 // 0: unknown. A record has a part of its epoch.

@@ -68,6 +68,9 @@ class BoxReader {
   // ones.
   bool read_on(const Visit& visit);
 
+  // Counts of a capture, as the process said them or later. Zeros if there are none.
+  wire::CaptureCount missed_of(std::uint64_t capture) const;
+
   // The ring's numbers are wrong, so some of it was not read.
   bool is_ring_torn() const { return is_ring_torn_; }
 
@@ -99,13 +102,22 @@ class BoxReader {
     std::uint32_t text_at;
     std::uint32_t length;
   };
-  static_assert(sizeof(Set) == sizeof(wire::box::Set) && sizeof(Tag) == sizeof(wire::box::Tag));
+  struct Missed {
+    std::uint64_t capture;
+    std::uint64_t full;
+    std::uint64_t limit;
+    std::uint64_t waiting;
+    std::uint64_t away;
+  };
+  static_assert(sizeof(Set) == sizeof(wire::box::Set) && sizeof(Tag) == sizeof(wire::box::Tag) &&
+                sizeof(Missed) == sizeof(wire::box::Missed));
 
   BlackBox box_;
   const std::uint64_t last_events_;
   const std::optional<std::uint64_t> died_ns_;
   std::uint64_t wall_minus_monotonic_ = 0;
   std::array<Set, wire::box::Head::kSets> sets_{};
+  std::array<Missed, wire::box::Head::kMissed> missed_{};
   std::vector<Tag> tags_;                                            // by their ids
   std::vector<std::pair<std::uint64_t, std::uint32_t>> by_address_;  // sorted
   std::size_t part_ = 0;                                             // that is read now

@@ -52,10 +52,9 @@ struct BlackBoxTest : testing::Test {
     TakenSpans taken{shared.box(), kHold};
     HeldTraces held{taken, [](std::uint16_t, CaptureBits, CaptureBooks::Outcome) {}};
     SlowSpans flusher{shared.spans(), shared.slow_trees(), held};
-    auto set = std::make_unique<CaptureSet>(1);
-    set->set_relayed();
     shared.box().make(kHold);
-    set->note_tags_in(shared.box());
+    auto set = std::make_unique<CaptureSet>(1, &shared.box());
+    set->set_relayed();
     shared.box().note_set(set->epoch(), 1);
     program.add_filter(*set, {3, 3, "tag=request* slower=3600s limit=1000000/s"});
     shared.captures().publish(std::move(set));
@@ -164,8 +163,7 @@ TEST_F(BlackBoxTest, WhateverWasNotAcknowledged_IsThereAfterAKill) {
 TEST_F(BlackBoxTest, OpenTransaction_IsThereWithItsTagUntilItsEnd) {
   Traced_ program;
   program.shared.box().make(kHold);
-  auto set = std::make_unique<CaptureSet>(1);
-  set->note_tags_in(program.shared.box());
+  auto set = std::make_unique<CaptureSet>(1, &program.shared.box());
   program.add_filter(*set, {3, 3, "tag=request* slower=3600s limit=1000000/s"});
   program.shared.captures().publish(std::move(set));
   const int fd = program.shared.box().descriptor().number();
@@ -180,6 +178,38 @@ TEST_F(BlackBoxTest, OpenTransaction_IsThereWithItsTagUntilItsEnd) {
   EXPECT_EQ(text_of(fd, *other), name_of(*other));
   EXPECT_TRUE(read(fd, kHold).open.empty());
   EXPECT_TRUE(read(fd, kHold).ended.empty());
+}
+
+TEST_F(BlackBoxTest, WhatACaptureMissed_IsThereUntilNobodyCounts) {
+  Traced_ program;
+  BlackBox& own = program.shared.box();
+  own.make(kHold);
+  const auto counted = [&](std::uint64_t capture) {
+    const auto* const head = static_cast<const box::Head*>(
+        ::mmap(nullptr, sizeof(box::Head), PROT_READ, MAP_SHARED, own.descriptor().number(), 0));
+    std::vector<std::uint64_t> full;
+    for (const box::Missed& each : head->missed)
+      if (each.capture == capture) full.push_back(each.full);
+    ::munmap(const_cast<box::Head*>(head), sizeof(box::Head));
+    return full;
+  };
+  {
+    CaptureSet set(1, &own);
+    CaptureSet next(2, &own);
+    program.add_filter(set, {7, 3, "tag=request*"});
+    program.add_filter(next, {7, 3, "tag=request*"});
+    next.count_in(3, set.at(3).missed);
+    set.miss_for_want_of_room(kRequest, 2);
+    next.miss_for_want_of_room(kRequest);
+    EXPECT_EQ(counted(7), std::vector<std::uint64_t>{3});
+    std::vector<std::shared_ptr<box::Missed>> many;
+    for (std::uint64_t id = 0; id < box::Head::kMissed; ++id)
+      many.push_back(own.make_missed(100 + id));
+    EXPECT_TRUE(counted(100 + box::Head::kMissed - 1).empty());  // it counts elsewhere
+    EXPECT_EQ(counted(7).size(), 1U);
+  }
+  EXPECT_TRUE(counted(7).empty());
+  EXPECT_EQ(own.make_missed(8)->full, 0U);
 }
 
 // Another filter may want it while its EVENTS is made; a third one is still undecided.

@@ -76,15 +76,14 @@ struct SlowTreesTest : Capturing {
 
   void ask(const std::string& of_requests, const std::string& of_queries = "",
            bool is_relayed = false) {
-    auto set = std::make_unique<CaptureSet>(1);
     shared.box().make(kHold);
-    set->note_tags_in(shared.box());
+    auto set = std::make_unique<CaptureSet>(1, &shared.box());
     if (is_relayed) set->set_relayed();
     add_filter(*set, {3, 3, "tag=request*" + of_requests});
     if (!of_queries.empty()) add_filter(*set, {5, 5, "tag=query*" + of_queries});
     shared.captures().publish(std::move(set));
   }
-  std::uint64_t missed() { return captures().at(3).missed_full; }
+  std::uint64_t missed() { return captures().at(3).missed->full; }
 
   std::uint32_t entries() { return shared.open_entries().end_of_numbers(); }
   void expire(std::uint64_t now_ns) { flusher.expire(entries(), captures(), now_ns); }
@@ -955,7 +954,7 @@ TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
   std::uint64_t missed = 0;
   for (const std::uint64_t id : all) missed += found.contains(id) ? 0 : 1;
   const CaptureSet& set = captures();
-  EXPECT_EQ(missed, set.at(5).missed_full.load());
+  EXPECT_EQ(missed, set.at(5).missed->full.load());
   for (const auto& [id, bits] : found) EXPECT_TRUE(all.contains(id) && bits == kQuery);
   EXPECT_EQ(waiting(), 0);
 }

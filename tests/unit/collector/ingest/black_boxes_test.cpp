@@ -467,6 +467,32 @@ TEST_F(BlackBoxesOfPrograms, CountWhatIsTooMuch) {
   EXPECT_EQ(monitor->read(1).entries.at(0).span->span, missed + 1);  // the oldest are missed
 }
 
+TEST_F(BlackBoxesOfPrograms, CountWhatWasMissedSinceTheLastEvents) {
+  const Monitor monitor = capture("tag=a");
+  PduStream& peer = program();
+  const std::uint64_t id = spans().captures()->at(0).id;
+  wire::CaptureCount count{
+      .capture = id, .captured = 9, .missed_full = 1, .missed_limit = 2, .missed_away = 1};
+  ASSERT_TRUE(peer.send(wire::pdu_of(wire::append_events, 1, control_, std::vector{count},
+                                     std::vector<wire::WantedTrace>{}, "")));
+  count.missed_full = 4;
+  count.missed_waiting = 5;
+  count.missed_away = 0;  // no process counts less
+  box_.put_missed(3, count);
+  box_.put_node(0, node(5, kTrace, 1));
+  die(peer);
+  const SpanTotals totals = spans().totals();
+  EXPECT_EQ(totals.missed, (std::array<std::uint64_t, 4>{4, 2, 5, 1}));
+  EXPECT_EQ(totals.captured, 9u + 3 + 5 + 1);
+}
+
+TEST_F(BlackBoxesOfPrograms, CountNothingIfItIsImpossible) {
+  const Monitor monitor = capture("tag=a");
+  box_.put_missed(0, {.capture = spans().captures()->at(0).id, .missed_full = UINT64_MAX});
+  die(program());
+  EXPECT_EQ(spans().totals().captured, 0u);
+}
+
 TEST_F(BlackBoxesOfPrograms, ShowTagsAsAnyOther) {
   const Monitor monitor = capture("tag=a");
   box_.add_tag(1, kTag + 1, "a\nb");
