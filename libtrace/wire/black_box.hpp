@@ -133,7 +133,7 @@ struct Record {
   std::uint32_t tag_and_flags = 0;  // the tag's id; Node's flags in the low 8 bits
   CaptureBits undecided = 0;        // of captures that may still want it
   CaptureBits to_send = 0;          // of captures that want it
-  CaptureBits in_flight = 0;        // of captures that want it, in the EVENTS of this sequence
+  CaptureBits in_flight = 0;        // in the EVENTS of this sequence: undecided, or else wanted
   std::uint32_t sequence = 0;       // low half
   std::uint64_t since_ns = 0;       // by the monotonic clock
   std::uint64_t trace_low = 0;

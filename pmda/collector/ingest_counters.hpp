@@ -50,7 +50,8 @@ struct IngestCounters {
   IngestCounter unsplit{0};             // tags that would be too long with the labels of --split
   IngestCounter folding{0};             // sessions that may have folded label sets
   IngestCounter in_flight_left_out{0};  // reports of tags without room
-  IngestCounter boxes_read{0};          // black boxes of processes that have died
+  IngestCounter boxes{0};               // black boxes, now
+  IngestCounter boxes_read{0};          // those of processes that have died
   IngestCounter boxes_refused{0};       // not taken, or not read
 };
 

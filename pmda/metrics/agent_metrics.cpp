@@ -106,6 +106,8 @@ std::vector<Metric> agent_metrics() {
        ingest<&IngestCounters::boxes_read>},
       {3, 39, "trace.agent.black_boxes.refused", kNoIndom, PM_SEM_COUNTER, kCount,
        ingest<&IngestCounters::boxes_refused>},
+      {3, 40, "trace.agent.black_boxes.held", kNoIndom, PM_SEM_INSTANT, kCount,
+       ingest<&IngestCounters::boxes>},
 
       {4, 0, "trace.client.recorded", kClientIndom, PM_SEM_COUNTER, kCount,
        counter<&Counters::recorded>},

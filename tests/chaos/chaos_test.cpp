@@ -112,6 +112,7 @@ class Runner {
           Demand{"transactions captured", sum_.captured, options_.watched ? 4000u : 0},
           Demand{"transactions seen", sum_.seen, options_.watched ? 1000u : 0},
           Demand{"transactions missed", sum_.missed, options_.watched ? 500u : 0},
+          Demand{"transactions of whole requests", sum_.whole, options_.watched ? 500u : 0},
           Demand{"monitors", sum_.monitors, options_.watched ? 20u : 0},
           Demand{"pauses of the agent", sum_.pauses, options_.watched ? 5u : 0}}) {
       if (demand.count * kManySchedules >= demand.in_twenty * finished_) continue;

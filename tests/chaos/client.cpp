@@ -41,17 +41,21 @@ pmtrace_stats_t stats() {
   return now;
 }
 
-// The parent id in a traceparent header.
-std::uint64_t span_of(std::string_view traceparent) {
-  constexpr std::size_t kAt = 3 + 32 + 1;
-  return std::strtoull(std::string(traceparent.substr(kAt, 16)).c_str(), nullptr, 16);
+// In a traceparent header: the parent's id, and the low half of the trace's.
+std::uint64_t number_at(std::size_t at, const Headers::Text& traceparent) {
+  return std::strtoull(std::string(traceparent.data() + at, 16).c_str(), nullptr, 16);
 }
+std::uint64_t span_of(const Headers::Text& header) { return number_at(3 + 32 + 1, header); }
+std::uint64_t trace_of(const Headers::Text& header) { return number_at(3 + 16, header); }
 
 // Makes random calls, and records them in the ledger.
 class Worker {
  public:
-  Worker(const ClientPlan& plan, Account& account, std::uint64_t stream)
-      : plan_(plan), account_(account), random_(plan.seed, stream) {}
+  Worker(const ClientPlan& plan, Ledger& ledger, std::uint64_t stream)
+      : plan_(plan),
+        ledger_(ledger),
+        account_(ledger.accounts[plan.number]),
+        random_(plan.seed, stream) {}
 
   void burst(std::size_t number_of_workers, std::size_t own_number) {
     longest_ = {};
@@ -127,12 +131,21 @@ class Worker {
     const std::string name = tag_name(plan_.number, tag);
     const pmtrace_handle handle = pmtrace_tag(name.c_str());
     pmtrace_tx open;
-    timed([&] { pmtrace_begin(handle, &open); });
+    Headers::Text header{};
+    const bool may_come_in = asked == kWhole && parent == nullptr && random_.chance(60);
+    if (may_come_in) header = headers().read();
+    const bool comes_in = header[0] != 0;
+    timed([&] {
+      comes_in ? pmtrace_begin_from(handle, &open, header.data(), nullptr)
+               : pmtrace_begin(handle, &open);
+    });
     SpanEntry* entry = nullptr;
     if (pmtrace_is_captured(&open) == 1) {
-      std::array<char, PMTRACE_CONTEXT_SIZE> header{};
+      std::uint64_t above = parent != nullptr ? parent->id.load() : 0;
+      if (comes_in) above = span_of(header);
       pmtrace_context(&open, header.data(), header.size());
-      entry = note_captured(asked, span_of(header.data()), parent);
+      entry = note_captured(asked, header, above);
+      if (asked == kWhole && random_.chance(60)) headers().write(header);
     } else {
       note_not_captured(asked);
     }
@@ -141,33 +154,39 @@ class Worker {
       if (random_.chance(50)) leaf_by_name(asked, inner, entry);
     }
     Cell& cell = account_.cell(tag, TraceType::Transact);
-    if (random_.chance(25))
+    const bool fails = random_.chance(asked == kWhole ? 5 : 25);
+    if (fails)
       record(cell, {0, 1, 0}, [&] { pmtrace_abort(&open); });
     else
       record(cell, {1, 0, 0}, [&] { pmtrace_end(&open); });
-    if (entry != nullptr) entry->has_ended = true;
+    if (entry == nullptr) return;
+    entry->has_failed = fails;
+    entry->has_ended = true;
   }
 
   void leaf_by_name(std::size_t asked, std::size_t tag, const SpanEntry* parent) {
     const std::string name = tag_name(plan_.number, tag);
     timed([&] { pmtracebegin(name.c_str()); });
     SpanEntry* entry = nullptr;
-    std::array<char, PMTRACE_CONTEXT_SIZE> header{};
+    Headers::Text header{};
     if (parent != nullptr) pmtrace_context(nullptr, header.data(), header.size());
-    if (parent != nullptr && span_of(header.data()) != parent->id)
-      entry = note_captured(asked, span_of(header.data()), parent);
+    if (parent != nullptr && span_of(header) != parent->id)
+      entry = note_captured(asked, header, parent->id);
     else
       note_not_captured(asked);
     record(account_.cell(tag, TraceType::Transact), {1, 0, 0}, [&] { pmtraceend(name.c_str()); });
     if (entry != nullptr) entry->has_ended = true;
   }
 
-  SpanEntry* note_captured(std::size_t asked, std::uint64_t id, const SpanEntry* parent) {
+  Headers& headers() { return ledger_.headers[random_.between(0, Ledger::kHeaders - 1)]; }
+
+  SpanEntry* note_captured(std::size_t asked, const Headers::Text& header, std::uint64_t parent) {
     SpanEntry& entry = *room_++;
-    entry.parent = parent != nullptr ? parent->id.load() : 0;
+    entry.parent = parent;
+    entry.trace = trace_of(header);
     entry.asked = static_cast<std::uint8_t>(asked);
     entry.process = process_;
-    entry.id = id;
+    entry.id = span_of(header);
     knows_[asked] = true;
     return &entry;
   }
@@ -220,6 +239,7 @@ class Worker {
   }
 
   const ClientPlan& plan_;
+  Ledger& ledger_;
   Account& account_;
   Random random_;
   std::chrono::nanoseconds longest_{0};
@@ -277,10 +297,11 @@ class Program {
     set("PCP_TRACE_RECONNECT", plan_.has_long_pauses ? "300" : "0.02,0.05");
     set("PCP_TRACE_FLUSH", std::to_string(plan_.flush_ms));
     set("PCP_TRACE_QUEUE", std::to_string(plan_.queue));
+    set("PCP_TRACE_HOLD", std::to_string(plan_.hold));
   }
 
   void work(std::size_t number) {
-    Worker worker(plan_, account_, 1 + number);
+    Worker worker(plan_, ledger_, 1 + number);
     burst(worker, number);
     ++started_;
     while (!ledger_.stop) {
@@ -447,7 +468,7 @@ class Program {
   const ClientPlan plan_;  // a copy: if main leaves, its stack goes
   Ledger& ledger_;
   Account& account_;
-  Worker main_{plan_, account_, 0};
+  Worker main_{plan_, ledger_, 0};
   std::vector<std::thread> threads_;
   std::atomic<std::size_t> started_{0};
   std::vector<pid_t> kids_;

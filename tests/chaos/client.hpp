@@ -32,13 +32,22 @@ struct ClientPlan {
   std::chrono::milliseconds fate_after{0};
   unsigned flush_ms = 1;
   unsigned queue = 4096;
+  unsigned hold = 4u << 20;
   bool is_watched = false;  // makes transactions that monitors may capture
+  bool is_direct = false;   // connected to the agent, which gets its black box
 
   // How long the library waits for an agent at its end, and for the answer to a greeting. One
   // client in twenty waits 1 s; the others wait 60 s, so that the library never gives up on a busy
   // machine.
   bool is_impatient() const { return seed % 20 == 0; }
   std::chrono::seconds patience() const { return std::chrono::seconds(is_impatient() ? 1 : 60); }
+
+  // Its end loses no captured transaction uncounted.
+  bool keeps_its_spans() const {
+    const bool leaves_box =
+        is_direct && (fate == Fate::Killed || fate == Fate::Segfault || fate == Fate::Abort);
+    return leaves_box || (fate == Fate::Finish && !may_have_given_up());
+  }
 
   // True if the client ends without a flush and may lose calls. may_have_given_up(): its end took
   // so long that the library may have given up.

@@ -21,7 +21,8 @@ inline constexpr std::size_t kMaxKids = 2;
 // it executes.
 inline constexpr std::size_t kPlainTags = 5;
 inline constexpr std::size_t kFirstAskedTag = kPlainTags;
-inline constexpr std::size_t kAskedTags = 3;
+inline constexpr std::size_t kAskedTags = 4;
+inline constexpr std::size_t kWhole = kAskedTags - 1;  // of requests that cross processes
 inline constexpr std::size_t kInnerTag = kFirstAskedTag + kAskedTags;
 inline constexpr std::size_t kCommonTags = kInnerTag + 1;
 inline constexpr std::size_t kFirstKidTag = kCommonTags;
@@ -100,8 +101,10 @@ struct Report {
 struct SpanEntry {
   std::atomic<std::uint64_t> id{0};
   std::uint64_t parent = 0;
+  std::uint64_t trace = 0;   // the low half
   std::uint8_t asked = 0;    // which asked tag its top has
   std::uint8_t process = 0;  // 0: the client, then its children
+  std::atomic<bool> has_failed{false};
   std::atomic<bool> has_ended{false};
 };
 
@@ -134,7 +137,35 @@ struct Account {
   Cell& cell(std::size_t tag, TraceType type) { return cells[tag][index_of(type)]; }
 };
 
+// The headers of a transaction that was open once. A process may be killed while it writes: then
+// nobody uses this any more.
+class Headers {
+ public:
+  using Text = std::array<char, PMTRACE_CONTEXT_SIZE>;
+
+  void write(const Text& text) {
+    std::uint32_t version = version_;
+    if (version % 2 == 1 || !version_.compare_exchange_strong(version, version + 1)) return;
+    for (std::size_t i = 0; i < text.size(); ++i) text_[i] = text[i];
+    version_ = version + 2;
+  }
+  // Empty if there are none.
+  Text read() const {
+    Text text{};
+    const std::uint32_t version = version_;
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = text_[i];
+    return version % 2 == 1 || version_ != version ? Text{} : text;
+  }
+
+ private:
+  std::atomic<std::uint32_t> version_{0};  // odd: somebody writes
+  std::array<std::atomic<char>, std::tuple_size_v<Text>> text_{};
+};
+
 struct Ledger {
+  static constexpr std::size_t kHeaders = 8;
+  std::array<Headers, kHeaders> headers;
+
   std::atomic<bool> stop{false};
   std::atomic<std::uint32_t> round{0};
   std::array<Account, kMaxClients> accounts;

@@ -90,6 +90,7 @@ class Schedule {
     run_until("the clients' ends", [this] { return all_reaped(); });
     proxy_->cut_all();
     run_until("the agent's last connection", [this] { return agent_.counters().connections == 0; });
+    run_until("the agent's last black box", [this] { return agent_.counters().boxes == 0; });
 
     collect_agent();
     if (watch_) watch_->judge(plans_, ledger_, restarts_ == 0, complain_);
@@ -125,11 +126,13 @@ class Schedule {
       // Not if the agent restarts: the children would have to answer for themselves.
       if (plan.fate == Fate::Finish && restarts_ == 0) plan.kids = random_.between(0, kMaxKids);
       plan.is_watched = watch_.has_value();
+      if (random_.chance(30)) plan.hold = static_cast<unsigned>(random_.between(16, 64) << 10);
       plan.flush_ms = static_cast<unsigned>(random_.between(1, 30));
       plan.queue = random_.chance(50) ? 4096 : static_cast<unsigned>(random_.between(2, 64));
       doors_.push_back(
           open_door(random_.chance(50) ? "" : agent_.directory() + "/door" + std::to_string(i)));
-      plan.socket_path = doors_.back().socket_path;
+      plan.is_direct = plan.is_watched && restarts_ == 0 && plan.seed % 2 == 0;
+      plan.socket_path = plan.is_direct ? agent_.socket_path() : doors_.back().socket_path;
       plan.port = doors_.back().port;
     }
   }

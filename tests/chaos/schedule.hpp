@@ -25,6 +25,7 @@ struct Figures {
   std::uint64_t captured = 0;  // captured transactions
   std::uint64_t seen = 0;      // captured transactions that the permanent monitor has seen
   std::uint64_t missed = 0;    // losses reported to it, or to a slow monitor
+  std::uint64_t whole = 0;     // seen by those that want whole requests
   std::uint64_t monitors = 0;  // monitors that came and went
   std::uint64_t pauses = 0;    // of the agent
   std::uint64_t longest_call_ns = 0;
@@ -48,6 +49,7 @@ struct Figures {
       {"captured", &Figures::captured},
       {"seen", &Figures::seen},
       {"missed", &Figures::missed},
+      {"whole", &Figures::whole},
       {"monitors", &Figures::monitors},
       {"pauses", &Figures::pauses}};
 

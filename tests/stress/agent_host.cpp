@@ -74,7 +74,7 @@ std::vector<TotalOfTag> totals_of(TestAgent& agent) {
 AgentHost::Counters counters_of(TestAgent& agent) {
   const agent::IngestCounters& all = agent.counters();
   // Without dropped_timeout: on a very busy machine a client may really be that slow.
-  return {all.connections, all.duplicates,
+  return {all.connections, all.boxes, all.duplicates,
           all.refused_permission + all.refused_limit + all.refused_quota + all.dropped_malformed +
               all.dropped_limit};
 }
@@ -134,7 +134,7 @@ class AgentHost::Server {
     const std::size_t taken = reading.entries.size();
     std::vector<Span> spans;
     for (const auto& entry : reading.entries)
-      spans.push_back({entry.span->span, entry.span->parent});
+      spans.push_back({entry.span->span, entry.span->parent, entry.span->trace_low});
     monitor.advance(reading, taken);
     answer_all(spans);
     answer(reading.missed(taken));

@@ -22,6 +22,7 @@ class AgentHost {
 
   struct Counters {
     std::uint64_t connections;  // now
+    std::uint64_t boxes;        // now
     std::uint64_t duplicates;
     std::uint64_t complaints;  // peers refused, or dropped for a fault of theirs
   };
@@ -46,6 +47,7 @@ class AgentHost {
   struct Span {
     std::uint64_t id;
     std::uint64_t parent;
+    std::uint64_t trace;  // the low half
   };
   struct Spans {
     std::vector<Span> spans;

@@ -98,8 +98,9 @@ HeldTraces::Wanted* HeldTraces::add_wanted(std::uint64_t hash, CaptureBits bits,
     taken_.for_each_of(hash, [&](TakenSpans::Position position, TakenSpans::Record& record) {
       record.undecided = set.valid_bits(record.undecided, record.epoch);
       record.to_send = set.valid_bits(record.to_send, record.epoch);
+      record.in_flight = set.valid_bits(record.in_flight, record.epoch);
       record.epoch = static_cast<std::uint16_t>(set.epoch());
-      const CaptureBits decided = record.undecided & fresh;
+      const CaptureBits decided = TakenSpans::still_here(record) & fresh;
       CaptureBits admitted = admit(decided, set, now_ns);
       count_(record.epoch, decided & ~admitted, Outcome::OverLimit);
       try {
@@ -142,9 +143,10 @@ void HeldTraces::expire(const CaptureSet& set, std::uint64_t now_ns) {
 // Its bits in flight need nothing: EVENTS have a copy, and count it if they are lost.
 void HeldTraces::let_go(const TakenSpans::Record& record) {
   count_(record.epoch, record.to_send, Outcome::NoRoom);
-  if (record.undecided == 0) return;
+  const CaptureBits undecided = TakenSpans::still_here(record);
+  if (undecided == 0) return;
   if (Gone* const gone = gone_.find_or_make(wire::hash_of_trace(record.trace_low))) {
-    gone->bits |= record.undecided;
+    gone->bits |= undecided;
     gone->epoch = record.epoch;
     ++gone->spans;
   }

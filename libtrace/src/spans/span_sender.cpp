@@ -223,7 +223,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
 void SpanSender::give_undecided() {
   sort(now_ns(), SIZE_MAX);
   slow_.hold_all(recorders_.open_entries().end_of_numbers(), published());
-  if (is_connected_ && published() != nullptr) held_.give_to_agent();
+  if (published() != nullptr) held_.give_to_agent();  // now, or when it is connected again
 }
 
 void SpanSender::set_wall_clock() {

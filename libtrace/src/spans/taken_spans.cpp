@@ -54,12 +54,15 @@ void TakenSpans::send_undecided(std::size_t most_bytes) {
     if (ring_.bytes_since(position) <= most_bytes)
       ready_.push_back({position, true});
     else
-      record.undecided = 0;
+      record.undecided &= record.in_flight;
   });
 }
 
 void TakenSpans::forget_undecided() {
-  ring_.for_each([](Position, Record& record) { record.undecided = 0; });
+  ring_.for_each([](Position, Record& record) {
+    record.in_flight &= ~record.undecided;
+    record.undecided = 0;
+  });
   let_go_of_settled();
   if (ring_.empty()) tags_ = {};
 }
@@ -69,7 +72,7 @@ bool TakenSpans::next(Ready& next) {
     const Place& place = ready_.front();
     if (!ring_.has(place.position)) continue;
     Record& record = ring_.at(place.position);
-    next = {&record, place.is_held, place.is_held ? record.undecided : record.to_send};
+    next = {&record, place.is_held, place.is_held ? still_here(record) : record.to_send};
     if (next.bits != 0) return true;
   }
   return false;
@@ -79,15 +82,14 @@ TakenSpans::Place TakenSpans::remove_next(const std::uint64_t* sequence) {
   const Place place = ready_.front();
   ready_.pop_front();
   Record& record = ring_.at(place.position);
-  if (sequence == nullptr) {
-    (place.is_held ? record.undecided : record.to_send) = 0;
-  } else if (!place.is_held) {
+  CaptureBits& bits = place.is_held ? record.undecided : record.to_send;
+  if (sequence != nullptr) {
     record.sequence = static_cast<std::uint32_t>(*sequence);
     std::atomic_signal_fence(std::memory_order_release);
-    record.in_flight |= record.to_send;
+    record.in_flight |= bits;
     std::atomic_signal_fence(std::memory_order_release);
-    record.to_send = 0;
   }
+  if (sequence == nullptr || !place.is_held) bits = 0;
   return place;
 }
 
@@ -95,7 +97,9 @@ void TakenSpans::settle(const std::vector<Place>& in_flight) {
   for (const Place& place : in_flight) {
     if (!ring_.has(place.position)) continue;
     Record& record = ring_.at(place.position);
-    (place.is_held ? record.undecided : record.in_flight) = 0;
+    if (place.is_held) record.undecided = 0;
+    std::atomic_signal_fence(std::memory_order_release);
+    record.in_flight = 0;
   }
   let_go_of_settled();
 }

@@ -53,6 +53,11 @@ class TakenSpans {
     }
   }
 
+  // The undecided bits about which this process decides: others are in EVENTS, so the agent does.
+  static CaptureBits still_here(const Record& record) {
+    return record.undecided & ~record.in_flight;
+  }
+
   // Visits the undecided ones of a trace. The visitor may change their bits.
   template <typename Visit>
   void for_each_of(std::uint64_t hash, Visit visit) {

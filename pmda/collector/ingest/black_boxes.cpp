@@ -57,16 +57,23 @@ Result<void> BlackBoxes::put(Session* session, Descriptor memory, const Peer& pe
   session->box->node = session->box->place.begin();
   for (Session* const before : waiting_)  // the process has become another program
     before->box->lives_on |= before->box->pid == peer.pid && life_of(*before->box) == Life::Alive;
+  count();
   return {};
 }
 
 bool BlackBoxes::has_room_for(const std::string& user) {
-  std::erase_if(users_, [](const auto& each) { return each.second.use_count() <= 1; });
-  std::size_t all = 0;
-  for (const auto& [name, share] : users_) all += static_cast<std::size_t>(share.use_count()) - 1;
+  const std::size_t all = count();
   const auto its = users_.find(user);
   return all < most_ && (its == users_.end() ||
                          static_cast<std::size_t>(its->second.use_count()) <= most_of_a_user_);
+}
+
+std::size_t BlackBoxes::count() {
+  std::erase_if(users_, [](const auto& each) { return each.second.use_count() <= 1; });
+  std::size_t all = 0;
+  for (const auto& [name, share] : users_) all += static_cast<std::size_t>(share.use_count()) - 1;
+  counters_.boxes.store(all, std::memory_order_relaxed);
+  return all;
 }
 
 void BlackBoxes::attach(Session& session) { stop_waiting(session); }
@@ -127,6 +134,7 @@ void BlackBoxes::look_for_dead(Instant now) {
 bool BlackBoxes::read_on(Instant now) {
   try {
     if (readings_.empty()) look_for_dead(now);
+    count();
     if (readings_.empty()) return false;
     Recovery& first = readings_.front().recovery;
     if (first.go_on()) return true;

@@ -55,6 +55,7 @@ class BlackBoxes {
  private:
   Result<void> put(Session* session, Descriptor memory, const Peer& peer);
   bool has_room_for(const std::string& user);
+  std::size_t count();
   void look_for_dead(Instant now);
   void read(Session& session);
   bool stop_waiting(Session& session);

@@ -167,11 +167,13 @@ void BoxReader::use(const Record& record, std::string_view fields, const Visit& 
   const auto later =
       static_cast<std::int32_t>(record.sequence - static_cast<std::uint32_t>(last_events_));
   BoxSpan found;
-  found.is_sure = found.wants_trace = record.to_send | (later > 0 ? record.in_flight : 0);
+  const CaptureBits taken = later > 0 ? 0 : record.in_flight;
+  const CaptureBits undecided = record.undecided & ~taken;
+  found.is_sure = found.wants_trace = record.to_send | (record.in_flight & ~taken & ~undecided);
   // Behind the fields, so that it replaces what they may not have.
   fields_ = fields;
-  wire::append_span_fields(fields_, {.trace = {.low = record.trace_low},
-                                     .capture_bits = record.undecided | found.is_sure});
+  wire::append_span_fields(
+      fields_, {.trace = {.low = record.trace_low}, .capture_bits = undecided | found.is_sure});
   if (!wire::decode_span_fields(fields_, decoded_)) return;
   found.span = decoded_.spans.front();
   found.span.trace.low = record.trace_low;

@@ -141,6 +141,7 @@ void SharedSpans::store_or_hold(HeldSpan held, CaptureBits wanted, Instant now) 
   if (wanted != 0) {
     StoredSpan span = held.span;
     span.capture_bits = wanted;
+    totals_.captured += static_cast<std::uint64_t>(std::popcount(wanted));
     store_.add(std::move(span), held.user);
   }
   if (held.span.capture_bits != 0) held_.hold(std::move(held), now);

@@ -194,7 +194,9 @@ TEST_F(SpanSenderTest, SlowTraceOfSeveralProcesses_IsToldWithItsSpansAndSentIfTo
   EXPECT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(sender.next()->wanted[0].hash, wire::hash_of_trace(8));
   EXPECT_EQ(count(7).captured, 3U);  // without the one that the agent is to hold
+  sender.on_wanted({{wire::hash_of_trace(7), 8}});
   EXPECT_TRUE(sender.on_ack(3));
+  EXPECT_EQ(sender.next(), nullptr);  // the agent has it
   EXPECT_TRUE(sender.has_settled_all());
 }
 
@@ -229,6 +231,17 @@ TEST_F(SpanSenderTest, PartsOfWhatIsOpenAtTheEnd_AreForTheAgent) {
   EXPECT_FALSE(sender.has_settled_all());
   EXPECT_TRUE(sender.on_ack(1));
   EXPECT_TRUE(sender.has_settled_all());
+}
+
+TEST_F(SpanSenderTest, UndecidedAtTheEnd_AreForTheAgentAlsoIfItConnectsLater) {
+  ask({{7, 3, "tag=request slower=3600s"}});
+  begin();
+  trace_parts(1);
+  sender.on_disconnected(kNow);
+  sender.give_undecided();
+  EXPECT_FALSE(sender.has_settled_all());
+  sender.on_welcome(AgentChange::Same, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  EXPECT_EQ(spans_of_next(), 1U);
 }
 
 TEST_F(SpanSenderTest, UndecidedAtTheEnd_AreForTheAgentHoweverMuchIsReady) {

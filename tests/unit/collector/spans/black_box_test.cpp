@@ -223,19 +223,22 @@ TEST_F(BlackBoxReader, ReadsALargeRingInPieces) {
 }
 
 TEST_F(BlackBoxReader, LeavesOutWhatTheAgentHasTaken) {
-  for (const std::uint32_t sequence : {4u, 5u, 6u}) {
-    Record in_flight = record();
-    in_flight.undecided = 0;
-    in_flight.in_flight = 1;
-    in_flight.sequence = sequence;
-    box_.add_record(in_flight, fields(sequence));
-  }
+  for (const CaptureBits undecided : {0u, 1u})
+    for (const std::uint32_t sequence : {4u, 5u, 6u}) {
+      Record in_flight = record();
+      in_flight.undecided = undecided;
+      in_flight.in_flight = 1;
+      in_flight.sequence = sequence;
+      box_.add_record(in_flight, fields(sequence));
+    }
   const std::uint64_t last = (std::uint64_t{3} << 32) + 5;  // the low half is compared
   const auto all = read(last);
-  ASSERT_EQ(all.size(), 1u);
+  ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].span.span, 6u);
   EXPECT_EQ(all[0].it.is_sure, 1u);
-  EXPECT_EQ(read(UINT32_MAX).size(), 3u);  // the low half has begun anew
+  EXPECT_EQ(all[1].span.span, 6u);
+  EXPECT_EQ(all[1].it.is_sure, 0u);
+  EXPECT_EQ(read(UINT32_MAX).size(), 6u);  // the low half has begun anew
 }
 
 TEST_F(BlackBoxReader, KnowsNoControlOfAnEpochThatIsGone) {
