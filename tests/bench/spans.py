@@ -2,6 +2,8 @@
 """The cost of a capture: for the programs, and for the agent."""
 
 import contextlib
+import json
+import subprocess
 import time
 
 from event_monitor import EventMonitor
@@ -24,6 +26,8 @@ def measure(tools):
     yield _memory(tools)
     yield _store(tools, 0.1 if tools.brief else 2)
     yield _fetch(tools, 0.1 if tools.brief else 4)
+    yield _shown(tools, "a host", 1, 1.5)
+    yield _shown(tools, "two hosts", 2, 3)
 
 
 @contextlib.contextmanager
@@ -161,3 +165,34 @@ def _fetch(tools, seconds):
                   notes=[f"1,000 tags; {median(allowed):,.0f} spans a second, more in the first one. "
                          f"Without spans p99 is {without:.2f} ms. Medians: {median(times[CAPTURED]) / 1000:.2f} ms, "
                          f"without {median(times[WITHOUT]) / 1000:.2f} ms."])
+
+
+# The monitor --------------------------------------------------------------------------------------
+
+def _shown(tools, where, hosts, limit):
+    """Times requests through three programs, from the moment when they are slow until they are shown."""
+    times = []
+    with contextlib.ExitStack() as stack:
+        pmcds = [stack.enter_context(tools.agent()) for _ in range(hosts)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        chain = stack.enter_context(subprocess.Popen(
+            [tools.build / "tests/programs/slow_chain"], **pipes,
+            env=tools.environment(pmcds[0], middle=trace_socket(pmcds[-1]))))
+        stack.callback(chain.stdin.close)
+        monitor = stack.enter_context(subprocess.Popen(
+            [tools.command, "spans", "--json", "tag=checkout slower=50ms",
+             *(word for pmcd in pmcds for word in ("-h", pmcd.host(True)))], **pipes))
+        stack.callback(monitor.terminate)
+        print("1 1 -1 0", file=chain.stdin, flush=True)
+        chain.stdout.readline()
+        for _ in tools.rounds(30, f"slow requests of {where}"):
+            began = time.monotonic()
+            print("1 1 0 60", file=chain.stdin, flush=True)
+            asked = chain.stdout.readline().split("-")[1]
+            chain.stdout.readline()
+            trace = next(trace for trace in map(json.loads, monitor.stdout) if trace["trace"] == asked)
+            times.append(time.monotonic() - began - 0.05)
+            if len(trace["spans"]) != 3:
+                raise RuntimeError(f"it was not whole: {trace}")
+    return Figure(PART, f"from slow to shown whole, through three programs of {where}, the worst time", "s",
+                  max(times), limit, f"{limit} s", notes=[f"The median is {median(times):.2f} s."])

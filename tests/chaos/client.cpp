@@ -297,7 +297,7 @@ class Program {
     set("PCP_TRACE_RECONNECT", plan_.has_long_pauses ? "300" : "0.02,0.05");
     set("PCP_TRACE_FLUSH", std::to_string(plan_.flush_ms));
     set("PCP_TRACE_QUEUE", std::to_string(plan_.queue));
-    set("PCP_TRACE_HOLD", std::to_string(plan_.hold));
+    if (plan_.holds_little) set("PCP_TRACE_HOLD", "65536");
   }
 
   void work(std::size_t number) {

@@ -32,9 +32,9 @@ struct ClientPlan {
   std::chrono::milliseconds fate_after{0};
   unsigned flush_ms = 1;
   unsigned queue = 4096;
-  unsigned hold = 4u << 20;
-  bool is_watched = false;  // makes transactions that monitors may capture
-  bool is_direct = false;   // connected to the agent, which gets its black box
+  bool holds_little = false;  // of ended transactions that nobody wants yet
+  bool is_watched = false;    // makes transactions that monitors may capture
+  bool is_direct = false;     // connected to the agent, which gets its black box
 
   // How long the library waits for an agent at its end, and for the answer to a greeting. One
   // client in twenty waits 1 s; the others wait 60 s, so that the library never gives up on a busy

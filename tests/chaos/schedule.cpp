@@ -126,7 +126,7 @@ class Schedule {
       // Not if the agent restarts: the children would have to answer for themselves.
       if (plan.fate == Fate::Finish && restarts_ == 0) plan.kids = random_.between(0, kMaxKids);
       plan.is_watched = watch_.has_value();
-      if (random_.chance(30)) plan.hold = static_cast<unsigned>(random_.between(16, 64) << 10);
+      plan.holds_little = random_.chance(20);
       plan.flush_ms = static_cast<unsigned>(random_.between(1, 30));
       plan.queue = random_.chance(50) ? 4096 : static_cast<unsigned>(random_.between(2, 64));
       doors_.push_back(

@@ -197,6 +197,15 @@ class SpanWatch {
     return wishes;
   }
 
+  // The agent gets all that nobody wants yet: a process that ends in order gives it 256 KiB.
+  static bool leaves_all(const ClientPlan& plan, SpanLedger& spans) {
+    constexpr std::ptrdiff_t kMost = 1'500;
+    return plan.fate != Fate::Finish ||
+           (!plan.holds_little && std::ranges::count_if(spans.entries, [](const SpanEntry& entry) {
+                                    return entry.id != 0;
+                                  }) <= kMost);
+  }
+
   // Only bounds are known: a program that dies or gives up takes unsent spans along without a
   // report, and before a thread's first captured transaction it may not have known of the capture.
   void judge_missed(std::size_t number, const std::vector<ClientPlan>& plans, Ledger& ledger,
@@ -221,8 +230,10 @@ class SpanWatch {
     std::uint64_t most = 0;
     for (const ClientPlan& plan : plans) {
       SpanLedger& spans = ledger.accounts[plan.number].spans;
+      const bool is_exact =
+          plan.keeps_its_spans() && (!wants_whole(number) || leaves_all(plan, spans));
       const auto note = [&](std::uint64_t count, bool is_certain) {
-        least += is_certain && plan.keeps_its_spans() ? count : 0;
+        least += is_certain && is_exact ? count : 0;
         most += count;
       };
       for (SpanEntry& entry : spans.entries) {
