@@ -93,7 +93,7 @@ struct alignas(64) Slot {
   std::uint64_t head;   // the reasons that it has: see below
   std::uint64_t begun;  // 2 * ns by the monotonic clock + 1
   std::uint64_t around;
-  std::uint32_t selected;  // captures that it may be a reason for
+  std::uint32_t selected;  // for the process
   std::uint32_t left_out;
   std::uint32_t epoch;
   std::uint64_t trace_low;
@@ -103,7 +103,8 @@ struct alignas(64) Slot {
   std::uint64_t parent;
   std::uint64_t packed;
   std::uint32_t tid;
-  std::uint64_t own;  // written last; 0: it is not open
+  std::uint32_t reason_for;  // captures that it may be a reason for
+  std::uint64_t own;         // written last; 0: it is not open
 };
 
 // In Node::packed and Slot::packed: flags (8 bits), another number (24), capture bits (32). Flags:

@@ -62,7 +62,7 @@ void write_something(BoxMemory& box, Input& input) {
       const unsigned index = input.byte();
       Slot slot{};
       slot.begun = 3;
-      slot.selected = small;
+      slot.reason_for = small;
       slot.epoch = input.pick(3);
       slot.trace_low = input.pick(3);
       slot.tag = kTag + small;

@@ -11,7 +11,6 @@ void SlowTrees::check_layout() {
 #define IS_AT(own, boxed) static_assert(offsetof(Slot, own) == offsetof(wire::box::Slot, boxed))
   IS_AT(head, head);
   IS_AT(begun, begun);
-  IS_AT(selected, selected);
   IS_AT(epoch, epoch);
   IS_AT(trace_low, trace_low);
   IS_AT(tag, tag);
@@ -19,6 +18,7 @@ void SlowTrees::check_layout() {
   IS_AT(parent, parent);
   IS_AT(packed, packed);
   IS_AT(thread, tid);
+  IS_AT(reason_for, reason_for);
   IS_AT(own, own);
 #undef IS_AT
   static_assert(sizeof(Slot) <= sizeof(wire::box::Slot));
@@ -44,13 +44,14 @@ bool SlowTrees::open(std::uint32_t entry, Moment begun, const TreeFacts& facts) 
 }
 
 void SlowTrees::show(std::uint32_t entry, const Tag& tag, std::uint32_t thread,
-                     const TraceContext& context) {
+                     const TraceContext& context, CaptureBits reason_for) {
   Slot& slot = *slots_.find(entry);
   slot.tag.store(&tag, std::memory_order_relaxed);
   slot.trace_high.store(context.trace_high, std::memory_order_relaxed);
   slot.parent.store(context.parent, std::memory_order_relaxed);
   slot.packed.store(context.packed, std::memory_order_relaxed);
   slot.thread.store(thread, std::memory_order_relaxed);
+  slot.reason_for.store(reason_for, std::memory_order_relaxed);
   slot.own.store(context.own, std::memory_order_release);
 }
 

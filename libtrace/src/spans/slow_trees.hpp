@@ -46,8 +46,10 @@ class SlowTrees {
   bool open(std::uint32_t entry, Moment begun, const TreeFacts& facts);
 
   // Shows a captured transaction to a reader of the black box until it has ended: until its span,
-  // if it has one, is in the pool. Requires: open() was true. Thread: the begin's; the end's.
-  void show(std::uint32_t entry, const Tag& tag, std::uint32_t thread, const TraceContext& context);
+  // if it has one, is in the pool. It may be a reason for these captures. Requires: open() was
+  // true. Thread: the begin's; the end's.
+  void show(std::uint32_t entry, const Tag& tag, std::uint32_t thread, const TraceContext& context,
+            CaptureBits reason_for);
   void hide(std::uint32_t entry, std::uint64_t own);
 
   struct Snapshot {
@@ -168,6 +170,7 @@ class SlowTrees {
     std::atomic<std::uint64_t> parent;
     std::atomic<std::uint64_t> packed;
     std::atomic<std::uint32_t> thread;
+    std::atomic<CaptureBits> reason_for;
     std::atomic<std::uint64_t> own;  // 0: it is not open, or not captured
   };
   static void check_layout();

@@ -151,7 +151,8 @@ template <typename Start>
                                               : context.flags() & ~(kLeftOutFlag | kNoRoomFlag));
   if (reader && (bits & reader->slow()) != 0)
     shared_->slow_trees().show(OpenTable::entry_at(begun.ref)->number, *tag,
-                               thread_.load(std::memory_order_relaxed), context);
+                               thread_.load(std::memory_order_relaxed), context,
+                               chosen.tree.selected & reader->matching(*tag));
   if (is_timed && has_entry) {
     OpenTable::entry_at(begun.ref)->thread.store(thread_.load(std::memory_order_relaxed),
                                                  std::memory_order_relaxed);

@@ -220,7 +220,7 @@ void BoxReader::use(const Slot& slot, const Visit& visit) {
   span.flags = span_flags(slot.packed) | wire::kWasOpen;
   span.tid = slot.tid;
   span.capture_bits = bits_of(slot.packed) & ~slot.left_out;
-  found.may_want_it = slot.selected & ~slot.left_out;
+  found.may_want_it = slot.reason_for & ~slot.left_out;
   const auto low = static_cast<std::uint32_t>(slot.head);
   if (is_open(slot.head))
     found.reasons = low >> kReasonsAt & wire::kNotedReasons;

@@ -88,6 +88,7 @@ struct BlackBoxTest : testing::Test {
   // The traces in the box.
   struct Found {
     std::set<std::uint64_t> ended, open;
+    std::vector<CaptureBits> reason_for;  // of open ones
   };
   static Found read(int fd, std::size_t ring_bytes) {
     const std::size_t bytes = box::file_bytes(ring_bytes);
@@ -97,8 +98,13 @@ struct BlackBoxTest : testing::Test {
     for (std::uint32_t i = 0; i < box::kMostNodes; ++i)
       if (nodes[i].is_live != 0) found.ended.insert(nodes[i].trace_low);
     const auto* const slots = reinterpret_cast<const box::Slot*>(memory + box::kSlotsAt);
-    for (std::uint32_t i = 0; i < 64; ++i)
-      if (slots[i].own != 0) found.open.insert(slots[i].trace_low);
+    for (std::uint32_t entry = 0; entry < 64; ++entry)
+      if (const box::Slot& slot =
+              slots[entry % box::kSlotsInBlock * box::kMostBlocks + entry / box::kSlotsInBlock];
+          slot.own != 0) {
+        found.open.insert(slot.trace_low);
+        found.reason_for.push_back(slot.reason_for);
+      }
     const auto* const ring = reinterpret_cast<const box::RingHead*>(memory + box::kRingHeadAt);
     const std::uint64_t end = ring->head;
     for (std::uint64_t position = ring->tail; position < end;) {
@@ -164,12 +170,14 @@ TEST_F(BlackBoxTest, OpenTransaction_IsThereWithItsTagUntilItsEnd) {
   Traced_ program;
   program.shared.box().make(kHold);
   auto set = std::make_unique<CaptureSet>(1, &program.shared.box());
+  set->set_relayed();
   program.add_filter(*set, {3, 3, "tag=request* slower=3600s limit=1000000/s"});
   program.shared.captures().publish(std::move(set));
   const int fd = program.shared.box().descriptor().number();
   const Open outer = program.begin(program.request);
   const Open inner = program.begin(program.part);
   EXPECT_EQ(read(fd, kHold).open, std::set{outer.traced.context.trace_low});
+  EXPECT_EQ(read(fd, kHold).reason_for, (std::vector<CaptureBits>{kRequest, 0}));
   EXPECT_EQ(text_of(fd, *program.part), name_of(*program.part));
   program.end(inner);
   EXPECT_EQ(read(fd, kHold).ended.size(), 1U);

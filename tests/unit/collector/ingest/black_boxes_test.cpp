@@ -114,7 +114,7 @@ class BlackBoxesOfPrograms : public AgentSide {
     Slot slot{};
     slot.head = std::uint64_t{1} << 32 | std::uint64_t{reasons} << kReasonsAt;
     slot.begun = static_cast<std::uint64_t>(begun.count()) * 2 + 1;
-    slot.selected = bits;
+    slot.reason_for = bits;
     slot.epoch = 1;
     slot.tag = kTag;
     slot.trace_low = trace;
@@ -400,7 +400,7 @@ TEST_F(BlackBoxesOfPrograms, SayWhatIsAReason) {
   EXPECT_EQ(traces("tag=* slower=1s died", slot(5, kTrace, 1, 1s)), 1u);
   EXPECT_EQ(traces("tag=* slower=1s", slot(5, kTrace, 1, 1s)), 1u);
   Slot inside = slot(5, kTrace, 1);
-  inside.selected = 0;
+  inside.reason_for = 0;
   EXPECT_EQ(traces("tag=* died", inside), 0u);
 }
 

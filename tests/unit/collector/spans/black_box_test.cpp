@@ -72,7 +72,7 @@ class BlackBoxReader : public testing::Test {
   static Slot slot(std::uint64_t own = 9) {
     Slot slot{};
     slot.begun = 2 * 400'000 + 1;
-    slot.selected = 0b100;
+    slot.reason_for = 0b100;
     slot.epoch = 7;
     slot.trace_high = 1;
     slot.trace_low = 2;
