@@ -247,6 +247,7 @@ class Ends(Recording):
         self.assertEqual(done.returncode, 127)
         self.assertEqual(done.stderr, "pcp-trace record: cannot execute there-is-no-such-program:"
                          " No such file or directory\n")
+        self.assertIn("put --spans before it", self.record("died", "true").stderr)
         self.assertFalse(os.path.exists(self.folder))
         self.assertEqual(self.record("/etc/passwd").returncode, 126)
         self.assertFalse(os.path.exists(self.folder))

@@ -194,7 +194,8 @@ int record_command(const RecordOptions& options) {
   agent.start();
   if (const int error = child->start(options.command, agent.environment()); error != 0) {
     (*recording)->take_back();
-    fail("cannot execute " + options.command.front() + ": " + std::strerror(error));
+    fail("cannot execute " + options.command.front() + ": " + std::strerror(error) +
+         (error == ENOENT ? hint_of_filter(options.command) : ""));
     return Child::status_of_failed_start(error);
   }
   record_until_end(*child, agent, **recording, options.waits);

@@ -152,6 +152,11 @@ See pcp-trace-record(1).
 )");
 }
 
+std::string hint_of_filter(const std::vector<std::string>& command) {
+  if (!wire::parse_capture_filter(command.front())) return "";
+  return "; it is a word of a filter: put --spans before it, and the command behind it";
+}
+
 Result<RecordOptions> parse_record_options(int argc, char* const* argv) {
   RecordOptions options;
   // `pcp -h HOST -t TIME trace record` arrives in the environment.

@@ -41,4 +41,7 @@ Result<RecordOptions> parse_record_options(int argc, char* const* argv);
 
 std::string record_usage();
 
+// A hint if there is no such command, and it is a filter without its option; else empty.
+std::string hint_of_filter(const std::vector<std::string>& command);
+
 }  // namespace pcp::trace::command

@@ -44,6 +44,11 @@ TEST(RecordOptions, OtherMetricsAreAListThatMayGoOn) {
     EXPECT_TRUE(begins(error_of(parse({"--also", none, "app"})), "--also: \"")) << none;
 }
 
+TEST(RecordOptions, ACommandThatIsAFilterLacksItsOption) {
+  EXPECT_TRUE(has(hint_of_filter({"died", "app"}), "put --spans before it"));
+  EXPECT_EQ(hint_of_filter({"dyed"}), "");
+}
+
 TEST(RecordOptions, AHostIsRecordedForATime) {
   const auto options = parse({"--host=shop", "--size", "2min", "--archive-version", "3"});
   ASSERT_TRUE(options) << options.error().message;
