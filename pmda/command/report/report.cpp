@@ -113,7 +113,8 @@ void show(const Report& report, const ReportOptions& options, const Findings& fi
   else
     std::cout << summary(model, options.page, terminal, options.table);
   std::cout << host_table(model.host_values, Shown(terminal));
-  if (model.spans) std::cout << "\n" << span_summary(*model.spans, Shown(terminal));
+  if (model.spans)
+    std::cout << "\n" << span_summary(*model.spans, model.run.archives, Shown(terminal));
   print(findings, std::cout);
 }
 

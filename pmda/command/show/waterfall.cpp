@@ -327,10 +327,10 @@ std::vector<std::string> died_requests(const Died& died, const Shown& shown) {
   return lines;
 }
 
-std::string how_to_see_died(const std::vector<std::string>& archives) {
+std::string how_to_see_spans(const std::vector<std::string>& archives) {
   std::string names;
   for (const std::string& archive : archives) names += " -a " + printed_name(archive);
-  return "pcp-trace spans" + names + " died";
+  return "pcp-trace spans" + names;
 }
 
 std::string died_lines(const RecordedSpans& spans, const std::vector<std::string>& archives,
@@ -376,14 +376,15 @@ std::string slowest_trees(const RecordedSpans& spans, const Shown& shown, const 
   return text.empty() ? "" : text + "\n" + (spans.traces > trees ? more : "");
 }
 
-std::string span_summary(const RecordedSpans& spans, const Shown& shown) {
+std::string span_summary(const RecordedSpans& spans, const std::vector<std::string>& archives,
+                         const Shown& shown) {
   constexpr std::size_t kMostTrees = 3;
   constexpr std::size_t kMostSpansOfATree = 15;
   std::string text = span_counts(spans, shown) + why_slow(spans, shown, kMostTrees);
   const std::size_t trees = std::min(spans.slowest.size(), kMostTrees);
   for (std::size_t i = 0; i < trees; ++i)
     text += "\n" + waterfall(spans.slowest[i], shown, kMostSpansOfATree);
-  return text;
+  return spans.traces == 0 ? text : text + "\nall traces: " + how_to_see_spans(archives) + "\n";
 }
 
 }  // namespace pcp::trace::command

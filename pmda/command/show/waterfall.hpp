@@ -21,8 +21,13 @@ std::string waterfall(const SpanTrace& trace, const Shown& shown,
 // The requests that were open for longest when a process died, a line for each.
 std::vector<std::string> died_requests(const Died& died, const Shown& shown);
 
-// The command that shows all of them.
-std::string how_to_see_died(const std::vector<std::string>& archives);
+// The command that shows all recorded traces.
+std::string how_to_see_spans(const std::vector<std::string>& archives);
+
+// The command that shows all of those requests.
+inline std::string how_to_see_died(const std::vector<std::string>& archives) {
+  return how_to_see_spans(archives) + " died";
+}
 
 // Both, for a terminal.
 std::string died_lines(const RecordedSpans& spans, const std::vector<std::string>& archives,
@@ -35,7 +40,8 @@ std::string span_counts(const RecordedSpans& spans, const Shown& shown);
 // most 20 lines. The first and the last line are empty. Then comes `more` if there are others.
 std::string slowest_trees(const RecordedSpans& spans, const Shown& shown, const std::string& more);
 
-// The number, and the slowest as larger trees.
-std::string span_summary(const RecordedSpans& spans, const Shown& shown);
+// The number, the slowest as larger trees, and how to see all.
+std::string span_summary(const RecordedSpans& spans, const std::vector<std::string>& archives,
+                         const Shown& shown);
 
 }  // namespace pcp::trace::command

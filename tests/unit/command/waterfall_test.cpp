@@ -304,11 +304,12 @@ TEST(SpanSummary, ShowsThreeTreesOfFifteenSpans) {
     for (std::uint64_t child = 2; child <= 20; ++child)
       trace.spans.push_back(span_of("part", child, 1, child));
   }
-  const std::string text = span_summary(spans, Shown(Terminal{}));
+  const std::string text = span_summary(spans, {"a.trace", "b.trace"}, Shown(Terminal{}));
   EXPECT_TRUE(begins(text, "captured 9 traces, 99 spans\n\nrequest1 "));
   EXPECT_TRUE(has(text, "\nrequest3 "));
   EXPECT_FALSE(has(text, "request4"));
   EXPECT_TRUE(has(text, "  and 5 more spans, which --json has\n"));
+  EXPECT_TRUE(text.ends_with("\n\nall traces: pcp-trace spans -a a.trace -a b.trace\n"));
 }
 
 }  // namespace
