@@ -128,7 +128,7 @@ class Text(PageTestCase):
         self.page("shop")
         self.evaluate("""showRun({...pcpTrace.data, run: {...pcpTrace.data.run, no_room: "the agent had no room",
             folded: [1, 2, 3, 4].map((calls) => ({name: "a\u202e", type: "transact", calls: 1000 * calls}))}})""")
-        self.assertEqual(self.texts("#notice"), ["Folded: the agent had no room. Folded: up to 1,000 calls of a\\u202e, 2,000 calls of a\\u202e, "
+        self.assertEqual(self.texts("#notice li"), ["Folded: the agent had no room.", "Folded: up to 1,000 calls of a\\u202e, 2,000 calls of a\\u202e, "
                          "3,000 calls of a\\u202e, and of 1 more tag may be of tags or label sets that had no room."])
 
     def test_a_run_with_values_that_are_not_finite_says_so(self):

@@ -65,9 +65,9 @@ class Spans(PageTestCase):
     def test_begin_with_what_was_open_when_its_process_died(self):
         [longest] = self.page("died")["spans"]["died"]["longest"]
         whole, last = (self.evaluate("formatSeconds(%r)" % each["open_s"]) for each in (longest, longest["last"]))
-        self.assertTrue(self.texts("#notice")[0].startswith(
+        self.assertEqual(self.texts("#notice li")[:2], [
             f"{longest['tag']} was open for {whole} in front (pid 4711), at last in query for {last}, "
-            "when the process died. 2 more requests were open."), self.texts("#notice"))
+            "when the process died.", "2 more requests were open."])
         self.open_trace(0)
         row = self.rows()[0]
         self.assertEqual(row["kind"], "span open")

@@ -149,9 +149,9 @@ function drawAll() {
   showZoom();
 }
 
-function showNotice(text) {
+function showNotices(texts) {
   byId('notice').hidden = false;
-  byId('notice').textContent = text;
+  byId('notice').replaceChildren(...texts.map((text) => element('li', {}, text)));
 }
 
 // Requests that were open when a process died.
@@ -190,7 +190,7 @@ function noticesOf(
             [`Failed calls of ${plural(untimed, 'tag')}${where} have no duration: ` +
              'pcp-trace report --completed shows the times of the others.'] :
             []),
-    ...(missing.length ? [`Calls may be missing. ${missing.join('. ')}.`] : []),
+    ...missing.map((what) => `Calls may be missing. ${what}.`),
     ...(why ? [`Folded${where}: ${visibleName(why)}.`] : []),
     ...(names.length ? [`Folded${where}: up to ${
                            names.join(', ')} may be of tags or label sets that had no room.`] :
@@ -218,12 +218,13 @@ function showRun(data) {
       [...noticesOf(data.base, ' in the older run'), ...noticesOf(data, ' in the newer run')] :
       noticesOf(data);
   if (notices.length)
-    showNotice(notices.join(' '));
+    showNotices(notices);
   else if (data.tags.length === 0)
-    showNotice(
-        'Nothing was traced in this run: no program that uses the library made a call. ' +
-        'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
-        'start it with PCP_TRACE_DEBUG=api,comms in its environment.');
+    showNotices([
+      'Nothing was traced in this run: no program that uses the library made a call. ' +
+      'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
+      'start it with PCP_TRACE_DEBUG=api,comms in its environment.'
+    ]);
   byId('overview').hidden =
       data.host.values.length === 0 && !data.tags.some(({type}) => type === 'transact');
   showSlowest(data);
