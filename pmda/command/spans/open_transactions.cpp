@@ -14,24 +14,28 @@ namespace pcp::trace::command {
 
 namespace {
 
+constexpr const char* kInFlight = "trace.transact.inflight";
+
 Result<std::vector<OpenTransaction>> ask(const std::string& name) {
   PcpHost host(name);
   if (const Result<void> connected = host.connect(); !connected) return connected.error();
   if (const Result<void> found = host.find_agent(); !found) return found.error();
-  constexpr const char* kInFlight = "trace.transact.inflight";
   if (lookup(kInFlight) == PM_ID_NULL)
     return Error{"its trace agent has no trace.transact.inflight"};
+  return open_transactions_of(host.host_name());
+}
+
+}  // namespace
+
+std::vector<OpenTransaction> open_transactions_of(const std::string& host) {
   std::vector<OpenTransaction> open;
   Instances tags = instances_of(kInFlight);
   auto oldest = read_numbers_of("trace.transact.oldest");
   auto where = read_texts_of("trace.transact.oldest_where");
   for (const auto& [number, count] : read_numbers_of(kInFlight))
-    if (count > 0)
-      open.push_back({host.host_name(), tags[number], count, oldest[number], where[number]});
+    if (count > 0) open.push_back({host, tags[number], count, oldest[number], where[number]});
   return open;
 }
-
-}  // namespace
 
 OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
                                         const wire::CaptureFilter& filter,

@@ -26,6 +26,9 @@ struct OpenTransactions {
   double others = 0;                  // open transactions of other tags
 };
 
+// Those of the tags in the profile of PCP's current context, which is of this host.
+std::vector<OpenTransaction> open_transactions_of(const std::string& host);
+
 // Asks the hosts for tags that match the filter.
 OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
                                         const wire::CaptureFilter& filter,

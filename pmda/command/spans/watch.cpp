@@ -9,7 +9,6 @@
 #include "base/clock.hpp"
 #include "command/pcp/pcp_host.hpp"
 #include "command/run/torn_spans.hpp"
-#include "command/run/trace_assembly.hpp"
 #include "command/show/explanation.hpp"
 #include "command/show/shown.hpp"
 #include "command/spans/span_feed.hpp"
@@ -20,14 +19,6 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr Duration kCheckInterval = std::chrono::milliseconds(100);  // between two checks
-
-TraceAssembly::Limits limits_for(const wire::CaptureFilter& filter) {
-  TraceAssembly::Limits limits;
-  if (filter.slower_ns == 0) return limits;
-  limits.selects = [&filter](const SpanEvent& span) { return is_slow(span, filter); };
-  limits.longest += std::chrono::nanoseconds(filter.slower_ns);
-  return limits;
-}
 
 // An agent counts what a monitor misses, but not the reasons apart.
 std::string why_missed(const wire::CaptureFilter& filter) {
@@ -117,6 +108,14 @@ class Watch {
 };
 
 }  // namespace
+
+TraceAssembly::Limits limits_for(const wire::CaptureFilter& filter) {
+  TraceAssembly::Limits limits;
+  if (filter.slower_ns == 0) return limits;
+  limits.selects = [&filter](const SpanEvent& span) { return is_slow(span, filter); };
+  limits.longest += std::chrono::nanoseconds(filter.slower_ns);
+  return limits;
+}
 
 Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
               const std::function<bool(const SpanTrace&)>& take,

@@ -10,6 +10,7 @@
 
 #include "command/interruption.hpp"
 #include "command/run/span_trace.hpp"
+#include "command/run/trace_assembly.hpp"
 #include "command/spans/spans_options.hpp"
 
 namespace pcp::trace::command {
@@ -24,6 +25,9 @@ struct Watched {
   std::uint64_t waiting = 0;  // not fetched at the end; 0 if enough traces came
   bool was_possible = true;   // false: no host had spans for us
 };
+
+// For traces that such a filter captures, which must outlive them.
+TraceAssembly::Limits limits_for(const wire::CaptureFilter& filter);
 
 // `take` returns false to stop. `note_end` learns which host has no spans for us.
 Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
