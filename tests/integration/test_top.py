@@ -109,6 +109,8 @@ class Numbers(TopTestCase):
         report = json.loads(completed(COMMAND, "report", folder, "--json", check=True).stdout)
         self.assertEqual((sum(calls), max(calls) < 5), (report["tags"][0]["calls"], True))
         self.assertIn("last ", completed(COMMAND, "top", "-a", folder, "-n", "1", "-s", "1", check=True).stdout)
+        none = completed(COMMAND, "top", "-a", folder, "-n", "1", "failed", check=True).stderr
+        self.assertEqual(none.count("no tag matches"), 1)
         top = Terminal([COMMAND, "top", "-a", folder, "-t", "1ms"])
         self.addCleanup(top.close)
         top.wait_for(r"end of the archive\n.*\n.*\na +[1-9]")  # not the zeros of the last 100 ms
@@ -158,7 +160,7 @@ class Hosts(TopTestCase):
 
     def test_with_pcps_own_agent_have_the_columns_that_it_knows(self):
         pmcd = self.start_pmcd(["-T", "100", "-N", "1000"], agent=STOCK_AGENT)
-        top = self.start_top("-h", pmcd.host())
+        top = self.start_top("-h", pmcd.host(), "-h", pmcd.host())  # a name counts once, too
         top.stdout.readline()
         self.trace(self.environment(pmcd), "begin a", "end a")
         _, tags = self.read_until(top, lambda sums, tags: sums.get("a", {}).get("calls") == 1)
@@ -240,7 +242,7 @@ class OnTerminals(TopTestCase):
         top.wait_for("abc ")
         self.traced.do("begin abc")
         top.type("\r")
-        top.wait_for(r'abc\n(.*\n)*  labels \{.*"tag":"abc".*\n  open for up to .*, the oldest in process/thread \d+/\d+\n'
+        top.wait_for(r'abc\n(.*\n)*  labels \{.*"tag":"abc".*\nOpen transactions .*\nabc .*  \d+/\d+\n'
                      r"Distribution since (.*\n)*Slow ones: capturing tag=abc slower=")
         wait_until(lambda: self.pmcd.value("tracing.agent.captures"), what="the capture")
         self.traced.do("sleep 0.1", "end abc", *("begin abc", "sleep 0.1", "end abc") * 3)  # load: it is slow

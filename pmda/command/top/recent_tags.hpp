@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The values of tags in a short time: counts, sums and rates between two samples, extremes and
-// percentiles of the agent's window.
+// percentiles of the agent's window; and more about one tag.
 //
 // Thread: one at a time.
 #pragma once
@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 
 #include "command/pcp/archive_changes.hpp"
 #include "command/run/model.hpp"
+#include "command/run/run_pieces.hpp"
+#include "command/spans/open_transactions.hpp"
 
 namespace pcp::trace::command {
 
@@ -27,28 +30,38 @@ struct Recent {
   std::optional<double> window_s;  // extremes and percentiles cover this time
 };
 
+// More about one tag.
+struct TagDetail {
+  std::string host{};
+  std::string labels{};  // in JSON
+  std::vector<OpenTransaction> open{};
+  std::string histogram{};  // of all its values since some time, as text
+};
+
+// An answer of a host or an archive.
+struct TagReading {
+  std::optional<Recent> recent{};     // nothing: no values yet, as after the agent's start
+  std::optional<TagKey> about{};      // the tag that it was asked for
+  std::optional<TagDetail> detail{};  // of this tag
+  std::optional<std::pair<std::string, double>> agent{};  // its host and start, if it says so
+  std::string trouble{};                                  // empty: it gives values
+  bool is_over = false;                                   // at an archive's end
+};
+
 class RecentTags final : private ChangeTaker {
  public:
   // `has_distributions`: tags get those of the window, from the source's texts.
-  RecentTags(SampleSource& source, bool has_distributions)
-      : source_(source), has_distributions_(has_distributions) {}
+  RecentTags(std::unique_ptr<SampleSource> source, bool is_archive, bool has_distributions)
+      : source_(std::move(source)),
+        is_archive_(is_archive),
+        has_distributions_(has_distributions) {}
 
-  // Reads a sample. Gives the values since the last ones; nothing if there are none yet, as after
-  // the agent's start.
-  Result<std::optional<Recent>> next();
-
-  // True at an archive's end.
-  bool is_over() const { return is_over_; }
-
-  // The changes that they are computed from.
-  const ArchiveChanges& changes() const { return changes_; }
-
-  // The newest text of a tag's distribution; empty: none is known.
-  std::string text_of(const TagNames::Key& tag);
+  // Reads a sample. Gives the values since the one before.
+  TagReading read(const std::optional<TagKey>& about = {});
 
  private:
   struct Entry {
-    // Growth since the values that were given last; levels; values of the last sample's window.
+    // Growth since the previous sample; levels; values of the sample's window.
     std::array<std::optional<double>, index_of(Quantity::Histogram)> values{};
     std::uint64_t seen = 0;                                 // the last sample with it
     std::vector<std::pair<WallTime, std::string>> texts{};  // those that differ
@@ -62,21 +75,20 @@ class RecentTags final : private ChangeTaker {
   void take_histogram(std::size_t tag, std::string_view text) override;
   Entry& entry(std::size_t tag);
   WallTime window_begin() const;
-  Recent take_recent();
-  void fill(Tag& tag, double elapsed_s, Entry& completed, const Entry& failed);
-  void fill_distribution(Tag& tag, Entry& entry) const;
+  std::optional<Recent> recent();
+  Tag tag_at(std::size_t number, double elapsed_s);
+  void find_distribution(Tag& tag, Entry& entry) const;
+  TagDetail detail_of(const TagKey& tag);
 
-  SampleSource& source_;
+  const std::unique_ptr<SampleSource> source_;
+  const bool is_archive_;
   const bool has_distributions_;
   TagNames names_;
-  ArchiveChanges changes_{source_, names_, {}};
+  ArchiveChanges changes_{*source_, names_, {}};
   std::vector<Entry> entries_;  // by number
   SampleTime time_;
   std::uint64_t samples_ = 0;
-  std::uint64_t taken_ = 0;  // the samples at the last call
-  Duration elapsed_{};       // since then
-  bool has_grown_ = false;   // since then
-  bool is_over_ = false;
+  bool has_grown_ = false;     // in the last one
   std::size_t described_ = 0;  // tags
   std::map<TraceType, std::map<std::string, MetricDescription>> descriptions_;
 };

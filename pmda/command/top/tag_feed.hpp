@@ -10,12 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
 #include "command/top/recent_tags.hpp"
-#include "command/top/tag_detail.hpp"
 
 namespace pcp::trace::command {
 
@@ -47,23 +45,12 @@ class TagFeed {
   bool is_over() const;
 
  private:
-  class Reader;
-
-  struct Answer {
-    std::optional<Recent> recent{};
-    std::optional<TagKey> about{};  // the tag that it was asked for
-    std::optional<TagDetail> detail{};
-    std::optional<std::pair<std::string, double>> agent{};  // its host and start, if it says so
-    std::string trouble{};                                  // empty: it gives values
-    bool is_over = false;
-  };
-
   struct Host {
-    std::shared_ptr<Reader> reader;
-    std::string name;              // as shown
-    Answer last{};                 // without tags that have been taken
-    std::future<Answer> next{};    // valid while a thread works
-    Instant asked = steady_now();  // or, without a thread, to be asked
+    std::shared_ptr<RecentTags> tags;
+    std::string name;                // as shown
+    TagReading last{};               // without tags that have been taken
+    std::future<TagReading> next{};  // valid while a thread works
+    Instant asked = steady_now();    // or, without a thread, to be asked
     bool has_worked = false;
   };
 

@@ -96,14 +96,8 @@ Result<TopOptions> parse_top_options(int argc, char* const* argv) {
   if (options.archive) return options;
   add_usual_host(options.hosts);
   if (!options.interval) options.interval = std::chrono::seconds(2);
-  // A host that is named twice counts once.
-  auto& hosts = options.hosts;
-  for (auto each = hosts.begin(); each != hosts.end(); ++each)
-    hosts.erase(std::remove(each + 1, hosts.end(), *each), hosts.end());
   return options;
 }
-
-constexpr Duration kCheckHosts = std::chrono::milliseconds(500);
 
 int fail(const Error& why) {
   complain("top", why.message);
@@ -113,27 +107,26 @@ int fail(const Error& why) {
 int print(const TopOptions& options, TagFeed& feed, Interruption& interruption) {
   const Shown shown(terminal_of(STDOUT_FILENO));
   std::vector<std::string> told;
-  bool has_printed = false;
-  std::uint64_t left = options.samples.value_or(0);
+  std::string none;  // see no_match()
+  std::uint64_t printed = 0;
   do {
     const std::optional<Recent> recent = feed.take();
     std::vector<std::string> troubles = feed.troubles();
+    if (recent) none = no_match(recent->tags, options.choice);
+    if (!none.empty()) troubles.push_back(none);
     for (const std::string& each : troubles)
       if (std::ranges::find(told, each) == told.end()) complain("top", each);
     told = std::move(troubles);
     if (recent) {
-      has_printed = true;
       const std::string text = options.is_json ? recent_json(*recent, options.choice)
                                                : recent_text(*recent, options.choice, shown);
       const int error = write_all(STDOUT_FILENO, text);
       if (error != 0 && error != EPIPE)  // the reader may have left, like `| head`
         return fail({std::string("cannot write: ") + std::strerror(error)});
-      if (error != 0 || --left == 0) return kTopDone;
+      if (error != 0 || ++printed == options.samples) return kTopDone;
     }
-  } while (!feed.is_over() &&
-           !interruption.comes_before(std::min(feed.due(), steady_now() + kCheckHosts),
-                                      {feed.descriptor()}));
-  return has_printed || options.archive ? kTopDone : kNoAgent;
+  } while (!feed.is_over() && !interruption.comes_before(feed.due(), {feed.descriptor()}));
+  return printed > 0 || options.archive ? kTopDone : kNoAgent;
 }
 
 int show(const TopOptions& options, bool is_text, std::unique_ptr<SampleSource> archive) {

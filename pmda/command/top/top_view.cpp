@@ -10,12 +10,17 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "command/run/trace_assembly.hpp"
+#include "command/show/waterfall.hpp"
+#include "command/spans/span_feed.hpp"
+#include "command/spans/watch.hpp"
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::command {
 
@@ -36,12 +41,6 @@ Columns
 )";
 
 namespace {
-
-constexpr Duration kRedraw = std::chrono::milliseconds(250);
-constexpr std::size_t kRowsForTimes = 8;  // with fewer, the line about times is left out
-
-constexpr int kEscape = 27;
-constexpr int kRubout = 127;
 
 volatile std::sig_atomic_t was_continued = 0;
 
@@ -88,10 +87,10 @@ class Screen {
 
   std::size_t rows() const { return static_cast<std::size_t>(LINES); }
 
-  Terminal terminal() const {
+  Shown shown() const {
     Terminal now = terminal_;
     now.columns = static_cast<std::size_t>(COLS);
-    return now;
+    return Shown(now);
   }
 
   // Gives the next key of ncurses; ERR: none. Resizes and suspends when the terminal has asked for
@@ -139,6 +138,57 @@ class Screen {
   Descriptor errors_;  // standard error, while it is hidden
 };
 
+// The slow transactions of a tag, captured as long as this exists.
+class SlowSpans {
+ public:
+  SlowSpans(const std::vector<std::string>& hosts, const std::string& tag, double slower_s)
+      : hosts_(hosts), tag_(tag), filter_(filter_for(tag, slower_s)) {}
+
+  // Takes the news. Gives lines.
+  std::vector<std::string> lines(const Shown& shown) {
+    constexpr std::size_t kMostTraces = 5;
+    constexpr std::size_t kMostSpansOfATrace = 10;
+    const Instant now = steady_now();
+    for (HostNews& news : feed_.take()) {
+      if (!news.told.empty()) told_.push_back("  " + shown_host(hosts_[news.host]) + news.told);
+      for (SpanEvent& span : news.spans) assembly_.add(std::move(span), now);
+    }
+    for (SpanTrace& trace : assembly_.take_finished(now))
+      if (std::ranges::find(trace.spans, tag_, &SpanEvent::tag) != trace.spans.end())
+        traces_.push_front(std::move(trace));
+    traces_.resize(std::min(traces_.size(), kMostTraces));
+    std::vector<std::string> lines{
+        shown.bold("Slow ones: capturing " +
+                   shown.name(wire::text_of(filter_), room_after(shown.terminal().columns, 22)))};
+    for (const std::string& each : told_) lines.push_back(shown.beginning(each, each.npos));
+    if (traces_.empty() && told_.empty()) lines.emplace_back("  none yet");
+    for (const SpanTrace& trace : traces_)
+      std::ranges::move(lines_of(waterfall(trace, shown, kMostSpansOfATrace)),
+                        std::back_inserter(lines));
+    return lines;
+  }
+
+ private:
+  static wire::CaptureFilter filter_for(const std::string& tag, double slower_s) {
+    wire::CaptureFilter filter;
+    // Labels that come at the end are no part of what programs capture.
+    filter.tags.push_back(Glob::exactly(bare_name(tag)));
+    // Whole microseconds are easier to read.
+    filter.slower_ns = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(slower_s * 1e6) * 1000,
+                                                 1000, wire::kMaxSlowerNs);
+    filter.limit = 100;
+    return filter;
+  }
+
+  const std::vector<std::string>& hosts_;
+  const std::string tag_;
+  const wire::CaptureFilter filter_;
+  SpanFeed feed_{hosts_, wire::text_of(filter_)};
+  TraceAssembly assembly_{limits_for(filter_)};
+  std::deque<SpanTrace> traces_;  // the latest first
+  std::vector<std::string> told_;
+};
+
 // Breaks a long line between words, or between figures, which have two blanks between them.
 void add_wrapped(std::vector<std::string>& lines, std::string line, std::size_t columns) {
   constexpr std::string_view kIndent = "  ";
@@ -152,8 +202,6 @@ void add_wrapped(std::vector<std::string>& lines, std::string line, std::size_t 
   lines.push_back(std::move(line));
 }
 
-bool is_enter(int key) { return key == '\n' || key == '\r' || key == KEY_ENTER; }
-
 class View {
  public:
   View(const TopOptions& options, TagFeed& feed)
@@ -166,12 +214,13 @@ class View {
       take_tags();
       if (options_.samples && taken_ > *options_.samples) return;
       draw();
-    } while (!interruption.comes_before(std::min(feed_.due(), steady_now() + kRedraw),
-                                        {STDIN_FILENO, feed_.descriptor()}));
+    } while (!interruption.comes_before(feed_.due(), {STDIN_FILENO, feed_.descriptor()}));
   }
 
  private:
   enum class Mode { Table, Prompt, Detail, Help };
+
+  const TablesOf<Tag>::value_type& list() const { return tables_[kind_]; }
 
   void take_tags() {
     std::optional<Recent> recent = feed_.take(is_paused_);
@@ -187,8 +236,6 @@ class View {
     choose();
   }
 
-  const TablesOf<Tag>::value_type& list() const { return tables_[kind_]; }
-
   // The tables have pointers to tags. One without any gives way to the next one.
   void choose() {
     tables_ = chosen_tags(recent_.tags, choice_);
@@ -200,8 +247,9 @@ class View {
 
   // False at the end.
   bool take_key(int key) {
+    const bool is_enter = key == '\n' || key == '\r' || key == KEY_ENTER;
     if (mode_ == Mode::Prompt) {
-      take_prompt_key(key);
+      take_prompt_key(key, is_enter);
       return true;
     }
     const bool is_table = mode_ == Mode::Table;
@@ -215,12 +263,10 @@ class View {
     if (key == KEY_END) at = most;
     if (key == ' ') is_paused_ = !is_paused_;
     if (key == '?') show_page(Mode::Help);
-    if (is_table) return take_table_key(key);
-    if (key == 'q' || key == kEscape) show_page(Mode::Table);
-    return true;
-  }
-
-  bool take_table_key(int key) {
+    if (!is_table) {
+      if (key == 'q' || key == kEscape) show_page(Mode::Table);
+      return true;
+    }
     if (key == '/') mode_ = Mode::Prompt;
     if (key == '<' || key == '>') sort_by_neighbour(key == '>' ? 1 : ~std::size_t{0});
     if (key == '\t') {
@@ -228,17 +274,18 @@ class View {
       selected_ = 0;
       choose();
     }
-    if (is_enter(key) && !list().empty()) {
+    if (is_enter && !list().empty()) {
       is_paused_ = false;  // the page has more to read
       show_page(Mode::Detail, TagKey{list()[selected_]->type, list()[selected_]->name});
     }
     return key != 'q';
   }
 
-  void take_prompt_key(int key) {
+  void take_prompt_key(int key, bool is_enter) {
+    constexpr int kRubout = 127;
     std::string pattern = choice_.text;
     if (key == kEscape) pattern.clear();
-    if (key == kEscape || (is_enter(key) && mistake_.empty())) mode_ = Mode::Table;
+    if (key == kEscape || (is_enter && mistake_.empty())) mode_ = Mode::Table;
     if (key == KEY_BACKSPACE || key == kRubout || key == '\b') {
       while (pattern.size() > 1 && (pattern.back() & 0xc0) == 0x80) pattern.pop_back();  // UTF-8
       if (!pattern.empty()) pattern.pop_back();
@@ -268,36 +315,32 @@ class View {
   }
 
   void draw() {
-    const Shown shown(screen_.terminal());
+    const Shown shown = screen_.shown();
     const std::size_t rows = screen_.rows();
     const std::size_t columns = shown.terminal().columns;
-    std::vector<std::string> lines{title(shown)};
+    if (rows < 5 || columns < 20)
+      return screen_.draw({"The terminal needs 20 columns and 5 lines."}, rows);
+    std::vector<std::string> lines{shown.beginning(title(), columns)};
+    if (rows >= kRowsForTimes && taken_ > 0)
+      lines.push_back(shown.faint(shown.beginning(covered_time(recent_, shown), columns)));
     std::vector<std::string> below = feed_.troubles();
     below.resize(std::min(below.size(), rows / 4));
     below.push_back(last_line());
-    if (rows >= kRowsForTimes && taken_ > 0)
-      lines.push_back(shown.faint(shown.beginning(covered_time(recent_, shown), columns)));
-    room_ = room_after(rows, lines.size() + below.size());
+    room_ = rows - lines.size() - below.size();
     std::size_t selected = rows;
-    if (rows < 5 || columns < 20) {
-      const std::string text = "The terminal needs 20 columns and 5 lines.";
-      lines.clear();
-      below.clear();
-      for (std::size_t row = 0; row < rows; ++row)
-        lines.push_back(text.substr(std::min(row * columns, text.size()), columns));
-    } else if (mode_ == Mode::Help || mode_ == Mode::Detail) {
-      add_page(lines, mode_ == Mode::Help ? lines_of(kTopKeys) : detail(shown));
-    } else {
+    if (mode_ == Mode::Help || mode_ == Mode::Detail)
+      add_page(lines, mode_ == Mode::Help ? lines_of(kTopKeys) : detail(shown), columns);
+    else
       selected = add_table(lines, shown);
-    }
     lines.resize(rows - below.size());
     for (const std::string& each : below) lines.push_back(shown.beginning(each, columns));
     screen_.draw(lines, selected);
   }
 
-  void add_page(std::vector<std::string>& lines, const std::vector<std::string>& page) {
+  void add_page(std::vector<std::string>& lines, const std::vector<std::string>& page,
+                std::size_t columns) {
     std::vector<std::string> body;
-    for (const std::string& line : page) add_wrapped(body, line, screen_.terminal().columns);
+    for (const std::string& line : page) add_wrapped(body, line, columns);
     page_end_ = room_after(body.size(), room_);
     scrolled_ = std::min(scrolled_, page_end_);
     std::ranges::copy(std::span(body).subspan(scrolled_), std::back_inserter(lines));
@@ -310,39 +353,41 @@ class View {
     --room_;
     first_ = std::clamp(first_, room_after(selected_ + 1, room_), selected_);
     const std::size_t selected = lines.size() + selected_ - first_;
-    const auto end = std::min(first_ + room_, list().size());
-    std::ranges::move(table.rows(std::span(list()).subspan(first_, end - first_)),
+    const auto shown_tags = std::span(list()).subspan(first_);
+    std::ranges::move(table.rows(shown_tags.first(std::min(room_, shown_tags.size()))),
                       std::back_inserter(lines));
     if (!list().empty()) return selected;
-    lines.emplace_back(taken_ == 0            ? "reading ..."
-                       : choice_.text.empty() ? "no tag yet"
-                                              : "no tag matches");
+    const std::string why = shown.beginning(no_match(recent_.tags, choice_), std::string::npos);
+    add_wrapped(lines,
+                taken_ == 0   ? "reading ..."
+                : why.empty() ? "no tag yet"
+                              : why,
+                shown.terminal().columns);
     return screen_.rows();
   }
 
   std::vector<std::string> detail(const Shown& shown) {
     const TagKey& opened = *feed_.opened();
-    const auto key_of = [](const Tag& tag) { return TagKey(tag.type, tag.name); };
-    const auto its = std::ranges::find(recent_.tags, opened, key_of);
+    const auto its = std::ranges::find(recent_.tags, opened,
+                                       [](const Tag& tag) { return TagKey(tag.type, tag.name); });
     const Tag* const tag = its == recent_.tags.end() ? nullptr : &*its;
     // Only when it is known what is slow: else programs would be asked for all.
     const bool can_capture = !options_.archive && opened.first == TraceType::Transact;
     if (can_capture && !spans_ && tag != nullptr && tag->percentiles[kP99])
-      spans_ = std::make_unique<SlowSpans>(options_.hosts, tag->name, *tag->percentiles[kP99]);
+      spans_.emplace(options_.hosts, tag->name, *tag->percentiles[kP99]);
     std::vector<std::string> lines = detail_lines(opened, tag, feed_.details(), shown);
     if (spans_) std::ranges::move(spans_->lines(shown), std::back_inserter(lines));
     return lines;
   }
 
-  std::string title(const Shown& shown) const {
+  std::string title() const {
     std::string text = is_paused_ ? "PAUSED  " : "";
     text += taken_ == 0 ? "pcp-trace top" : Shown::time(recent_.at);
     for (const std::string& host : recent_.hosts) text += "  " + host;
     text += "  " + Shown::counted(list().size(), "tag");
     if (!choice_.text.empty()) text += " of \"" + choice_.text + "\"";
     text += ", by " + std::string(row_of(choice_.sort).summary.sort);
-    if (options_.archive && feed_.is_over()) text += ", end of the archive";
-    return shown.beginning(text, shown.terminal().columns);
+    return text + (options_.archive && feed_.is_over() ? ", end of the archive" : "");
   }
 
   std::string last_line() const {
@@ -351,6 +396,9 @@ class View {
     if (mode_ != Mode::Table) return "q back  Up Down scroll  Space pause";
     return "q quit  ? help  / filter  < > sort  Enter open  Tab tables  Space pause";
   }
+
+  static constexpr int kEscape = 27;
+  static constexpr std::size_t kRowsForTimes = 8;  // with fewer, the line about times is left out
 
   Screen screen_;
   const TopOptions& options_;
@@ -370,7 +418,7 @@ class View {
   std::size_t page_end_ = 0;
   std::string mistake_;
   bool is_paused_ = false;
-  std::unique_ptr<SlowSpans> spans_;
+  std::optional<SlowSpans> spans_;
 };
 
 }  // namespace

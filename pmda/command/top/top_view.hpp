@@ -11,7 +11,7 @@
 
 #include "command/interruption.hpp"
 #include "command/top/tag_feed.hpp"
-#include "command/top/tag_list.hpp"
+#include "command/top/tag_text.hpp"
 
 namespace pcp::trace::command {
 

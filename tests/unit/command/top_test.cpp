@@ -7,8 +7,7 @@
 
 #include "command/pcp/archive_source.hpp"
 #include "command/top/recent_tags.hpp"
-#include "command/top/tag_detail.hpp"
-#include "command/top/tag_list.hpp"
+#include "command/top/tag_text.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/made_tags.hpp"
 #include "unit/command/text.hpp"
@@ -24,9 +23,10 @@ class RecentTagsOfArchives : public OfArchives {
   std::vector<Recent> recent_tags(bool has_distributions = false) {
     finish_all();
     Result<ArchiveSource> source = ArchiveSource::open(path());
+    RecentTags tags(std::make_unique<ArchiveSource>(*std::move(source)), true, has_distributions);
     std::vector<Recent> all;
-    for (RecentTags tags(*source, has_distributions); !tags.is_over();)
-      if (auto recent = *tags.next()) all.push_back(*std::move(recent));
+    for (TagReading each; !each.is_over;)
+      if ((each = tags.read()).recent) all.push_back(*std::move(each.recent));
     return all;
   }
 };
@@ -105,6 +105,14 @@ TEST_F(RecentTagsOfArchives, AreThoseThatTheAgentStillHas) {
 TEST_F(RecentTagsOfArchives, LeaveOutALastSampleThatTellsNothing) {
   begun().calls(1, 1).calls(2, 3).calls(2.001, 3);
   EXPECT_EQ(recent_tags().size(), 2u);
+}
+
+TEST_F(RecentTagsOfArchives, CountNothingTwiceAtAGap) {
+  make("run", kPmloggers).calls(1, 1).calls(2, 3).mark(3).calls(4, 9).calls(5, 10);
+  const std::vector<Recent> recent = recent_tags();
+  ASSERT_EQ(recent.size(), 2u);
+  EXPECT_EQ(recent[0].tags.at(0).calls, 2);
+  EXPECT_EQ(recent[1].tags.at(0).calls, 1);
 }
 
 TEST_F(RecentTagsOfArchives, HaveDistributionsOfTheWindow) {
@@ -227,6 +235,20 @@ TEST_F(TagLists, HaveTheTagsThatMatch) {
   EXPECT_FALSE(choice.set_pattern("[a"));
 }
 
+TEST_F(TagLists, SayThatNoTagMatches) {
+  TagChoice choice;
+  const auto none = [&](const char* text) {
+    EXPECT_TRUE(choice.set_pattern(text));
+    return no_match(recent.tags, choice);
+  };
+  EXPECT_EQ(none("s*"), "");
+  EXPECT_TRUE(has(none("failed"), "no tag matches \"failed\": "));
+  EXPECT_TRUE(none("failed").ends_with("pcp-trace spans failed"));
+  EXPECT_FALSE(has(none("fast*er"), "spans"));
+  recent.tags.clear();
+  EXPECT_EQ(none("failed"), "");
+}
+
 TEST_F(TagLists, HaveCallsInsteadOfRatesIfTheseSortOrSomeFailed) {
   const auto heading = [&](Figure sort) {
     return TagTable(kWide, recent.tags, sort, true).heading(0);
@@ -275,17 +297,15 @@ TEST(DetailLines, ShowWhatIsOpenAndTheDistribution) {
   Tag tag = made_transaction("a\x1b[31m", 3, 1);
   const TagDetail detail{.host = "saturn",
                          .labels = "{\"service\":\"web\"}",
-                         .oldest_s = 90,
-                         .where = "12/13",
+                         .open = {{"saturn", tag.name, 1, 90, "12/13"}},
                          .histogram = shape({1, 1, 4})};
   std::string text;
   for (const std::string& line :
        detail_lines({TraceType::Transact, tag.name}, &tag, {detail}, kWide))
     text += line + "\n";
   EXPECT_TRUE(has(text, "a\\x1b[31m\n  calls 3  completed 3  failed 0  "));
-  EXPECT_TRUE(has(text,
-                  "  labels {\"service\":\"web\"}\n  open for up to 90.0 s, the oldest in "
-                  "process/thread 12/13\n"));
+  EXPECT_TRUE(has(text, "  labels {\"service\":\"web\"}\nOpen transactions "));
+  EXPECT_TRUE(has(text, "  1    90.0 s  12/13\n"));
   EXPECT_TRUE(has(text, "    1.00 s to 1.03 s          2 ###"));
   EXPECT_TRUE(has(text, "    4.00 s to 4.12 s          1 ###"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tags that the user wants to see, in their order, and all tables as text and JSON.
+// Tags as text: the tables that the user wants to see, the same in JSON, and all about one tag.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,14 @@ struct TagChoice {
   // Takes a pattern as in a shell, or a part of names. Empty: no pattern. An error changes nothing
   // but the text.
   Result<void> set_pattern(const std::string& typed);
+
+  bool has(const Tag& tag) const { return !pattern || pattern->matches(tag.name); }
 };
 
 TablesOf<Tag> chosen_tags(const std::vector<Tag>& tags, const TagChoice& choice);
+
+// Says that there are tags, but none that the pattern matches; else empty.
+std::string no_match(const std::vector<Tag>& tags, const TagChoice& choice);
 
 // "last 2.00 s; percentiles and max: last 60.0 s".
 std::string covered_time(const Recent& recent, const Shown& shown);
@@ -35,5 +40,9 @@ std::string covered_time(const Recent& recent, const Shown& shown);
 // All tables; the same as a line of JSON.
 std::string recent_text(const Recent& recent, const TagChoice& choice, const Shown& shown);
 std::string recent_json(const Recent& recent, const TagChoice& choice);
+
+// All about a tag, without its spans. `tag`: null if it has no values now.
+std::vector<std::string> detail_lines(const TagKey& key, const Tag* tag,
+                                      const std::vector<TagDetail>& details, const Shown& shown);
 
 }  // namespace pcp::trace::command
