@@ -12,24 +12,24 @@ from private_pmcd import PATIENCE_S, ReservedPort, pcp_configuration, wait_until
 
 
 class Pmproxy:
-    """Started on entering, and ended on leaving. `key_server`: its port. pmproxy hands it what pmloggers write below
-    the directory `archives` of the pmcd."""
+    """Started on entering, and ended on leaving. `key_ports`: those of a key server. pmproxy hands it what pmloggers write
+    below the directory `archives` of the pmcd."""
 
-    def __init__(self, pmcd, key_server=None):
+    def __init__(self, pmcd, key_ports=()):
         self._pmcd = pmcd
-        self._key_server = key_server
+        self._key_ports = key_ports
 
     def __enter__(self):
         self._port = ReservedPort()
-        has_server = str(self._key_server is not None).lower()
-        servers = f"servers = 127.0.0.1:{self._key_server}\n"
+        has_server = str(bool(self._key_ports)).lower()
+        servers = f"servers = {','.join(f'127.0.0.1:{port}' for port in self._key_ports)}\n"
         with open(self._pmcd.path("pmproxy.conf"), "w", encoding="utf-8") as file:
             # pmproxy 6.0.3 sends one chunk only to a client that does not keep the connection, as Python's.
             file.write(f"[pmproxy]\nredis.enabled = {has_server}\nchunksize = 16777216\n"
                        f"[redis]\nenabled = {has_server}\n{servers}[pmseries]\nenabled = {has_server}\n{servers}"
                        f"[discover]\nenabled = {has_server}\n")
         self._proxy = subprocess.Popen(
-            [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmproxy", "-f", "-A", "-t",
+            ["setpriv", "--pdeathsig", "KILL", f"{pcp_configuration()['PCP_BINADM_DIR']}/pmproxy", "-f", "-A", "-t",
              "-i", "127.0.0.1", "-p", str(self._port.number),
              "-s", self._pmcd.path("run/proxy.socket"), "-c", self._pmcd.path("pmproxy.conf"),
              "-l", self._pmcd.path("log/pmproxy.log")],
