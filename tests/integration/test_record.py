@@ -200,6 +200,24 @@ class Programs(Recording):
         self.assertEqual(done.returncode, 128 + signal.SIGXFSZ)
 
 
+class Registration(Recording):
+    """For PCP 7.2's agent pmimport; older versions of PCP have no directory for it."""
+
+    def plain_environment(self, library=OUR_LIBRARY, **variables):
+        return super().plain_environment(library, PCP_IMPORTRUN_DIR=self.path("import"), **variables)
+
+    def test_lasts_as_long_as_the_recording(self):
+        file, folder = self.path("import/pcp-trace"), self.path("two\nlines")
+        self.record_well("true")  # the directory is missing
+        os.mkdir(self.path("import"))
+        pid, *lines = self.record_well("sh", "-c", f"echo $PPID; cat {file}", folder=folder).splitlines()
+        version = completed(recorded.COMMAND, "--version", check=True).stdout.split()[1]
+        self.assertEqual(lines, [f"pid={pid}", f"version={version}", "args=sh", f"archive={self.path('two')}\\x0alines/trace"])
+        self.assertEqual(os.listdir(self.path("import")), [])
+        self.record_well("sh", "-c", f"echo another >{file}", folder=self.path("run2.trace"))
+        self.assertEqual(os.listdir(self.path("import")), ["pcp-trace"])
+
+
 class Intervals(Recording):
     def test_grow_with_the_tags_and_have_all_values_once(self):
         """The interval that runs becomes longer: each value is in one window, and so each maximum is exact."""

@@ -118,6 +118,7 @@ Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options
     made->take_back();
     return taken.error();
   }
+  made->registration_.emplace(what, made->folder_.archive());
   return made;
 }
 

@@ -13,6 +13,7 @@
 #include "command/pcp/recording_folder.hpp"
 #include "command/record/event_writer.hpp"
 #include "command/record/record_options.hpp"
+#include "command/record/registration.hpp"
 #include "command/record/sample_writer.hpp"
 
 namespace pcp::trace::command {
@@ -79,6 +80,7 @@ class Recording {
   EventWriter events_;
   Instant events_at_{};  // last reading of events
   bool has_gap_ = false;
+  std::optional<Registration> registration_;
 };
 
 }  // namespace pcp::trace::command
