@@ -20,20 +20,20 @@ from private_pmcd import ReservedPort, completed
 Request = collections.namedtuple("Request", "path headers message rejected")
 
 
-def messages():
-    """Gives protoc's module of otlp.proto."""
+def messages(name):
+    """Gives protoc's module of this file here."""
     with tempfile.TemporaryDirectory(prefix="trace-") as folder:
-        completed("protoc", f"--proto_path={os.path.dirname(__file__)}", f"--python_out={folder}", "otlp.proto", check=True)
+        completed("protoc", f"--proto_path={os.path.dirname(__file__)}", f"--python_out={folder}", f"{name}.proto", check=True)
         sys.path.insert(0, folder)
         sys.path.append("/usr/lib/python3/dist-packages")  # protobuf is Debian's, and this Python may be another
         try:
-            return importlib.import_module("otlp_pb2")
+            return importlib.import_module(f"{name}_pb2")
         finally:
             sys.path.remove(folder)
             sys.path.pop()
 
 
-OTLP = messages()
+OTLP = messages("otlp")
 READERS = {"/v1/metrics": OTLP.MetricsRequest, "/v1/traces": OTLP.SpansRequest}
 
 

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A real Prometheus reads pmproxy's page /metrics with the settings of libtrace/docs/grafana.md, and its promtool checks the
-page."""
+page. It also gets what `pcp-trace export --otlp` sends; remote_write.py stands in for its receiver."""
 
+import math
 import os
+import random
 import re
+import signal
 import subprocess
 import urllib.parse
+
+import recorded
 
 from grafana import Shop, check_series, dashboards, filled_in, targets
 from pmproxy import Pmproxy
 from private_pmcd import PATIENCE_S, ReservedPort, completed, wait_until
 from prometheus import ask, documented
+from remote_write import Receiver
 from trace_test import TraceTestCase
 
 PROGRAMS = os.path.join(os.environ["PROMETHEUS"], "usr/bin")
@@ -47,7 +53,7 @@ class Promtool(PrometheusTestCase):
 
 
 class ServerTestCase(PrometheusTestCase):
-    def start(self, more=""):
+    def start(self, more="", options=()):
         port = self.enterContext(ReservedPort())
         self.address = f"127.0.0.1:{port.number}"
         page = urllib.parse.urlsplit(self.proxy.address("metrics"))
@@ -60,7 +66,7 @@ class ServerTestCase(PrometheusTestCase):
             file.write(settings + more)
         server = subprocess.Popen(
             [f"{PROGRAMS}/prometheus", "--config.file", file.name, "--storage.tsdb.path", self.pmcd.path("prometheus"),
-             "--web.listen-address", self.address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+             "--web.listen-address", self.address, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
 
@@ -136,3 +142,47 @@ class Relabelled(ServerTestCase):
         self.trace_as("stock", "point a")
         wait_until(lambda: self.series()[1] == {(): 2}, what="the second program")
         self.assertEqual(self.series()[0], {(): 1})
+
+
+class NativeHistograms(ServerTestCase):
+    def setUp(self):
+        super().setUp()
+        self.start(options=["--web.enable-remote-write-receiver", "--enable-feature=native-histograms"])
+        wait_until(lambda: self.ask("vector(1)"), what="Prometheus")
+        self.receiver = self.enterContext(Receiver(self.address).listen())
+        self.export = self.start_process(recorded.COMMAND, "export", "--otlp", self.receiver.url, "--only", "metrics", "-t",
+                                         "1s", "-h", self.pmcd.host(unix=True), stderr=subprocess.PIPE)
+
+    def test_have_the_stated_error_and_go_on_after_a_restart_of_the_agent(self):
+        calls = self.start_traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"))
+        rng, values = random.Random(7), {"/cart": [], "/pay": []}
+
+        def work(count):
+            for _ in range(count):
+                route = rng.choice(list(values))
+                values[route].append(rng.lognormvariate(3, 2))
+                calls.call(f"obs {values[route][-1]!r} rows{{route={route};status=200}}")
+        work(10)
+        counts = "sum by (route, status) (histogram_count(trace_observe_distribution))"
+        wait_until(lambda: self.ask(counts), what="distributions")
+        work(1000)
+
+        def expected():
+            return {(("route", route), ("status", "200")): len(each) for route, each in values.items()}
+        wait_until(lambda: self.ask(counts) == expected(), what="all values")
+        for rank in (0.5, 0.95, 0.99):
+            found = self.ask(f"histogram_quantile({rank}, sum by (route) (trace_observe_distribution))")
+            for (label,), value in found.items():
+                exact = sorted(values[label[1]])[math.ceil(rank * len(values[label[1]])) - 1]
+                self.assertAlmostEqual(value, exact, delta=0.038 * exact)
+        self.pmcd.restart_agent()
+        for each in values.values():
+            each.clear()
+        wait_until(lambda: work(20) or len(self.ask("resets(trace_observe_count_total[1h]) == 1")) == 2, what="resets")
+        wait_until(lambda: self.ask("sum by (route, status) (trace_observe_count_total)") == expected(), what="new counts")
+        rates = "histogram_quantile(0.5, sum by (route) (rate(trace_observe_distribution[1m]))) > 0"
+        self.assertEqual(set(self.ask(rates)), {(("route", route),) for route in values})
+        identities = self.ask("count by (job, instance) (count_over_time(trace_observe_count_total[1h]))")
+        self.assertEqual(list(identities.values()), [2])
+        self.export.send_signal(signal.SIGINT)
+        self.assertEqual((self.export.wait(), self.receiver.refusals), (0, []), self.export.stderr.read())

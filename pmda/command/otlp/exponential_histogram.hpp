@@ -5,7 +5,7 @@
 // Ours have equal bins within a power of two. Each is counted in the bucket of its middle, always
 // the same one: so sums and differences of converted distributions are as exact as ours. At scale 5
 // a value may be in the bucket beside its own: the middle of the bucket with a quantile is at most
-// 2.7% away from it.
+// 2.7% away from it, and the bounds, to which servers may interpolate, at most 3.8%.
 #pragma once
 
 #include <cstddef>
