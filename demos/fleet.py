@@ -21,7 +21,7 @@ import tempfile
 import time
 
 from show import HERE, WINDOW, PrivatePmcd, leave_at_signals
-from spans import FILTER, need, shop
+from spans import SLOW, need, shop
 from key_server import KeyServer
 from pmlogger import Pmlogger
 from pmproxy import Pmproxy
@@ -150,8 +150,8 @@ def main(build, victoria, seconds):
         export.terminate()
         print(f"The export's last line:\n    {export.communicate()[1].splitlines()[-1]}\n")
         print("One order, through the three hosts:\n"
-              f"==> pcp-trace spans -h ... -h ... -h ... -s 1 \\\n        {' '.join(FILTER)}\n", flush=True)
-        subprocess.run([command, "spans", *words, "-s", "1", "-T", f"{PATIENCE_S}s", *FILTER], check=True,
+              f"==> pcp-trace spans -h ... -h ... -h ... -s 1 \\\n        {' '.join(SLOW)}\n", flush=True)
+        subprocess.run([command, "spans", *words, "-s", "1", "-T", f"{PATIENCE_S}s", *SLOW], check=True,
                        stderr=subprocess.DEVNULL)
     print("\nTo look further: libtrace/docs/opentelemetry.md")
 
