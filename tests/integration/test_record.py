@@ -212,7 +212,8 @@ class Registration(Recording):
         os.mkdir(self.path("import"))
         pid, *lines = self.record_well("sh", "-c", f"echo $PPID; cat {file}", folder=folder).splitlines()
         version = completed(recorded.COMMAND, "--version", check=True).stdout.split()[1]
-        self.assertEqual(lines, [f"pid={pid}", f"version={version}", "args=sh", f"archive={self.path('two')}\\x0alines/trace"])
+        archive = self.path("two\\x0alines/trace")
+        self.assertEqual(lines, [f"pid={pid}", f"version={version}", "args=sh", f"archive={archive}"])
         self.assertEqual(os.listdir(self.path("import")), [])
         self.record_well("sh", "-c", f"echo another >{file}", folder=self.path("run2.trace"))
         self.assertEqual(os.listdir(self.path("import")), ["pcp-trace"])

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A private redis-server, or a cluster of several, which keeps all in memory. Debian's redis-tools has the program under
-another name, so that no service is installed."""
+"""A private redis-server, or a cluster of several, which keeps all in memory. Debian's redis-tools has the program
+under another name, so that no service is installed."""
 
 import contextlib
 import os
 import shutil
 import subprocess
 
-from private_pmcd import ReservedPort, wait_until
+from private_pmcd import ReservedPort, completed, wait_until
 
 
 class KeyServer:
-    """Started on entering, and ended on leaving. `nodes`: more than one are a cluster. `ports` are those of all nodes."""
+    """Started on entering, and ended on leaving. `nodes`: more than one are a cluster. `ports` are those of all."""
 
     def __init__(self, directory, nodes=1):
         self._directory = directory
@@ -22,7 +22,8 @@ class KeyServer:
             self.ports = [self._start(stack) for _ in range(self._nodes)]
             wait_until(lambda: all(self.ask(port, "ping") == "PONG\n" for port in self.ports), what="the key server")
             if self._nodes > 1:
-                self.ask(self.ports[0], "--cluster", "create", *(f"127.0.0.1:{port}" for port in self.ports), "--cluster-yes")
+                self.ask(self.ports[0], "--cluster", "create", *(f"127.0.0.1:{port}" for port in self.ports),
+                         "--cluster-yes")
                 wait_until(lambda: all("cluster_state:ok" in self.ask(port, "cluster", "info") for port in self.ports),
                            what="the cluster")
             self._stack = stack.pop_all()
@@ -44,7 +45,7 @@ class KeyServer:
 
     @staticmethod
     def ask(port, *words):
-        return subprocess.run(["redis-cli", "-p", str(port), *words], capture_output=True, check=False, text=True).stdout
+        return completed("redis-cli", "-p", str(port), *words).stdout
 
     def __exit__(self, *exception):
         self._stack.close()

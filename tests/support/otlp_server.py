@@ -23,7 +23,8 @@ Request = collections.namedtuple("Request", "path headers message rejected")
 def messages(name):
     """Gives protoc's module of this file here."""
     with tempfile.TemporaryDirectory(prefix="trace-") as folder:
-        completed("protoc", f"--proto_path={os.path.dirname(__file__)}", f"--python_out={folder}", f"{name}.proto", check=True)
+        completed("protoc", f"--proto_path={os.path.dirname(__file__)}", f"--python_out={folder}", f"{name}.proto",
+                  check=True)
         sys.path.insert(0, folder)
         sys.path.append("/usr/lib/python3/dist-packages")  # protobuf is Debian's, and this Python may be another
         try:

@@ -12,8 +12,8 @@ class Pmlogger:
         with open(archive + ".conf", "w", encoding="utf-8") as file:
             file.write(configuration or f"log mandatory on {every} {{ {metrics} }}\n")
         self._process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger", "-h", pmcd.host(unix),
-             "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],
+            ["setpriv", "--pdeathsig", "KILL", f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger",
+             "-h", pmcd.host(unix), "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],
             env=pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

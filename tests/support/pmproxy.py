@@ -12,8 +12,8 @@ from private_pmcd import PATIENCE_S, ReservedPort, pcp_configuration, wait_until
 
 
 class Pmproxy:
-    """Started on entering, and ended on leaving. `key_ports`: those of a key server. pmproxy hands it what pmloggers write
-    below the directory `archives` of the pmcd."""
+    """Started on entering, and ended on leaving. `key_ports`: those of a key server. pmproxy hands it what
+    pmloggers write below the directory `archives` of the pmcd."""
 
     def __init__(self, pmcd, key_ports=()):
         self._pmcd = pmcd

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A receiver of OTLP's metrics for a Prometheus that is built without one, as all of Debian's are. It follows the rules of
-Prometheus's own receiver, and hands the values on by Prometheus's protocol for remote writing."""
+"""A receiver of OTLP's metrics for a Prometheus that is built without one, as all of Debian's are. It follows the
+rules of Prometheus's own receiver, and hands the values on by Prometheus's protocol for remote writing."""
 
 import urllib.request
 

@@ -7,7 +7,8 @@ mkdir -p "$1"
 cd "$1"
 if ! [ -x usr/bin/promtool ]; then
     rm -f ./*.deb
-    apt-get -q download prometheus
-    dpkg --extract prometheus_*.deb .
+    # Since Debian 13 promtool is in a package of its own.
+    apt-cache pkgnames promtool | xargs apt-get -q download prometheus
+    for package in ./*.deb; do dpkg --extract "$package" .; done
     rm -f ./*.deb
 fi

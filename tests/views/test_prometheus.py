@@ -150,8 +150,9 @@ class NativeHistograms(ServerTestCase):
         self.start(options=["--web.enable-remote-write-receiver", "--enable-feature=native-histograms"])
         wait_until(lambda: self.ask("vector(1)"), what="Prometheus")
         self.receiver = self.enterContext(Receiver(self.address).listen())
-        self.export = self.start_process(recorded.COMMAND, "export", "--otlp", self.receiver.url, "--only", "metrics", "-t",
-                                         "1s", "-h", self.pmcd.host(unix=True), stderr=subprocess.PIPE)
+        self.export = self.start_process(
+            recorded.COMMAND, "export", "--otlp", self.receiver.url, "--only", "metrics", "-t", "1s",
+            "-h", self.pmcd.host(unix=True), stderr=subprocess.PIPE)
 
     def test_have_the_stated_error_and_go_on_after_a_restart_of_the_agent(self):
         calls = self.start_traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"))
@@ -162,16 +163,19 @@ class NativeHistograms(ServerTestCase):
                 route = rng.choice(list(values))
                 values[route].append(rng.lognormvariate(3, 2))
                 calls.call(f"obs {values[route][-1]!r} rows{{route={route};status=200}}")
-        work(10)
-        counts = "sum by (route, status) (histogram_count(trace_observe_distribution))"
-        wait_until(lambda: self.ask(counts), what="distributions")
+
+        def has_distributions():  # the agent keeps them from the time when they are asked for
+            calls.call("obs 1 first")
+            return self.ask("histogram_count(trace_observe_distribution)")
+        wait_until(has_distributions, what="distributions")
+        counts = "sum by (route, status) (histogram_count(trace_observe_distribution{tag='rows'}))"
         work(1000)
 
         def expected():
             return {(("route", route), ("status", "200")): len(each) for route, each in values.items()}
         wait_until(lambda: self.ask(counts) == expected(), what="all values")
         for rank in (0.5, 0.95, 0.99):
-            found = self.ask(f"histogram_quantile({rank}, sum by (route) (trace_observe_distribution))")
+            found = self.ask(f"histogram_quantile({rank}, sum by (route) (trace_observe_distribution{{tag='rows'}}))")
             for (label,), value in found.items():
                 exact = sorted(values[label[1]])[math.ceil(rank * len(values[label[1]])) - 1]
                 self.assertAlmostEqual(value, exact, delta=0.038 * exact)
@@ -179,11 +183,13 @@ class NativeHistograms(ServerTestCase):
         for each in values.values():
             each.clear()
         # Prometheus takes a count for a new one only while it is less than before.
-        wait_until(lambda: work(1) or len(self.ask("resets(trace_observe_count_total[1h]) == 1")) == 2, what="resets")
-        wait_until(lambda: self.ask("sum by (route, status) (trace_observe_count_total)") == expected(), what="new counts")
-        rates = "histogram_quantile(0.5, sum by (route) (rate(trace_observe_distribution[5m]))) > 0"
+        resets = "resets(trace_observe_count_total{tag='rows'}[1h]) == 1"
+        wait_until(lambda: work(1) or len(self.ask(resets)) == 2, what="resets")
+        totals = "sum by (route, status) (trace_observe_count_total{tag='rows'})"
+        wait_until(lambda: self.ask(totals) == expected(), what="new counts")
+        rates = "histogram_quantile(0.5, sum by (route) (rate(trace_observe_distribution{tag='rows'}[5m]))) > 0"
         wait_until(lambda: set(self.ask(rates)) == {(("route", route),) for route in values}, what="rates")
-        identities = self.ask("count by (job, instance) (count_over_time(trace_observe_count_total[1h]))")
+        identities = self.ask("count by (job, instance) (count_over_time(trace_observe_count_total{tag='rows'}[1h]))")
         self.assertEqual(list(identities.values()), [2])
         self.export.send_signal(signal.SIGINT)
         self.assertEqual((self.export.wait(), self.receiver.refusals), (0, []), self.export.stderr.read())
