@@ -11,6 +11,7 @@
 #include "agent/agent_options.hpp"
 #include "fuzz/input.hpp"
 #include "metrics/pmapi.hpp"
+#include "support/command_line.hpp"
 #include "wire/dimensions.hpp"
 
 using namespace pcp::trace;
@@ -22,7 +23,7 @@ namespace {
 using namespace pcp::trace::agent;
 using namespace std::chrono_literals;
 
-constexpr std::size_t kMostWords = 16;
+constexpr std::size_t kMostWords = 15;
 
 // The same on every machine, and without PCP's messages on the screen.
 [[maybe_unused]] const bool kPrepared =
@@ -50,13 +51,10 @@ void check(const AgentOptions& options) {
 }  // namespace
 
 void fuzz::run(Input input) {
-  std::vector<std::string> words{"pmdatrace"};
+  std::vector<std::string> words;
   while (!input.empty() && words.size() < kMostWords) words.push_back(input.c_line());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
 
-  const CommandLine line = parse_options(static_cast<int>(words.size()), argv.data());
+  const CommandLine line = parse_words(parse_options, words);
   pmClearDebug("all");  // resets the flags of -D
   pmflush();
   if (line.status && line.wanted == CommandLine::Wanted::Agent) check(line.options);

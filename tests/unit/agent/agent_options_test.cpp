@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/command_line.hpp"
 #include "support/error_of.hpp"
 
 namespace pcp::trace::agent {
@@ -21,12 +22,8 @@ class OptionsTest : public testing::Test {
     setenv("PCP_RUN_DIR", "/run/of/pcp", 1);
   }
 
-  CommandLine parse(std::vector<std::string> words) {
-    words.insert(words.begin(), "pmdatrace");
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    return parse_options(static_cast<int>(words.size()), argv.data());
+  CommandLine parse(const std::vector<std::string>& words) {
+    return parse_words(parse_options, words);
   }
 
   AgentOptions good(const std::vector<std::string>& words) {

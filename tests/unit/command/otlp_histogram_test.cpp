@@ -7,15 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "command/otlp/exponential_histogram.hpp"
+#include "support/histograms.hpp"
 
 namespace pcp::trace::command::otlp {
 namespace {
-
-Histogram histogram_of(const std::vector<double>& values) {
-  Histogram made;
-  for (const double value : values) made.add(value);
-  return made;
-}
 
 // The geometric middle of the bucket with a quantile, as a server computes it. Requires: positive.
 double quantile(const ExponentialHistogram& of, double q) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/command_line.hpp"
 #include "support/error_of.hpp"
 #include "unit/command/text.hpp"
 
@@ -15,12 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Result<RecordOptions> parse(std::vector<std::string> words) {
-  words.insert(words.begin(), "record");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  return parse_record_options(static_cast<int>(words.size()), argv.data());
+Result<RecordOptions> parse(const std::vector<std::string>& words) {
+  return parse_words(parse_record_options, words);
 }
 
 using Words = std::vector<std::string>;

@@ -10,6 +10,7 @@
 
 #include "command/pcp/archive_source.hpp"
 #include "command/pcp/recording_folder.hpp"
+#include "support/command_line.hpp"
 #include "support/error_of.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/text.hpp"
@@ -34,19 +35,15 @@ class ReportInput : public OfArchives {
       archive.sample(begin + second, {{kCalls, {{"a", 1.0 * second}}}});
     archive.finish();
   }
-  static Result<ReportOptions> options_of(std::vector<std::string> words) {
-    words.insert(words.begin(), "report");
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    return parse_report_options(static_cast<int>(words.size()), arguments.data());
+  static Result<ReportOptions> options_of(const std::vector<std::string>& words) {
+    return parse_words(parse_report_options, words);
   }
   static ReportOptions good_options_of(const std::vector<std::string>& words) {
     return read_or_fail(options_of(words));
   }
   Result<ReadRequest> request_for(std::vector<std::string> words) {
     words.push_back(path());
-    const auto options = options_of(std::move(words));
+    const auto options = options_of(words);
     if (!options) return options.error();
     return make_request(*options);
   }

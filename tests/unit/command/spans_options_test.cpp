@@ -8,30 +8,21 @@
 
 #include <gtest/gtest.h>
 
+#include "support/command_line.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch_directory.hpp"
 
 namespace pcp::trace::command {
 namespace {
 
-template <typename Options>
-Result<Options> parsed(Result<Options> (*parse)(int, char* const*),
-                       const std::vector<std::string>& words) {
-  ::unsetenv("PCP_HOST");
-  std::vector<std::string> copies{"spans"};
-  copies.insert(copies.end(), words.begin(), words.end());
-  std::vector<char*> argv;
-  for (std::string& word : copies) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  return parse(static_cast<int>(copies.size()), argv.data());
-}
-
 Result<SpansOptions> spans_of(const std::vector<std::string>& words) {
-  return parsed(parse_spans_options, words);
+  ::unsetenv("PCP_HOST");
+  return parse_words(parse_spans_options, words);
 }
 
 Result<ExportOptions> export_of(const std::vector<std::string>& words) {
-  return parsed(parse_export_options, words);
+  ::unsetenv("PCP_HOST");
+  return parse_words(parse_export_options, words);
 }
 
 std::string complaint(const std::vector<std::string>& words) { return error_of(spans_of(words)); }
@@ -103,9 +94,7 @@ TEST(SpansOptions, TakeAWholeFilterInOneWord) {
 
 TEST(SpansOptions, TakeTheHostThatPcpWasGiven) {
   ::setenv("PCP_HOST", "saturn", 1);
-  std::string word = "spans";
-  char* const argv[] = {word.data(), nullptr};
-  EXPECT_EQ(parse_spans_options(1, argv)->hosts, std::vector<std::string>{"saturn"});
+  EXPECT_EQ(parse_words(parse_spans_options, {})->hosts, std::vector<std::string>{"saturn"});
   ::unsetenv("PCP_HOST");
 }
 
