@@ -4,19 +4,11 @@
 #include <pcp/trace.hpp>
 #include <string>
 
-#define TWO_ON_ONE_LINE   \
-  PMTRACE_SCOPE("outer"); \
-  PMTRACE_SCOPE("inner")
+#include "scopes.h"
 
 namespace {
 
 const char* const kUsers = "eu";
-
-inline int nested(int depth) {
-  PMTRACE_FUNCTION();
-  TWO_ON_ONE_LINE;
-  return depth == 0 ? 0 : nested(depth - 1);
-}
 
 template <typename Value>
 struct Parser {
@@ -34,22 +26,6 @@ struct Parser {
     return in_lambda(1);
   }
 };
-
-void leave(int how) {
-  for (int pass = 0; pass < 2; ++pass) {
-    PMTRACE_SCOPE("pass");
-    if (how == pass) continue;
-    if (how == 2) break;
-    if (how == 3) goto out;
-    if (how == 4) return;
-  }
-out:
-  switch (how) {
-    default: {
-      PMTRACE_SCOPE("case");
-    }
-  }
-}
 
 #ifdef __cpp_exceptions
 void raise() {
