@@ -47,12 +47,6 @@ class Traces(TraceTestCase):
         self.assert_parents(of_8=PARENT)
         self.assertEqual(self.traced.ask("state 8"), "")  # a bad state does not invalidate the parent
 
-    def test_a_request_without_headers_is_not_a_part_of_what_the_thread_does(self):
-        self.traced.do(f"from 0 request {PARENT}", "from 1 request", "begin 2 query")
-        self.assert_parents(of_1="", of_2="", here="")
-        self.traced.do("end 2", "end 1")
-        self.assert_parents(here=PARENT)
-
     def test_a_part_may_be_of_another_thread_and_of_what_has_ended(self):
         self.traced.do(f"from 0 request {PARENT} {STATE}", "copy 0 9", "thread 1", "begin 1 elsewhere",
                        "under 2 part 0")
@@ -91,23 +85,6 @@ class Traces(TraceTestCase):
                 self.assertEqual(self.traced.ask("state"), STATE)
                 self.traced.do("end 2", "end 1", "end 0")
                 self.assert_parents(of_0="", of_1="", of_2="", here="")
-
-    def test_all_have_ids_if_that_is_asked_for(self):
-        self.traced = self.start(PCP_TRACE_IDS="always")
-        self.traced.do("begin 0 request", "begin 1 query")
-        first = self.traced.ask("parent 0")
-        self.assertRegex(first, "^00-[0-9a-f]{32}-[0-9a-f]{16}-02$")
-        self.assert_parents(of_1=first, here=first)
-        self.traced.do("end 1", "end 0")
-        self.traced.do(f"from 0 request {PARENT}")
-        self.assert_parents(of_0=PARENT)
-        self.traced.do("from 1 request")
-        second = self.traced.ask("parent 1")
-        self.assertNotIn(second[3:35], (first[3:35], TRACE, ""))
-        self.traced.do("end 1", "end 0")
-        self.assertEqual(self.traced.call("fork"), 0)
-        self.traced.do("begin 0 request")
-        self.assertNotIn(self.traced.ask("parent")[3:35], (first[3:35], second[3:35], TRACE, ""))
 
     def test_all_have_ids_while_tracing_is_switched_off_too(self):
         for variables, flags in (({"PCP_TRACE_NOAGENT": 1}, 0), ({}, 16)):
