@@ -125,32 +125,6 @@ TEST(Comparison, FindsATagThatIsAFifthSlower) {
               0.05 * *found.tags[0].before->sum);
 }
 
-// Two runs that are equal, and whose slow seconds come in a row.
-TEST(Comparison, OfEqualRunsHasFewSigns) {
-  Random random(2);
-  constexpr int kPairs = 60;
-  int alarms = 0;
-  for (int pair = 0; pair < kPairs; ++pair) {
-    const auto make = [&] {
-      MadeRun run(20);
-      double load = 1;
-      run.add("a", [&](auto) {
-        if (random() % 4 == 0) load = 1 + static_cast<double>(random() % 100) / 100;
-        return some(random, load, 40, static_cast<double>(random() % 2));
-      });
-      run.add("b", [&](auto) { return some(random, 1, 10 + static_cast<int>(random() % 20)); });
-      return run;
-    };
-    const MadeRun before = make();
-    const MadeRun now = make();
-    bool has_sign = false;
-    for (const ComparedTag& tag : compare(before.side(), now.side()).tags)
-      for (const Difference& change : tag.changes) has_sign |= change.is_real();
-    alarms += has_sign ? 1 : 0;
-  }
-  EXPECT_LE(alarms, kPairs * 5 / 100);
-}
-
 // One step takes nearly all the time and is called ten times as often: nothing hides that.
 TEST(Comparison, HasSumsAsTheyAreUnlessTheyAreDivided) {
   Random random(3);

@@ -90,14 +90,6 @@ TEST(Summary, SaysFirstThatCallsMayBeMissing) {
     EXPECT_TRUE(shown(tags, run).starts_with("incomplete: app.trace/trace: its end is missing\n"));
 }
 
-TEST(Summary, ShowsFailuresWhereThereAreAny) {
-  Tag tag = transaction("checkout");
-  tag.failed = 17;
-  const std::string text = shown({tag, transaction("login")});
-  EXPECT_TRUE(has(text, "failed"));
-  EXPECT_TRUE(has(text, "checkout                   12,345     17  16.2 s 3.40 ms"));
-}
-
 TEST(Summary, SaysWhatHadNotEnded) {
   Tag hung = transaction("checkout");
   hung.vanished = 1;
