@@ -95,8 +95,7 @@ void Recovery::want() {
   std::vector<wire::WantedTrace> traces;
   traces.reserve(all.size());
   for (const auto& [hash, wanted] : all) traces.push_back({hash, wanted.bits});
-  intake_.want(traces, process_.spans.told, process_.spans, sender(),
-               SpanIntake::kMostWantedOfAUser);
+  intake_.want(traces, process_.spans.told, sender());
 }
 
 // False if there is nothing.

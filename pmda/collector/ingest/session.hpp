@@ -122,8 +122,6 @@ struct SessionSpans {
   std::shared_ptr<const SpanSource> source;
   std::map<std::uint64_t, CaptureSaid> said;  // by the capture's id
   std::uint64_t wanted_told = 0;              // number of the last wanted trace that it was told
-  Instant wanted_round = Instant::min();      // SpanIntake's round in which it last wanted some
-  std::uint32_t wanted_in_round = 0;
 };
 
 // A session's last report of its transactions in flight, kept by InFlight.

@@ -138,7 +138,7 @@ std::optional<std::string> SpanIntake::accept(const wire::Events& events, Sessio
   const SendingProcess process{peer.uid, session.user->name, session.id};
   for (const wire::CaptureCount& count : events.counts)
     if (!note(count, its, process)) return "that count more than a process can capture";
-  want(events.wanted, events.control, its, process);
+  want(events.wanted, events.control, process);
   taken_.clear();
   std::vector<StoredSpan> held;
   for (const wire::Span& span : events.spans) {
@@ -226,21 +226,18 @@ bool SpanIntake::note(const wire::CaptureCount& count, SessionSpans& its,
 }
 
 void SpanIntake::want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control,
-                      SessionSpans& its, const SendingProcess& process,
-                      std::uint32_t most_in_round) {
+                      const SendingProcess& process) {
   if (traces.empty()) return;
-  if (std::exchange(its.wanted_round, round_began_) != round_began_) its.wanted_in_round = 0;
   Senders& user = senders_of(process.user);
   std::vector<wire::WantedTrace> taken;
   std::map<std::size_t, std::uint64_t> missed;  // by the bit
   for (const wire::WantedTrace& trace : traces) {
     const CaptureBits bits = captures().valid_bits(trace.capture_bits, control, process.uid);
     if (bits == 0) continue;
-    if (its.wanted_in_round >= most_in_round || user.wanted_traces == kMostWantedOfAUser) {
+    if (user.wanted_traces == kMostWantedOfAUser) {
       wire::for_each_bit(bits, [&](std::size_t bit) { ++missed[bit]; });
       continue;
     }
-    ++its.wanted_in_round;
     ++user.wanted_traces;
     taken.push_back({trace.hash, bits});
   }

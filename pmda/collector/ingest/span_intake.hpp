@@ -26,9 +26,7 @@ namespace pcp::trace::agent {
 
 class SpanIntake {
  public:
-  // Wanted traces in a round.
-  static constexpr std::uint32_t kMostWantedOfASession = 100;
-  static constexpr std::uint32_t kMostWantedOfAUser = 1'000;
+  static constexpr std::uint32_t kMostWantedOfAUser = 1'000;  // traces, in a round
 
   SpanIntake(SharedSpans& spans, TagFinder& finder, std::uint32_t most_a_second);
 
@@ -55,8 +53,8 @@ class SpanIntake {
   // False if the counts are impossible.
   StoredSpan stored(const wire::Span& span, std::string_view tag, const Split& split,
                     const std::shared_ptr<const SpanSource>& source);
-  void want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control, SessionSpans& its,
-            const SendingProcess& process, std::uint32_t most_in_round = kMostWantedOfASession);
+  void want(const std::vector<wire::WantedTrace>& traces, std::uint64_t control,
+            const SendingProcess& process);
   void hand_over(std::vector<StoredSpan>& taken, std::vector<StoredSpan>& held,
                  std::uint64_t control, const SendingProcess& process);
   bool note(const wire::CaptureCount& count, SessionSpans& its, const SendingProcess& process);

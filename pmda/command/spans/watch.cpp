@@ -24,8 +24,9 @@ constexpr Duration kCheckInterval = std::chrono::milliseconds(100);  // between 
 std::string why_missed(const wire::CaptureFilter& filter) {
   return filter.has_reason()
              ? " missed: parts had gone before their request was wanted (PCP_TRACE_HOLD gives"
-               " programs more room), or more than limit= allows, or more than 100 such requests a"
-               " second of a process and 1,000 of a user"
+               " programs more room), or more than limit= allows, or more than 1,000 such requests "
+               "a"
+               " second of a user"
              : " missed: more than limit= and the room for spans allow; share= makes them fewer";
 }
 

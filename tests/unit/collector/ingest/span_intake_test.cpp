@@ -334,15 +334,15 @@ TEST_F(SpansThatAreAskedFor, AreNotOfTracesThatAnEarlierMonitorWanted) {
   EXPECT_EQ(next_wanted(other), Wanted{});
 }
 
-TEST_F(SpansThatAreAskedFor, AreOfAHundredWantedTracesASecond) {
+TEST_F(SpansThatAreAskedFor, AreOfAThousandWantedTracesOfAUserASecond) {
   PduStream& other = program(2);
-  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, wanted_from(1, 101))));
+  EXPECT_TRUE(deliver_events(peer_, 1, events_pdu(1, number_, {}, {}, wanted_from(1, 1'001))));
   tell_captures();
-  EXPECT_EQ(next_wanted(other).size(), 100u);
+  EXPECT_EQ(next_wanted(other).size(), 1'000u);
   EXPECT_EQ(monitor_->read(1).missed(0), 1u);
-  EXPECT_EQ(next_wanted(peer_).size(), 100u);
+  EXPECT_EQ(next_wanted(peer_).size(), 1'000u);
   pass(1s);
-  EXPECT_TRUE(deliver_events(peer_, 2, events_pdu(2, number_, {}, {}, wanted_from(101, 1))));
+  EXPECT_TRUE(deliver_events(peer_, 2, events_pdu(2, number_, {}, {}, wanted_from(1'002, 1))));
   tell_captures();
   EXPECT_EQ(next_wanted(other).size(), 1u);
 }
