@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "scopes.h"
-
 #include <pcp/trace.h>
+
+#include "scope_ways.h"
 
 int main(void) {
   int how;

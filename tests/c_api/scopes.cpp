@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Scopes of one line in C++, wherever they may be; and fail_as. The tag says how a transaction
 // ends.
-#include "scopes.h"
-
 #include <pcp/trace.hpp>
 #include <string>
+
+#include "scope_ways.h"
 
 namespace {
 
