@@ -122,6 +122,14 @@ bool waits_for_deaths(const wire::CaptureFilter& filter) {
   return (filter.reasons & wire::kIfDied) != 0;
 }
 
+std::string of_boxes(const HostFacts& facts) {
+  if (facts.boxes >= facts.clients) return "";
+  return "the agent has the black box of " +
+         (facts.boxes == 0 ? "none" : Shown::count(static_cast<double>(facts.boxes))) +
+         " of them: programs that are connected by TCP have none, nor have those with an older"
+         " library\n";
+}
+
 enum class Match { None, OnlyWithLabels, Some };
 
 Match match_of(const wire::CaptureFilter& filter, const std::set<std::string>& tags) {
@@ -172,6 +180,7 @@ HostFacts read_facts(const PcpHost& host) {
   facts.host = host.host_name();
   facts.only_user = only_user(host.name());
   facts.clients = static_cast<std::uint64_t>(read_number("trace.agent.clients"));
+  facts.boxes = static_cast<std::uint64_t>(read_number("trace.agent.black_boxes.held"));
   facts.captures = static_cast<std::uint64_t>(read_number("tracing.agent.captures"));
   facts.captured = static_cast<std::uint64_t>(read_number("tracing.agent.captured"));
   facts.programs = programs();
@@ -185,6 +194,7 @@ std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filte
   if (!facts.only_user.empty())
     text += "you see only programs of your own user (" + shown.name(facts.only_user, kNameColumns) +
             "), root and PCP's user see all\n";
+  if (waits_for_deaths(filter)) text += of_boxes(facts);
   const bool is_for_others = !facts.programs.empty() && matching_programs(facts, filter) == 0;
   if (facts.clients > 0 && !is_for_others) text += of_tags(facts, filter, shown);
   text += "captures of all users there: " + Shown::count(static_cast<double>(facts.captures)) +

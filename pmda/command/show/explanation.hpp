@@ -24,6 +24,7 @@ struct HostFacts {
   std::string host;
   std::string only_user;       // not empty: our user, who is shown only his own programs
   std::uint64_t clients = 0;   // connected, with any library
+  std::uint64_t boxes = 0;     // of programs, for the agent to read when they die
   std::uint64_t captures = 0;  // filters with captures now
   std::uint64_t captured = 0;  // spans of all filters since the agent's start
   std::vector<Program> programs;
