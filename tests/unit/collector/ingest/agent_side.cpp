@@ -18,11 +18,9 @@ PduStream& AgentSide::connect(Peer peer) {
   return parts_->lines.emplace_back(*parts_, std::move(peer));
 }
 
-PduStream& AgentSide::unix_socket(pid_t pid) {
-  return connect({.address = "local:",
-                  .uid = ::getuid(),
-                  .gid = ::getgid(),
-                  .pid = static_cast<std::uint32_t>(pid)});
+PduStream& AgentSide::unix_socket(pid_t pid, uid_t uid) {
+  return connect(
+      {.address = "local:", .uid = uid, .gid = ::getgid(), .pid = static_cast<std::uint32_t>(pid)});
 }
 
 PduStream& AgentSide::client(std::uint8_t session) { return client(hello_of(session)); }

@@ -35,8 +35,8 @@ class AgentSide : public ReaderFixture {
     start(options, engine);
   }
 
-  // A program of this user on the Unix socket, and one over TCP; and those that have said HELLO.
-  PduStream& unix_socket(pid_t pid = ::getpid());
+  // A program on the Unix socket, and one over TCP; and those that have said HELLO.
+  PduStream& unix_socket(pid_t pid = ::getpid(), uid_t uid = ::getuid());
   PduStream& tcp(const char* address = "127.0.0.1") { return connect({.address = address}); }
   PduStream& client(std::uint8_t session = 1);
   PduStream& client(const wire::Hello& hello);

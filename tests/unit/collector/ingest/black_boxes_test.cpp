@@ -97,8 +97,8 @@ class BlackBoxesOfPrograms : public AgentSide {
 
   // A program that knows the captures of this time, and has sent its box. Nobody can know whether
   // one without a pid lives.
-  PduStream& program(pid_t pid = 0, std::uint8_t session = 1) {
-    PduStream& peer = unix_socket(pid);
+  PduStream& program(pid_t pid = 0, std::uint8_t session = 1, uid_t uid = ::getuid()) {
+    PduStream& peer = unix_socket(pid, uid);
     const auto welcome = peer.hello(session);
     EXPECT_TRUE(welcome);
     control_ = welcome && welcome->control ? welcome->control->number : 0;
@@ -265,6 +265,22 @@ TEST_F(BlackBoxesOfPrograms, AreLimitedByUserAndInAll) {
   limit_boxes(2, 10);
   program(::getpid(), 5);
   EXPECT_EQ(refused(), 2u);
+}
+
+TEST_F(BlackBoxesOfPrograms, AreReadByTurnsOfUsers) {
+  const Monitor monitor = capture("tag=a");
+  Child child;
+  for (std::uint8_t number = 1; number <= 3; ++number) {
+    box_ = BoxMemory();
+    box_.put_node(0, node(number, kTrace, 1));
+    program(child.pid(), number, number < 3 ? 1'000 : 2'000).close();
+  }
+  child.kill();
+  pass({});
+  Ids in_order;
+  const SpanReading reading = monitor->read(3);
+  for (const auto& entry : reading.entries) in_order.push_back(entry.span->span);
+  EXPECT_EQ(in_order, (Ids{1, 3, 2}));
 }
 
 TEST_F(BlackBoxesOfPrograms, AreNotReadIfNothingWasAskedFor) {
