@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kRetry = std::chrono::seconds(1);
 constexpr Duration kHaste = std::chrono::milliseconds(500);  // for the first values
-constexpr Duration kLook = std::chrono::milliseconds(250);   // at silent hosts, and the terminal
+constexpr Duration kLookAgain = std::chrono::milliseconds(250);   // at silent hosts, and the terminal
 constexpr Duration kQuiet = std::chrono::seconds(3);         // until the user is told
 
 // Leaves out what is long and not shown.
@@ -51,7 +51,7 @@ std::optional<Recent> TagFeed::take(bool is_paused) {
   for (Host& host : hosts_)
     if (host.next.valid() && host.next.wait_for(Duration::zero()) == std::future_status::ready)
       note(host);
-  due_ = steady_now() + kLook;
+  due_ = steady_now() + kLookAgain;
   if (is_paused) return {};
   std::optional<Recent> recent = sum();
   for (Host& host : hosts_) {
