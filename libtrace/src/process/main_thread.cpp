@@ -40,9 +40,10 @@ void let_flusher_leave(Client& client) {
   constexpr timespec kPause{0, 100'000};
   waits_for_flusher.store(true, std::memory_order_relaxed);
   client.doorbell().ring_only();
+  constexpr int kMostLooks = 50'000;  // five seconds, or more on a busy machine
   constexpr int kLooksAtOthers = 200;
   int others = 0;
-  for (int tries = 0; tries < 5000 && others < kLooksAtOthers; ++tries) {
+  for (int looks = 0; looks < kMostLooks && others < kLooksAtOthers; ++looks) {
     const nlink_t links = links_of_threads();
     if (links < 4) break;
     others = links > 4 ? others + 1 : 0;

@@ -17,8 +17,9 @@ namespace {
 
 constexpr Duration kRetry = std::chrono::seconds(1);
 constexpr Duration kHaste = std::chrono::milliseconds(500);  // for the first values
-constexpr Duration kLookAgain = std::chrono::milliseconds(250);   // at silent hosts, and the terminal
-constexpr Duration kQuiet = std::chrono::seconds(3);         // until the user is told
+constexpr Duration kLookAgain =
+    std::chrono::milliseconds(250);                   // at silent hosts, and the terminal
+constexpr Duration kQuiet = std::chrono::seconds(3);  // until the user is told
 
 // Leaves out what is long and not shown.
 bool is_wanted(const RecordedQuantity& what, bool with_histograms) {
