@@ -61,6 +61,7 @@ struct Head {
   std::uint64_t ring_bytes;                 // a multiple of 4096, at most kMostRingBytes
   Word<std::int64_t> wall_minus_monotonic;  // of the clocks, in ns
   Word<std::uint32_t> tag_text_bytes;       // taken; may exceed kMostTagText
+  Word<std::uint32_t> is_ending;            // not 0: in order, so nothing was open at a death
   Set sets[kSets];                          // at epoch % kSets
   Missed missed[kMissed];
   Tag tags[kMostTags];  // at the tag's id

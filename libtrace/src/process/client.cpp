@@ -316,6 +316,7 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
 
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: the client is its parent's
+  BlackBox::note_end();
   deliveries_.say_end();
   // Delivers even without pending calls if a session was opened, or an agent expects one: it must
   // be closed, or the process would look killed. The acquire pairs with the release of the last
@@ -328,6 +329,7 @@ void Client::finish() {
 void Client::finish_in_handler() {
   if (::getpid() != pid_) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
+  BlackBox::note_end();
   deliveries_.say_end();
   constexpr auto kPatience = Deliveries::Patience::Progress;
   const Deliveries::Waiter waiter(deliveries_, kPatience);

@@ -29,7 +29,7 @@ namespace {
 using namespace wire::box;
 
 // The last box, for a forked child.
-std::atomic<char*> mapped{nullptr};  // released by map_file(), acquired by a child
+std::atomic<char*> mapped{nullptr};  // released by map_file(), acquired by a child and an end
 std::atomic<std::size_t> mapped_bytes{0};
 
 // A fork in a signal handler may have interrupted a call: it goes on in the child, without effect.
@@ -95,6 +95,11 @@ void BlackBox::make(std::size_t ring_bytes) {
   search_for_leaks_from(memory_ + kNodesAt, kNodesBytes);
   head()->layout = kLayout;
   head()->ring_bytes = paged(ring_bytes);
+}
+
+void BlackBox::note_end() {
+  if (char* const memory = mapped.load(std::memory_order_acquire); memory != nullptr)
+    reinterpret_cast<Head*>(memory)->is_ending.store(1, std::memory_order_relaxed);
 }
 
 void* BlackBox::map(std::size_t at, std::size_t bytes) {

@@ -34,6 +34,9 @@ class BlackBox {
   // it has no room. Throws if there is no memory.
   std::shared_ptr<wire::box::Missed> make_missed(std::uint64_t capture);
 
+  // The process ends in order: it has not died with what is open. Thread: any.
+  static void note_end();
+
   // Memory of zeros at this place of the layout; null: none. Once for each place. Thread: any that
   // knows a set of captures, also below.
   void* map(std::size_t at, std::size_t bytes);

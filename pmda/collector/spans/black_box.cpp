@@ -104,6 +104,8 @@ bool BoxReader::read_elements(std::size_t at, std::size_t bytes, Use use) {
 bool BoxReader::read_head(const Visit&) {
   wall_minus_monotonic_ =
       value_at<std::uint64_t>(read(offsetof(Head, wall_minus_monotonic), sizeof(std::uint64_t)));
+  if (value_at<std::uint32_t>(read(offsetof(Head, is_ending), sizeof(std::uint32_t))) != 0)
+    died_ns_.reset();
   sets_ = value_at<decltype(sets_)>(read(offsetof(Head, sets), sizeof sets_));
   missed_ = value_at<decltype(missed_)>(read(offsetof(Head, missed), sizeof missed_));
   struct {

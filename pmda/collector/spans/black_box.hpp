@@ -114,7 +114,7 @@ class BoxReader {
 
   BlackBox box_;
   const std::uint64_t last_events_;
-  const std::optional<std::uint64_t> died_ns_;
+  std::optional<std::uint64_t> died_ns_;
   std::uint64_t wall_minus_monotonic_ = 0;
   std::array<Set, wire::box::Head::kSets> sets_{};
   std::array<Missed, wire::box::Head::kMissed> missed_{};

@@ -17,13 +17,15 @@ void TraceAssembly::add(SpanEvent span, Instant now) {
   Waiting& its = place->second;
   if (is_new) {
     its.trace.id = span.trace;
-    its.trace.is_late = shown_.contains(id);
+    its.trace.is_late = shown_.contain(id);
     its.first = now;
   }
   its.last = now;
   its.has_root |= !span.is_event() && span.parent == 0;
-  its.is_selected = its.is_selected || !limits_.selects || limits_.selects(span);
-  if (its.trace.spans.size() >= limits_.spans_of_one) {
+  const bool selects = limits_.selects && limits_.selects(span);
+  its.is_selected = its.is_selected || !limits_.selects || selects;
+  const bool decides = selects || span.parent == 0 || span.reasons() != 0;
+  if (its.trace.spans.size() >= limits_.spans_of_one * (decides ? 2 : 1)) {
     ++its.trace.spans_left_out;
     return;
   }
@@ -44,18 +46,10 @@ bool TraceAssembly::is_finished(const Waiting& waiting, Instant now) const {
 }
 
 auto TraceAssembly::give(Traces::iterator which, std::vector<SpanTrace>& to) -> Traces::iterator {
-  remember(which->first);
+  shown_.add(which->first);
   bytes_ -= which->second.bytes;
   to.push_back(std::move(which->second.trace));
   return waiting_.erase(which);
-}
-
-void TraceAssembly::remember(Id id) {
-  if (!shown_.insert(id).second) return;
-  shown_in_order_.push_back(id);
-  if (shown_in_order_.size() <= limits_.remembered) return;
-  shown_.erase(shown_in_order_.front());
-  shown_in_order_.pop_front();
 }
 
 void TraceAssembly::make_room(std::vector<SpanTrace>& to) {

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "collector/engine/types.hpp"
+#include "command/run/recent_traces.hpp"
 #include "command/run/span_trace.hpp"
 
 namespace pcp::trace::command {
@@ -25,15 +25,15 @@ class TraceAssembly {
     Duration longest = std::chrono::seconds(60);  // since the first span
     std::size_t bytes = 64u << 20;
     std::size_t traces = 10'000;
-    std::size_t spans_of_one = 10'000;
-    std::size_t remembered = 10'000;  // traces handed out
+    std::size_t spans_of_one = 10'000;  // and as many more that may decide about the trace
+    std::size_t remembered = RecentTraces::kMost;  // traces handed out
     // If set, a trace without such a span lasts `longest`: its parts come before the span that
     // selects the trace.
     std::function<bool(const SpanEvent&)> selects{};
   };
 
   TraceAssembly() : TraceAssembly(Limits()) {}
-  explicit TraceAssembly(const Limits& limits) : limits_(limits) {}
+  explicit TraceAssembly(const Limits& limits) : limits_(limits), shown_(limits.remembered) {}
 
   void add(SpanEvent span, Instant now);
 
@@ -44,7 +44,7 @@ class TraceAssembly {
   std::vector<SpanTrace> take_all();
 
  private:
-  using Id = std::pair<std::uint64_t, std::uint64_t>;
+  using Id = RecentTraces::Id;
   struct Waiting {
     SpanTrace trace;
     std::set<std::uint64_t> known;  // ids of its spans
@@ -59,14 +59,12 @@ class TraceAssembly {
   bool is_finished(const Waiting& waiting, Instant now) const;
   Traces::iterator give(Traces::iterator which, std::vector<SpanTrace>& to);
   void make_room(std::vector<SpanTrace>& to);
-  void remember(Id id);
 
   const Limits limits_;
   Traces waiting_;
   std::size_t bytes_ = 0;
   std::vector<SpanTrace> alone_;  // events outside any trace
-  std::set<Id> shown_;
-  std::deque<Id> shown_in_order_;
+  RecentTraces shown_;
 };
 
 }  // namespace pcp::trace::command

@@ -27,10 +27,11 @@ Result<std::optional<RecordedSpans>> read_recorded(const WatchOptions& options, 
   };
   if (marks == Marks::Torn)  // later traces, too, tell who calls whom
     if (const auto read = read_traces(request, learn); !read) return read.error();
+  TraceChoice choice(options.wanted);
   std::uint64_t taken = 0;
   return read_traces(request, [&](SpanTrace&& trace) {
     if (marks == Marks::Torn) torn.mark(trace);
-    if (!options.wanted.matches(trace)) return true;
+    if (!choice.takes(trace)) return true;
     return take(std::move(trace)) && ++taken != options.traces;
   });
 }

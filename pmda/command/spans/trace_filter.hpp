@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "command/run/recent_traces.hpp"
 #include "command/run/span_trace.hpp"
 #include "wire/capture_filter.hpp"
 
@@ -48,6 +49,23 @@ struct TraceFilter {
   Marks all_marks() const;
   Marks marks_of(const SpanEvent& span) const;
   bool may_be_of(const SpanEvent& span) const;
+};
+
+// Chooses traces, one after the other: those that match, and late parts of those.
+class TraceChoice {
+ public:
+  explicit TraceChoice(const TraceFilter& filter) : filter_(filter) {}
+
+  bool takes(const SpanTrace& trace) {
+    const RecentTraces::Id id{trace.id.high, trace.id.low};
+    if (!filter_.matches(trace) && !(trace.is_late && chosen_.contain(id))) return false;
+    chosen_.add(id);
+    return true;
+  }
+
+ private:
+  const TraceFilter& filter_;
+  RecentTraces chosen_;
 };
 
 }  // namespace pcp::trace::command

@@ -85,7 +85,7 @@ class Watch {
       torn_.learn(trace);
       torn_.mark(trace);
       trace.slow_span = slow_span(trace, options_.filter);
-      if (!options_.wanted.matches(trace)) {
+      if (!choice_.takes(trace)) {
         ++watched_.others;
         continue;
       }
@@ -102,6 +102,7 @@ class Watch {
   SpanFeed feed_;
   TraceAssembly assembly_;
   TornSpans torn_;
+  TraceChoice choice_{options_.wanted};
   Watched watched_;
   std::size_t hosts_left_;
   bool has_come_ = false;

@@ -240,6 +240,21 @@ TEST_F(BlackBoxTest, SpanInFlightForTwoFilters_IsThereForBothAndTheThird) {
   EXPECT_EQ(next.record->undecided, 0b100U);
 }
 
+TEST_F(BlackBoxTest, EndOfTheProcess_IsNoted) {
+  BlackBox own;
+  own.make(kHold);
+  const auto is_ending = [&] {
+    std::uint32_t word = 0;
+    EXPECT_EQ(
+        ::pread(own.descriptor().number(), &word, sizeof word, offsetof(box::Head, is_ending)),
+        static_cast<ssize_t>(sizeof word));
+    return word;
+  };
+  EXPECT_EQ(is_ending(), 0U);
+  BlackBox::note_end();
+  EXPECT_EQ(is_ending(), 1U);
+}
+
 TEST_F(BlackBoxTest, Descriptor_IsForReading) {
   BlackBox own;
   own.make(kHold);

@@ -111,11 +111,20 @@ TEST(Memory, OfLongTextsIsBoundedToo) {
 TEST(Memory, OfOneTraceIsBoundedAndTheRestCounted) {
   TraceAssembly assembly({.spans_of_one = 10});
   for (std::uint64_t i = 1; i <= 25; ++i) assembly.add(span_of("a", i + 1, 1), second(0));
+  SpanEvent failed = span_of("a", 90, 1);
+  failed.aborted = true;
+  assembly.add(failed, second(0));
   assembly.add(span_of("root", 1, 0), second(0));
+  for (std::uint64_t i = 100; i < 120; ++i) {
+    failed.span = i;
+    assembly.add(failed, second(0));
+  }
   const std::vector<SpanTrace> finished = assembly.take_finished(second(1));
   ASSERT_EQ(finished.size(), 1U) << "the root was seen";
-  EXPECT_EQ(finished[0].spans.size(), 10U);
-  EXPECT_EQ(finished[0].spans_left_out, 16U);
+  EXPECT_EQ(finished[0].spans.size(), 20U);  // ten of them may decide about the trace
+  EXPECT_EQ(finished[0].spans[10].span, 90U);
+  EXPECT_EQ(finished[0].spans[11].span, 1U);
+  EXPECT_EQ(finished[0].spans_left_out, 15U + 12U);
 }
 
 TEST(Memory, OfWhatWasShownIsBounded) {

@@ -57,6 +57,22 @@ TEST(TraceFilter, TakesWhatWasOpenWhenItsProcessDied) {
   EXPECT_FALSE(matches({"died", "failed"}, "tag=retry"));
 }
 
+TEST(TraceChoice, TakesLateParts_OfTracesThatItTook) {
+  TraceFilter filter;
+  std::vector<std::string> words{"failed"};
+  ASSERT_TRUE(filter.take_from(words));
+  TraceChoice choice(filter);
+  SpanTrace late;
+  late.id = order().id;
+  late.is_late = true;
+  late.spans = {order().spans.front()};
+  EXPECT_FALSE(choice.takes(late));
+  EXPECT_TRUE(choice.takes(order()));
+  EXPECT_TRUE(choice.takes(late));
+  late.id.low ^= 1;
+  EXPECT_FALSE(choice.takes(late));
+}
+
 TEST(TraceFilter, TakesATraceByTheFirstDigitsOfItsId) {
   EXPECT_TRUE(matches({"trace=000000000000"}));
   EXPECT_TRUE(matches({"trace=" + text_of(order().id), "failed"}));

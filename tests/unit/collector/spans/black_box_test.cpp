@@ -302,6 +302,14 @@ TEST_F(BlackBoxReader, LeavesOutWhatIsNotASpan) {
   EXPECT_EQ(ids(), Ids{});
 }
 
+TEST_F(BlackBoxReader, LeavesOutWhatWasOpenAtAnEndInOrder) {
+  box_.put_slot(0, slot());
+  box_.put_node(0, node());
+  EXPECT_EQ(read().size(), 2u);
+  box_.put(offsetof(Head, is_ending), std::uint32_t{1});
+  EXPECT_EQ(read().size(), 1u);
+}
+
 TEST_F(BlackBoxReader, LeavesOutWhatIsNotOpen) {
   auto put = [&, index = 0u](auto change) mutable {
     Slot wrong = slot();
