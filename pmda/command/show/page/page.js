@@ -273,6 +273,8 @@ window['pcpTrace'] = {
   clock
 };
 window['pcpTrace'].ready = start().catch((error) => {
-  showNotice(`This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`);
+  showNotices([
+    `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`,
+  ]);
   throw error;
 });
